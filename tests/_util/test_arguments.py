@@ -83,7 +83,7 @@ def test_numbers_beyond_all_texts(call: str) -> None:
 
 def test_a_vocabulary_has_an_end() -> None:
     for size in (2**40, 2**70):
-        with pytest.raises(digram.OptionError, match="the most tokens there can be"):
+        with pytest.raises(digram.OptionError, match="the maximum size of a vocabulary"):
             digram.train("low", vocab_size=size)
     nonsense: list[Any] = ["300", 300.0, True]
     for wrong in nonsense:

@@ -55,7 +55,7 @@ def test_counts_are_made_with_rules(run: Run, notes: Path) -> None:
 
 def test_files_that_are_no_rules(run: Run, notes: Path, tok_path: str) -> None:
     assert run("check-rules", "-t", tok_path, notes).exit_code != 0
-    for text, told in (("{", "no JSON"), ('{"protected": []}', "not a kind of rule")):
+    for text, told in (("{", "not valid JSON"), ('{"protected": []}', "not a kind of rule")):
         (notes.parent / "bad.json").write_text(text, encoding="utf-8")
         result = run("check-rules", "-t", tok_path, "--rules", notes.parent / "bad.json", notes)
         assert result.exit_code not in (0, 1)

@@ -102,7 +102,7 @@ def test_training_takes_pretokenizer_and_unit_of_the_counts(
     result = run("train", counts, "--pretokenizer", "o200k", *fallback, "-o", out)
     assert result.exit_code == 3
     assert (
-        "these counts were made with --pretokenizer gpt2, training asked for --pretokenizer o200k. "
+        "these counts were made with --pretokenizer gpt2, but training needs --pretokenizer o200k. "
         "Count again, or pass --pretokenizer gpt2."
     ) in result.stderr
     result = run("train", counts, "--unit", "byte", "--max-merges", "9", "-o", out)

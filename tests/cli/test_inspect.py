@@ -154,7 +154,7 @@ def test_events(run: Callable[..., Result], tmp_path: Path) -> None:
     tok.save(tmp_path / "tok.json")
     result = run("inspect", "-t", tmp_path / "tok.json", "--rows", "3")
     assert "256 bytes, 3 merges, 0 special" in result.stdout
-    assert "3 merges and 2 dropped tokens, in the order of time" in result.stdout
+    assert "3 merges and 2 dropped tokens, applied in order" in result.stdout
     assert "      1           5  [t] + [he] → [the]" in result.stdout
     assert "      4           1  [the] dropped, split into [t][h][e]" in result.stdout
     facts = json.loads(run("inspect", "-t", tmp_path / "tok.json", "--rows", "3", "--json").stdout)

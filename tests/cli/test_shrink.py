@@ -35,7 +35,7 @@ def test_sizes_that_make_no_sense(run: Run, text: str, tmp_path: Path) -> None:
     digram.train(text, vocab_size=300).save(source)
     result = run("shrink", "-t", source, "-o", tmp_path / "small.json", "--vocab-size", "301")
     assert result.exit_code == 2
-    assert "--vocab-size 301 is more than the 300 there are" in result.stderr
+    assert "--vocab-size 301 is more than the size 300 of this vocabulary" in result.stderr
     assert not (tmp_path / "small.json").exists()
     assert run("shrink", "-t", source, "-o", tmp_path / "small.json").exit_code == 2
 

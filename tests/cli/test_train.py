@@ -235,8 +235,8 @@ def test_json_stdout_and_quiet(run: Run, corpus: Path, tmp_path: Path) -> None:
         (["{corpus}", "--vocab-size", "256", "-o", "t.json"], 2, "no room for a merge"),
         (["{corpus}", "--min-frequency", "1", "-o", "t.json"], 2, "at least 2"),
         (["{corpus}", "--max-merges", "5", "-o", "tokenizer"], 2, "tokenizer: "),
-        (["{corpus}", "--max-merges", "5", "--unit", "char", "-o", "t.json"], 3, "in silence"),
-        (["{corpus}", "--max-merges", "5", "--format", "seed_pair", "-o", "t"], 3, "cannot say"),
+        (["{corpus}", "--max-merges", "5", "--unit", "char", "-o", "t.json"], 3, "silently"),
+        (["{corpus}", "--max-merges", "5", "--format", "seed_pair", "-o", "t"], 3, "cannot store"),
         (["{corpus}", "--max-merges", "5", "-o", "-", "--json"], 2, "both write to stdout"),
         (["{corpus}", "--max-merges", "5", "-o", "none/t.json"], 4, "no such folder"),
         (["{corpus}", "--max-merges", "5", "--pretokenizer", "gtp2", "-o", "t.json"], 2, "'gpt2'"),
@@ -306,12 +306,12 @@ def test_another_checkpoint_is_refused_in_the_words_of_the_shell(
     other = run(*asked, tmp_path / "run", "--ties", "first_seen", "--min-frequency", "2")
     assert other.exit_code == 3
     assert other.stderr == (
-        f"Error: {tmp_path / 'run'}: the folder is of a run with --ties ids and no "
-        "--min-frequency, and asked for is --ties first_seen and --min-frequency 2. Pass the "
+        f"Error: {tmp_path / 'run'}: the folder belongs to a run with --ties ids and no "
+        "--min-frequency, but this call has --ties first_seen and --min-frequency 2. Pass the "
         "options of that run to resume it, or another folder to start a new run.\n"
     )
     cut = run(*asked, tmp_path / "run", "--regex", "[a-z]+", "--digits", "individual")
-    assert "asked for is --regex '[a-z]+' with --digits individual." in cut.stderr
+    assert "this call has --regex '[a-z]+' with --digits individual." in cut.stderr
     file = run(*asked, corpus)
     assert file.exit_code == 4
     assert f"{corpus}: a checkpoint is a folder, and this is not one; name a folder" in file.stderr

@@ -112,12 +112,12 @@ def test_inspect_says_for_whom(run: Run) -> None:
     ("arguments", "problem"),
     [
         ([*NAMED], "give a limit"),
-        ([*NAMED, "--max-merges", 1, "--dev", "en=en.txt"], "--dev says nothing of 'sw'."),
+        ([*NAMED, "--max-merges", 1, "--dev", "en=en.txt"], "--dev lacks the language 'sw'."),
         ([*NAMED, "--max-merges", 1, "--ratio", "en"], "--ratio 'en' is not of the form"),
         ([*NAMED, "--max-merges", 1, "--ratio", "en=x"], "'x' is not a number"),
-        ([*STEERED, "--max-merges", 1, "--ratio", "en=1"], "both say who is behind"),
+        ([*STEERED, "--max-merges", 1, "--ratio", "en=1"], "cannot be combined"),
         ([*NAMED, *NAMED, "--max-merges", 1], "--language 'en' is given twice"),
-        ([*NAMED, "--max-merges", 1, "--alpha", 1], "Give --window too; 100 is usual."),
+        ([*NAMED, "--max-merges", 1, "--alpha", 1], "Pass --window too; 100 is usual."),
         ([*NAMED, "--max-merges", 1, "--window", 0], "--window 0 is not at least 1."),
         (
             ["--language", "en=-", "--max-merges", 1],

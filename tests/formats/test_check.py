@@ -26,7 +26,7 @@ WRONG: list[tuple[Definition, dict[str, Any], str]] = [
     (PLAIN, {"tokens": [None, *PLAIN.tokens[1:]]}, "1 of the 256 bytes have no token: 0x00"),
     (PLAIN, {"tokens": []}, "256 of the 256 bytes"),
     (PLAIN, {"special_tokens": {"": 300}}, "special token '' has no text"),
-    (PLAIN, {"special_tokens": {"\ud800": 300}}, "holds half a character"),
+    (PLAIN, {"special_tokens": {"\ud800": 300}}, "contains a lone surrogate"),
     (PLAIN, {"special_tokens": {"<a>": -1}}, "id -1 is out of range"),
     (PLAIN, {"special_tokens": {"<a>": 1 << 25}}, "id 33554432 is out of range"),
     (PLAIN, {"special_tokens": {"<a>": 256}}, "'<a>' has the id 256 of token b'an'"),
@@ -35,8 +35,8 @@ WRONG: list[tuple[Definition, dict[str, Any], str]] = [
     (PLAIN, {"merges": [(-1, 110, 256)]}, "merge 0: id -1 is not an ordinary token"),
     (PLAIN, {"merges": [(97, 1 << 80, 256)]}, "is not an ordinary token"),
     (PLAIN, {"merges": [(97, 110, 256), (98, 256, 257)]}, "merge 1: its parts are b'ban', but id"),
-    (PLAIN, {"merges": [(97, 110, 256), (97, 110, 256)]}, "merge 1: .* stands there twice"),
-    (PLAIN, {"merges": [*reversed(bpe(PLAIN).merges)]}, "merge 0: .* only a later merge makes"),
+    (PLAIN, {"merges": [(97, 110, 256), (97, 110, 256)]}, "merge 1: .* occurs twice"),
+    (PLAIN, {"merges": [*reversed(bpe(PLAIN).merges)]}, "merge 0: .* is made by a later merge"),
     (BANANA, {"merges": [(97, 259, 256)]}, "merge 0: id 259 is not an ordinary token"),
     (CHARACTERS, {"byte_ids": None, "tokens": []}, "the fallback to bytes needs a token for each"),
     (CHARACTERS, {"byte_ids": [*range(255)]}, "the fallback to bytes needs"),
@@ -77,7 +77,7 @@ def test_the_core_refuses_no_less(base: Definition, changes: dict[str, Any], mes
 
 def test_merges_have_the_line_where_they_stand() -> None:
     bad = changed(PLAIN, merges=[*bpe(PLAIN).merges, (97, 110, 256)])
-    with pytest.raises(VocabError, match=r"^m, line 5: b'a' \+ b'n' stands there twice"):
+    with pytest.raises(VocabError, match=r"^m, line 5: b'a' \+ b'n' occurs twice"):
         check(bad, Place("v", "m", 2))
     with pytest.raises(VocabError, match=r"^m: merge 3: "):
         check(bad, Place("v", "m"))
@@ -90,7 +90,7 @@ def test_tokens_by_id() -> None:
     assert id_table([], [], None) == []
     assert id_table([2, 0], ["b", "a"], None) == ["a", None, "b"]
     for ids, message in (
-        ([0, 0], "stands for 'a' and for 'b'"),
+        ([0, 0], "is the id of 'a' and of 'b'"),
         ([0, -1], "id -1"),
         ([0, 1 << 25], "range"),
     ):

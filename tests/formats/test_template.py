@@ -96,7 +96,7 @@ def test_other_formats_cannot_carry_it(name: str, format: str, tmp_path: Path) -
         changes["special_tokens"] = {"<pad>": 300}
     named = replace(vocabularies.PLAIN, **changes)
     if name != "pad_token":  # which is refused as a special token
-        with pytest.raises(VocabError, match=f"cannot carry the {name.replace('_', ' ')}"):
+        with pytest.raises(VocabError, match=f"cannot store the {name.replace('_', ' ')}"):
             digram.Tokenizer(named).save(tmp_path / "file", format=format)
     digram.Tokenizer(named).save(tmp_path / "file", format=format, allow_loss=True)
     pretokenizer = {} if format == "seed_pair" else {"pretokenizer": None}
@@ -171,9 +171,9 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (post(type="Else"), VocabError, "post_processor Else is not supported"),
     (post(extra=1), VocabError, "the key 'extra' of the post_processor"),
     (post(single=None), CorruptFileError, r"post_processor\.single should be a list"),
-    (post(single=[]), VocabError, r"holds \$A 0 times"),
-    (post(single=[A, A]), VocabError, r"holds \$A 2 times"),
-    (post(pair=[A]), VocabError, r"holds \$B 0 times"),
+    (post(single=[]), VocabError, r"has \$A 0 times"),
+    (post(single=[A, A]), VocabError, r"has \$A 2 times"),
+    (post(pair=[A]), VocabError, r"has \$B 0 times"),
     (post(single=[A | S]), VocabError, r"single\[0\].* is not supported"),
     (post(single=[{"Other": {}}]), VocabError, r"single\[0\].* is not supported"),
     (post(single=[7]), CorruptFileError, r"single\[0\] should be an object"),

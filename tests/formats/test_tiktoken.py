@@ -102,14 +102,14 @@ def test_published_encodings(shared_data: Callable[[str], Path], encoding: str) 
 
 
 def test_special_tokens_that_would_be_lost_are_refused() -> None:
-    with pytest.raises(VocabError, match=r"cannot carry the 1 special token .*allow_loss=True"):
+    with pytest.raises(VocabError, match=r"cannot store the 1 special token .*allow_loss=True"):
         dumps(replace(PLAIN, special_tokens={"<|end|>": 259}))
-    with pytest.raises(VocabError, match=r"cannot carry the 4 special tokens .*, \.\.\."):
+    with pytest.raises(VocabError, match=r"cannot store the 4 special tokens .*, \.\.\."):
         dumps(replace(PLAIN, special_tokens={f"<{i}>": 259 + i for i in range(4)}))
 
 
 def test_what_ranks_cannot_say_is_refused() -> None:
-    with pytest.raises(VocabError, match="one of characters"):
+    with pytest.raises(VocabError, match="character vocabulary"):
         dumps(SAMPLES["characters or bytes"])
     swapped = changed(
         PLAIN,
@@ -127,12 +127,12 @@ def test_what_ranks_cannot_say_is_refused() -> None:
         dumps(SAMPLES["two merges make one token"])
     # From the ranks, `abc` comes from `ab` and `c`.
     other = of_bytes((97, 98), (98, 99), (97, 257))
-    with pytest.raises(VocabError, match="token 258, b'abc', has another merge here"):
+    with pytest.raises(VocabError, match="the merge of token 258, b'abc', differs"):
         dumps(other)
     # ... and `anan` is reached, so leaving its merge out is not a tokenizer that ranks can say.
     merges = bpe(PLAIN).merges
     missing = changed(PLAIN, merges=[merges[0], merges[2]], ignore_merges=True)
-    with pytest.raises(VocabError, match="token 257, b'anan', has another merge here"):
+    with pytest.raises(VocabError, match="the merge of token 257, b'anan', differs"):
         dumps(missing)
 
 
@@ -183,8 +183,16 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (GOOD.replace(b"YW4= 256", b"\x00 256"), CorruptFileError, "is not base64"),
     (GOOD.replace(b"YW4= 256", b"YW4= 99999999999"), CorruptFileError, "line 257"),
     (GOOD.replace(b"YW4= 256", b"YW4= 4294967296"), VocabError, "id 4294967296 is out of range"),
-    (GOOD.replace(b"YW4= 256", b"YW4= 258"), VocabError, "line 259: rank 258 stands in line 257"),
-    (GOOD.replace(b"YmFuYW4= 258", b"YW4= 258"), VocabError, "line 259: token b'an' stands in"),
+    (
+        GOOD.replace(b"YW4= 256", b"YW4= 258"),
+        VocabError,
+        "line 259: rank 258 also occurs in line 257",
+    ),
+    (
+        GOOD.replace(b"YmFuYW4= 258", b"YW4= 258"),
+        VocabError,
+        "line 259: token b'an' also occurs in",
+    ),
     (GOOD.replace(b"IQ== 33\n", b""), VocabError, "1 of the 256 bytes have no token: 0x21"),
     (lines(b"ab"), VocabError, "256 of the 256 bytes have no token: 0x00, .*, ..."),
     (b"hello world\n", CorruptFileError, "line 1: b'hello world' is not a token and a rank"),
@@ -209,7 +217,7 @@ def test_parts_that_come_later_are_refused() -> None:
 def test_nothing_is_guessed(tmp_path: Path) -> None:
     path = tmp_path / "a.tiktoken"
     path.write_bytes(GOOD)
-    with pytest.raises(OptionError, match=r'nothing is guessed.*pretokenizer="cl100k"'):
+    with pytest.raises(OptionError, match=r'none was given.*pretokenizer="cl100k"'):
         read(path)
     with pytest.raises(OptionError, match="both given"):
         read(path, pretokenizer="gpt2", encoding="gpt2")
@@ -229,5 +237,5 @@ def test_another_file_than_the_encoding_is_refused(tmp_path: Path) -> None:
 def test_a_published_file_cut_at_a_line_is_refused(shared_data: Callable[[str], Path]) -> None:
     data = shared_data("vocabs/r50k_base.tiktoken").read_bytes()
     whole_lines = data[: data.index(b"\n", 400_000) + 1]
-    with pytest.raises(VocabError, match=r"has 50,256 tokens.*all of it"):
+    with pytest.raises(VocabError, match=r"has 50,256 tokens.*complete"):
         loads(whole_lines, encoding="r50k_base")

@@ -229,7 +229,7 @@ def test_a_dropped_token_may_come_back() -> None:
 def test_what_does_not_go_with_it_is_refused(name: str, tmp_path: Path) -> None:
     value: Any = {"memory_limit": "1 GB", "checkpoint": tmp_path, "runners_up": 1}.get(name, print)
     options: dict[str, Any] = {name: value}
-    with pytest.raises(digram.OptionError, match=f"picky= and {name}= do not go together"):
+    with pytest.raises(digram.OptionError, match=f"picky= and {name}= cannot be combined"):
         digram.train("low", max_merges=1, picky=0.9, **options)
 
 
@@ -350,12 +350,12 @@ def test_a_damaged_file_is_told(tmp_path: Path, low: digram.Tokenizer) -> None:
     good = json.loads(path.read_text())["model"]["digram"]["scheme"]["events"]
     wrong: list[tuple[Any, str]] = [
         (good[:-1], "for each of 6 events"),
-        ([*good, []], "is no picky: an event is one number or two"),
-        ([*good, [1, 2, 3]], "is no picky: an event is one number or two"),
-        ([*good, ["a"]], "is no picky: numbers of tokens"),
-        ([*good, [-1]], "is no picky: numbers of tokens"),
-        ([*good, [True]], "is no picky: numbers of tokens"),
-        (None, "is no picky"),
+        ([*good, []], "is not a picky: an event is one number or two"),
+        ([*good, [1, 2, 3]], "is not a picky: an event is one number or two"),
+        ([*good, ["a"]], "is not a picky: numbers of tokens"),
+        ([*good, [-1]], "is not a picky: numbers of tokens"),
+        ([*good, [True]], "is not a picky: numbers of tokens"),
+        (None, "is not a picky"),
         ([*good[:-1], [9_999]], "does not fit its digest"),
     ]
     for events, error in wrong:
@@ -376,5 +376,5 @@ def test_a_file_cannot_ask_for_all_memory(tmp_path: Path) -> None:
     own["training"] = None
     del own["digest"], own["seal"]
     path.write_text(json.dumps(said))
-    with pytest.raises(digram.VocabError, match=r"makes a token of .* bytes; at most"):
+    with pytest.raises(digram.VocabError, match=r"makes a token of .* bytes; the limits are"):
         digram.load(path)

@@ -90,16 +90,16 @@ def test_it_says_from_where_it_goes_on(
     def said(source: Any, **options: Any) -> list[str]:
         capsys.readouterr()
         digram.train(source, **{"pretokenizer": None, "progress": True, **options})
-        return re.findall(r"Went on .*", capsys.readouterr().err)
+        return re.findall(r"Resumed .*", capsys.readouterr().err)
 
     text, folder = "the cat and the other cat sat", tmp_path / "run"
     assert said(text, checkpoint=folder, max_merges=3) == []
     assert said(text, checkpoint=folder, max_merges=5, progress=None) == []  # no terminal
     assert said(text, checkpoint=folder, max_merges=7) == [
-        f"Went on from 5 of 7 merges in {folder}."
+        f"Resumed from 5 of 7 merges in {folder}."
     ]
     assert said(text, checkpoint=folder, max_merges=2) == [
-        f"Went on from 2 of 2 merges in {folder}."
+        f"Resumed from 2 of 2 merges in {folder}."
     ]
     # A run that was broken off while it counted, and after that.
     monkeypatch.setattr("digram.training.checkpoint.BETWEEN", 0.0)
@@ -113,20 +113,20 @@ def test_it_says_from_where_it_goes_on(
     with pytest.raises(ZeroDivisionError):
         said(broken(), checkpoint=folder, max_merges=3)
     assert said(texts, checkpoint=folder, max_merges=0) == [
-        f"Went on from 24 B counted in {folder}."
+        f"Resumed after 24 B counted in {folder}."
     ]
     assert said(texts, checkpoint=folder, max_merges=1) == [
-        f"Went on from 27 B counted in {folder}."
+        f"Resumed after 27 B counted in {folder}."
     ]
     frequent: dict[str, Any] = {"checkpoint": tmp_path / "frequent", "min_frequency": 2}
     assert said(text, **frequent) == []
     made = len(digram.train(text, min_frequency=2, pretokenizer=None).merges)
-    assert said(text, **frequent) == [f"Went on from {made} merges in {tmp_path / 'frequent'}."]
+    assert said(text, **frequent) == [f"Resumed from {made} merges in {tmp_path / 'frequent'}."]
     named = {"a": text, "b": texts}
     said(named, checkpoint=tmp_path / "named", max_merges=0)
     assert said(named, checkpoint=tmp_path / "named", max_merges=1) == [
-        f"Went on from 29 B counted in {tmp_path / 'named' / 'source-0'}.",
-        f"Went on from 27 B counted in {tmp_path / 'named' / 'source-1'}.",
+        f"Resumed after 29 B counted in {tmp_path / 'named' / 'source-0'}.",
+        f"Resumed after 27 B counted in {tmp_path / 'named' / 'source-1'}.",
     ]
 
 
@@ -139,8 +139,8 @@ def test_counts_and_named_sources_go_on(corpus: Path, tmp_path: Path) -> None:
         first = digram.train(source, checkpoint=folder, **options)
         assert digram.train(source, checkpoint=folder, **options) == first
         theirs = "the corpora 'a', 'b'" if source is named else "counts of 83 documents as its"
-        asked = "asked for is text as its corpus"
-        with pytest.raises(digram.CheckpointError, match=f"of a run with {theirs}.*{asked}"):
+        asked = "this call has text as its corpus"
+        with pytest.raises(digram.CheckpointError, match=f"to a run with {theirs}.*{asked}"):
             digram.train("another text", checkpoint=folder, **options)
     # Names and weights are whatever a dictionary takes.
     odd: dict[Any, Any] = {b"a": "the cat", 7: "the dog"}
@@ -164,8 +164,9 @@ def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(digram.CheckpointError) as caught:
         digram.train(corpus, checkpoint=folder, ties="first_seen", **OPTIONS)
     assert str(caught.value) == (
-        f'{folder}: the folder is of a run with ties="ids", and asked for is ties="first_seen". '
-        "Pass the options of that run to resume it, or another folder to start a new run."
+        f'{folder}: the folder belongs to a run with ties="ids", but this call has '
+        'ties="first_seen". Pass the options of that run to resume it, or another folder to start '
+        "a new run."
     )
     regex = digram.Pretokenizer(digram.Regex("[a-z]+"), digits="individual")
     for options, theirs, ours in (
@@ -191,10 +192,10 @@ def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(digram.CheckpointError) as caught:
             digram.train(corpus, checkpoint=folder, **{**OPTIONS, **options})
-        assert f"run with {theirs}, and asked for is {ours}" in caught.value.message
+        assert f"run with {theirs}, but this call has {ours}" in caught.value.message
         assert len(caught.value.message) < 280
     (folder / STATE).write_text(sealed(json.loads((folder / STATE).read_bytes()) | {"options": {}}))
-    with pytest.raises(digram.CheckpointError, match="of a run with other options to merge"):
+    with pytest.raises(digram.CheckpointError, match="to a run with other options to merge"):
         digram.train(corpus, checkpoint=folder, ties="first_seen", **OPTIONS)
     texts = tmp_path / "texts"
     few: dict[str, Any] = {"vocab_size": 300, "pretokenizer": "gpt2"}
@@ -253,7 +254,7 @@ def test_a_separator_is_part_of_a_run_whoever_gives_it(tmp_path: Path) -> None:
         tok = digram.train(source, separator=separator, checkpoint=folder, **options)
         return tok.merges
 
-    other_cut = re.escape(r'a run with separator="\n\n", and asked for is no separator')
+    other_cut = re.escape(r'a run with separator="\n\n", but this call has no separator')
     for number, (first, separator) in enumerate(ways):
         folder, named = tmp_path / f"{number}", tmp_path / f"named {number}"
         assert train(first, separator, folder) == cut.merges
@@ -306,7 +307,7 @@ def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_pa
     held = counting.count(corpora(named, SEPARATOR), weights).counts
     assert (held.documents, held.bytes) == (expected.training.documents, expected.training.bytes)  # type: ignore[union-attr]
     unordered = {**named, "counts": named["counts"].without_first()}
-    with pytest.raises(digram.OptionError, match="first stands"):
+    with pytest.raises(digram.OptionError, match="first occurrence"):
         digram.train(unordered, **options)
     options["ties"] = "ids"
     expected = digram.train(unordered, **options)

@@ -233,8 +233,8 @@ def test_the_alphabet_is_that_of_hugging_face(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"limit_alphabet": 5}, r'limit_alphabet= is for unit="char"'),
-        ({"limit_alphabet": 5, "unit": "char", "alphabet": "ab"}, "chooses among those"),
+        ({"limit_alphabet": 5}, r'limit_alphabet= applies only to unit="char"'),
+        ({"limit_alphabet": 5, "unit": "char", "alphabet": "ab"}, "selects them"),
         ({"limit_alphabet": 0, "unit": "char"}, "limit_alphabet=0 is not at least 1"),
         ({"limit_alphabet": 1, "unit": "char"}, r"leaves out 1 character of the corpus: 'b' \(U"),
         (

@@ -82,9 +82,9 @@ def test_it_is_told_and_changes_nothing(tmp_path: Path) -> None:
     for way, learn in ways(tmp_path).items():
         said = told(lambda: learn(special_tokens=[END, "<|other|>"]))  # noqa: B023
         assert said == [
-            "the corpus holds the text of special tokens, and it was learned from as text: "
-            "'<|endoftext|>' 2 times. Where one ends documents, pass separator='<|endoftext|>'; "
-            "take others out of the texts."
+            "the corpus contains the text of special tokens, and training treats it as ordinary "
+            "text: '<|endoftext|>' 2 times. If one of them separates documents, pass "
+            "separator='<|endoftext|>'; remove others from the texts."
         ], way
         assert told(lambda: learn()) == [], way  # noqa: B023, PLW0108
     with pytest.warns(UserWarning, match="'<|endoftext|>' 2 times"):
@@ -107,5 +107,5 @@ def test_of_a_large_corpus_a_part_is_looked_at(monkeypatch: pytest.MonkeyPatch) 
     batches: list[list[Any]] = [[END] for _ in range(40)]
     assert [*spotter.over(batches)] == batches
     assert spotter.found == {END: 2 + 2}  # the first 20 characters, and every sixteenth
-    with pytest.warns(UserWarning, match=r"as text: at least '<\|endoftext\|>' 4 times"):
+    with pytest.warns(UserWarning, match=r"as ordinary text: at least '<\|endoftext\|>' 4 times"):
         spotter.warn()

@@ -161,22 +161,30 @@ def test_train_ids(option: str) -> None:
 @pytest.mark.parametrize(
     ("options", "problem", "remedy"),
     [
-        ({"alphabet": "ab"}, 'alphabet= is for unit="char"', "Leave out alphabet="),
-        ({"limit_alphabet": 2}, 'limit_alphabet= is for unit="char"', "Leave out limit_alphabet="),
-        ({"on_unknown": "bytes"}, 'on_unknown= is for unit="char"', "Leave out on_unknown="),
+        ({"alphabet": "ab"}, 'alphabet= applies only to unit="char"', "Leave out alphabet="),
+        (
+            {"limit_alphabet": 2},
+            'limit_alphabet= applies only to unit="char"',
+            "Leave out limit_alphabet=",
+        ),
+        (
+            {"on_unknown": "bytes"},
+            'on_unknown= applies only to unit="char"',
+            "Leave out on_unknown=",
+        ),
         (
             {"on_unknown": digram.SpecialToken("<unk>")},
-            'on_unknown= is for unit="char"',
+            'on_unknown= applies only to unit="char"',
             "Leave out on_unknown=",
         ),
         (
             {"unit": "char", "byte_order": "gpt2"},
-            'byte_order= is for unit="byte"',
+            'byte_order= applies only to unit="byte"',
             "Leave out byte_order=",
         ),
         (
             {"unit": "char", "byte_order": "gpt2", "on_unknown": "bytes"},
-            'byte_order= is for unit="byte"',
+            'byte_order= applies only to unit="byte"',
             "Leave out byte_order=",
         ),
     ],
@@ -202,7 +210,9 @@ def test_a_separator_cuts_no_counts() -> None:
         lambda: digram.train_fair(counts, max_merges=1, pretokenizer="gpt2", separator="x"),
         lambda: digram.count_pretokens(counts, pretokenizer="gpt2", separator="x"),
     ):
-        with pytest.raises(digram.OptionError, match="separator= cuts text, and counts hold none"):
+        with pytest.raises(
+            digram.OptionError, match="separator= splits text, but counts contain none"
+        ):
             call()
     # Beside counts there is text to cut.
     both = {**counts, "sw": "a;b"}

@@ -118,7 +118,7 @@ def test_bpe_is_asked_for_by_name() -> None:
     plain, odd = BpeModel([]), BpeModel([], scheme=digram.vocab.schemes.Picky(()))
     assert require_bpe(plain, "it") is require_ranked(plain, "it") is plain
     assert require_bpe(odd, "it") is odd
-    with pytest.raises(digram.OptionError, match=r"it rests on merges .* \(picky\)"):
+    with pytest.raises(digram.OptionError, match=r"it needs merges .* \(picky\)"):
         require_ranked(odd, "it")
     with pytest.raises(TypeError, match=r"definition\.model"):
         digram.Tokenizer(replace(DEFINITION, model=None))  # type: ignore[arg-type]

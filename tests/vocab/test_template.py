@@ -40,10 +40,10 @@ def test_tokens_are_named_once() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("",), r"holds \$A 0 times, and it should stand there once"),
-        (("$A $A",), r"holds \$A 2 times"),
-        (("$A $B",), r"holds \$B 1 times, and it should stand there nowhere"),
-        (("$A", "$A"), r"pair='\$A' holds \$B 0 times"),
+        (("",), r"has \$A 0 times, but should have it once"),
+        (("$A $A",), r"has \$A 2 times"),
+        (("$A $B",), r"has \$B 1 times, but should have it 0 times"),
+        (("$A", "$A"), r"pair='\$A' has \$B 0 times"),
         (([("$A", -1)],), "type id from 0"),
         (([("$A", 1 << 32)],), "type id from 0"),
         (([("", 0), "$A"],), "has a name"),

@@ -1,8 +1,8 @@
 """Tokenizers as files: one module for each format, their list, and the choice among them.
 
-Each module has `read` and `write` for paths, `loads` and `dumps` for bytes. All of them refuse,
-with file, line and remedy, what is damaged, what contradicts itself, and what the other side
-could not carry or do.
+Each module has `read` and `write` for paths, and `loads` and `dumps` for bytes. All of them raise,
+with file, line and remedy, for damaged or inconsistent data, and for data that the format or digram
+does not support.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
     "write",
 ]
 
-# A whole tokenizer has an object under this key; a vocabulary may have a token of this name.
+# A tokenizer.json has an object under this key; a plain vocabulary may have a token "model".
 _MODEL = re.compile(rb'"model"\s*:\s*\{')
 
 
@@ -63,12 +63,12 @@ def read(
     pretokenizer: PretokenizerLike = MISSING,
     encoding: str | None = None,
 ) -> Definition:
-    """The definition in a file or folder, whose format is recognised by what it holds.
+    """Read the definition in a file or folder; the format is recognised by the content.
 
-    `pretokenizer` or `encoding` must be named for the formats that do not say how text is cut, and
-    may not be for those that do. A folder that holds both kinds is read as the kind that fits.
-    Tokens that no text yields are kept, with one UserWarning. Raises `OptionError`,
-    `CorruptFileError`, `VocabError`, `PatternError` and OSError, as the modules do.
+    `pretokenizer` or `encoding` is required for formats that do not store the pretokenizer, and an
+    error for those that do. If a folder contains both kinds, the arguments decide which is read.
+    Unreachable tokens are kept, with one UserWarning. Raises `OptionError`, `CorruptFileError`,
+    `VocabError`, `PatternError` and OSError, as the modules do.
     """
     name = path_name(path)
     found = _read(name, pretokenizer, encoding)
@@ -82,7 +82,7 @@ def read_compact(
     pretokenizer: PretokenizerLike = MISSING,
     encoding: str | None = None,
 ) -> Compact:
-    """The same as `read`, with the tokens and merges in the core."""
+    """Like `read`, but keep the tokens and merges in the core."""
     name = path_name(path)
     found = _read(name, pretokenizer, encoding)
     _warn(found, name)
@@ -90,9 +90,9 @@ def read_compact(
 
 
 def describes_itself(path: str | PathLike[str]) -> bool:
-    """Whether a file or folder says how text is cut before it is encoded.
+    """Whether a file or folder stores the pretokenizer.
 
-    Others are read with `pretokenizer` or `encoding`. Raises as `read` does.
+    Others are read with `pretokenizer` or `encoding`. Raises the errors of `read`.
     """
     name = path_name(path)
     is_folder = os.path.isdir(name)
@@ -107,21 +107,21 @@ def write(
     format: str | None = None,
     allow_loss: bool = False,
 ) -> None:
-    """Writes a definition to a file or folder, all of it or nothing.
+    """Write a definition to a file or folder atomically.
 
-    Without a `format` the name decides: `.json` is "huggingface", or "digram" for a tokenizer that
-    no other library has an encoder for; `.tiktoken` is "tiktoken". What the format cannot carry
-    is a `VocabError`, unless `allow_loss`. Raises `OptionError` for a format that is unknown or
-    cannot be inferred from the name, and OSError.
+    Without `format` the name decides: `.json` is "huggingface", or "digram" for a tokenizer that
+    other libraries cannot encode with; `.tiktoken` is "tiktoken". Raises `VocabError` for data that
+    the format cannot store, unless `allow_loss` is true; `OptionError` for an unknown format, or a
+    name that does not determine one; and OSError.
     """
     name = path_name(path)
     chosen(definition, name, format).module.write(definition, path, allow_loss=allow_loss)
 
 
 def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFormat:
-    """The format that a definition is written in: the one named, or that of the path's name.
+    """The format to write a definition in: `format`, or the one determined by the path.
 
-    Raises `OptionError` for one that is unknown, or cannot be inferred from the name.
+    Raises `OptionError` for an unknown format, or a path that does not determine one.
     """
     if format is None:
         base, suffix = os.path.basename(path), os.path.splitext(path)[1].lower()
@@ -167,7 +167,7 @@ def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> De
     format = _of_folder(name, named) if folder else _of_file(data, name)
     if named and format.describes_itself and not _is_meant(format, pretokenizer, encoding):
         raise OptionError(
-            "this format says itself how text is cut before it is encoded.",
+            "this format stores the pretokenizer itself.",
             path=name,
             hint="Leave out pretokenizer= and encoding=.",
         )
@@ -182,7 +182,7 @@ def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> De
 def _is_meant(
     format: TokenizerFormat, pretokenizer: PretokenizerLike, encoding: str | None
 ) -> bool:
-    """Whether what is named is what the format says itself: that text is not cut."""
+    """Whether the arguments ask for no pretokenizer, which is what the format implies anyway."""
     return format.is_uncut and encoding is None and pretokenizer in (None, Pretokenizer(None))
 
 
@@ -197,20 +197,20 @@ def _of_folder(folder: str, named: bool) -> TokenizerFormat:
     if two:
         names = " and ".join(one.pairs[0][0] for one in two)
         raise VocabError(
-            f"the folder holds two vocabularies, {names}.",
+            f"the folder contains two vocabularies, {names}.",
             path=folder,
-            hint="Put one of them into a folder of its own.",
+            hint="Move one of them to another folder.",
         )
     half = next((pair for _, pair in both_files() if there.intersection(pair)), None)
     if half is not None:
         missing = half[0] if half[1] in there else half[1]
         raise VocabError(
-            f"the folder holds no {missing}, which belongs to the "
-            f"{half[1] if missing == half[0] else half[0]} in it.",
+            f"the folder contains {half[1] if missing == half[0] else half[0]}, but not the "
+            f"{missing} that belongs to it.",
             path=folder,
             hint="Copy both files.",
         )
-    raise VocabError("the folder holds no tokenizer.", path=folder, hint=reading())
+    raise VocabError("the folder contains no tokenizer.", path=folder, hint=reading())
 
 
 def _of_file(data: bytes, path: str) -> TokenizerFormat:
@@ -223,13 +223,13 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
         if format.starts is not None and format.starts.match(data):
             return format
     for format in FORMATS.values():
-        if format.starts is not None and format.suffix == suffix:  # damaged in its first bytes
+        if format.starts is not None and format.suffix == suffix:  # its first bytes are damaged
             return format
     raise VocabError("this is not a tokenizer that digram knows.", path=path, hint=reading())
 
 
 def _refuse_half(data: bytes, path: str) -> None:
-    """Says of one file of a pair how both are named."""
+    """Raise `VocabError` for one file of a pair, saying how to name both."""
     base, folder = os.path.basename(path), os.path.dirname(path) or os.curdir
     named = [one for one in both_files() if base in one[1]]
     found = named or [one for one in both_files() if one[0].half and one[0].half.match(data)]
@@ -237,9 +237,9 @@ def _refuse_half(data: bytes, path: str) -> None:
         return
     format, pair = found[0]
     if named:
-        remedy = f"Name their folder instead, {folder!r}."
+        remedy = f"Pass their folder instead, {folder!r}."
     else:
-        remedy = f"Put both into a folder, under these names, and name that instead of {base!r}."
+        remedy = f"Put both into a folder, under these names, and pass that instead of {base!r}."
     raise VocabError(
         f"this is one of two files that are read together, {' and '.join(pair)}.",
         path=path,
@@ -256,7 +256,7 @@ def _warn(found: Definition | Compact, path: str) -> None:
     if lost:
         few = ", ".join(f"{i} {show(found.tokens[i])}" for i in lost[:3])
         warnings.warn(
-            f"{path}: no text yields {len(lost):,} of the tokens, since no merge makes them "
+            f"{path}: {len(lost):,} of the tokens are unreachable, since no merge makes them "
             f"({few}{', ...' if len(lost) > 3 else ''}). They are kept.",
             UserWarning,
             stacklevel=4,

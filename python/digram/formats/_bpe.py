@@ -48,14 +48,14 @@ def _check(model: dict[str, Any], path: str | None) -> None:
     own = model.get("digram")
     if isinstance(own, dict) and "scheme" in own and kind_of(model) != _OWN:
         raise CorruptFileError(
-            f"model.digram has a scheme, and then the type of the model is {_OWN!r}.", path=path
+            f"model.digram has a scheme, so the type of the model should be {_OWN!r}.", path=path
         )
 
 
 def _tables(model: dict[str, Any], added: Any) -> _core.Model | None:
-    """The tokens and merges of a byte vocabulary; None where anything about them is odd.
+    """The tokens and merges of a byte vocabulary; None if the core cannot read them.
 
-    Then Python reads them, and says what is wrong.
+    Then Python reads them and finds the error, if there is one.
     """
     vocab, merges = model.get("vocab"), model.get("merges")
     entries = added if isinstance(added, list) else []
@@ -79,7 +79,7 @@ def _model(
 
 
 def _scheme(own: dict[str, Any] | None, path: str | None) -> Scheme | None:
-    """How merges are applied, where not by rank alone."""
+    """The scheme by which merges are applied; None if that is by rank alone."""
     if own is None or "scheme" not in own:
         return None
     where = "model.digram.scheme"
@@ -90,7 +90,7 @@ def _scheme(own: dict[str, Any] | None, path: str | None) -> Scheme | None:
     try:
         return kind.from_dict(content)
     except (KeyError, TypeError, ValueError) as error:
-        raise CorruptFileError(f"{where} is no {kind.kind}: {error}.", path=path) from None
+        raise CorruptFileError(f"{where} is not a {kind.kind}: {error}.", path=path) from None
 
 
 def _steps(model: dict[str, Any], kernel: Kernel) -> _own.Steps:
@@ -120,7 +120,7 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
 
 
 def _pairs(value: Any, path: str | None) -> list[list[str]]:
-    """The merges as pairs, whether written as `["a", "b"]` or as `"a b"`."""
+    """The merges as pairs; the file may write them as `["a", "b"]` or as `"a b"`."""
     merges = expect(value, list, "model.merges", path)
     if set(map(type, merges)) == {str}:
         merges = [merge.split(" ") for merge in merges]
@@ -141,7 +141,7 @@ def _fail_merge(merges: list[Any], path: str | None) -> NoReturn:
                 value=merge,
                 hint='Write it as ["left", "right"].',
             )
-    raise InternalError("merges were refused, and each of them is right.")
+    raise InternalError("merges were refused, but each of them is valid.")
 
 
 SECTION = ModelSection(

@@ -1,4 +1,4 @@
-"""What must hold of every vocabulary, whatever file it comes from."""
+"""Checks of every vocabulary, independent of the file format."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Merge = tuple[int, int, int]
 
 
 class Place(NamedTuple):
-    """Where a vocabulary was read, for errors: its file, and that of its merges if another.
+    """Where a vocabulary was read, for errors: its file, and the file of its merges if different.
 
-    `first_line` is the line of the merge of rank 0, where merges stand one on a line.
+    `first_line` is the line of the merge of rank 0, if the file has one merge per line.
     """
 
     path: str | None = None
@@ -41,7 +41,7 @@ class Place(NamedTuple):
     first_line: int | None = None
 
     def bad_merge(self, rank: int, problem: str, value: object, hint: str) -> VocabError:
-        """An error about the merge of this rank."""
+        """An error about the merge with this rank."""
         path = self.merges_path or self.path
         if self.first_line is None:
             return VocabError(f"merge {rank}: {problem}", path=path, value=value, hint=hint)
@@ -49,7 +49,7 @@ class Place(NamedTuple):
         return VocabError(problem, path=path, line=line, value=value, hint=hint)
 
     def error(self, fault: Fault) -> VocabError:
-        """An error about a model that contradicts itself."""
+        """An error about an inconsistent model."""
         problem, value, hint, rank = fault
         if rank is None:
             return VocabError(problem, path=self.path, value=value, hint=hint)
@@ -60,14 +60,14 @@ NOWHERE = Place()
 
 
 def check(definition: Definition, place: Place = NOWHERE) -> Definition:
-    """The definition itself, if it does not contradict itself.
+    """Check that a definition is consistent, and return it.
 
-    Tokens differ, and only one of bytes may be empty: no text becomes it, and it decodes to
-    nothing. Special tokens have texts and ids of their own, and what the template and the padding
-    name is one; each merge makes a token of exactly the bytes of its parts, none stands there
-    twice, and no part is made only by a later merge; all 256 bytes are there where they are the
-    alphabet or the fallback.
-    Raises `VocabError`, naming the place. Linear in the vocabulary.
+    Tokens must be distinct. One token may be empty in a vocabulary of bytes: it is never produced,
+    and decodes to nothing. Special tokens must have texts and ids of their own, and the tokens
+    named by the template and the padding must be special. Each merge must make the token with the
+    joined bytes of its parts, must occur once, and must come after the merges that make its parts.
+    All 256 bytes must be tokens if they are the alphabet or the fallback. Raises `VocabError` with
+    the place. Linear in the vocabulary.
     """
     distinct: set[bytes | None] = {None, *definition.tokens}
     _check_tokens(definition, distinct, place.path)
@@ -94,7 +94,7 @@ def id_table(ids: Sequence[int], tokens: Iterable[Part], path: str | None) -> li
     for token_id, token in zip(ids, tokens, strict=True):
         if table[token_id] is not None:
             raise VocabError(
-                f"id {token_id} stands for {show(table[token_id])} and for {show(token)}.",
+                f"id {token_id} is the id of {show(table[token_id])} and of {show(token)}.",
                 path=path,
                 value=token_id,
                 hint="Give each token an id of its own.",
@@ -104,9 +104,9 @@ def id_table(ids: Sequence[int], tokens: Iterable[Part], path: str | None) -> li
 
 
 def check_range(ids: Collection[int], path: str | None) -> None:
-    """Raises `VocabError` for an id that is negative, or beyond 2^24 and 16 for each token.
+    """Raises `VocabError` for an id that is negative or not below 2^24 + 16 * the number of tokens.
 
-    A table of tokens is as long as the highest id, and a small file must not ask for a huge one.
+    A table of tokens is as long as the highest id; a small file must not cause a huge allocation.
     """
     limit = (1 << 24) + 16 * len(ids)
     for token_id in (min(ids, default=0), max(ids, default=0)):
@@ -115,7 +115,7 @@ def check_range(ids: Collection[int], path: str | None) -> None:
                 f"id {show(token_id)} is out of range.",
                 path=path,
                 value=token_id,
-                hint=f"Ids start at 0, and those of {several(len(ids), 'token')} end below "
+                hint=f"Ids start at 0, and those of {several(len(ids), 'token')} must be below "
                 f"{limit:,}.",
             )
 
@@ -123,7 +123,7 @@ def check_range(ids: Collection[int], path: str | None) -> None:
 def named_merges(
     pairs: Sequence[Sequence[Part]], token_to_id: dict[Part, int], place: Place
 ) -> list[Merge]:
-    """Merges that a file writes as pairs of tokens, as ids. Each pair has two parts.
+    """Convert merges from pairs of tokens to ids. Each pair must have two parts.
 
     Raises `VocabError` for a part or a result that is not in the vocabulary.
     """
@@ -143,7 +143,7 @@ def named_merges(
                     "vocabulary."
                 )
                 raise place.bad_merge(rank, problem, needed, TOGETHER)
-    raise InternalError("a merge failed, and all its tokens are there.")
+    raise InternalError("a merge failed, but all its tokens exist.")
 
 
 def _check_tokens(definition: Definition, distinct: set[bytes | None], path: str | None) -> None:
@@ -154,7 +154,7 @@ def _check_tokens(definition: Definition, distinct: set[bytes | None], path: str
         )
     if len(distinct) - 1 == len(definition.tokens) - definition.tokens.count(None):
         return
-    fallback = set(definition.byte_ids or ())  # a byte and a character may be spelled alike
+    fallback = set(definition.byte_ids or ())  # a byte and a character may have the same bytes
     seen: dict[bytes, int] = {}
     for token_id, token in enumerate(definition.tokens):
         if token is None or token_id in fallback:
@@ -172,9 +172,9 @@ def _check_tokens(definition: Definition, distinct: set[bytes | None], path: str
 def check_special(
     special_tokens: dict[str, int], token: Callable[[int], bytes | None], path: str | None
 ) -> None:
-    """Refuses special tokens without a text or an id of their own.
+    """Raises `VocabError` for special tokens without a text or an id of their own.
 
-    `token` gives the bytes of the ordinary token with an id, None where there is none.
+    `token` returns the bytes of the ordinary token with an id, or None.
     """
     owner: dict[int, str] = {}
     check_range(special_tokens.values(), path)
@@ -183,7 +183,7 @@ def check_special(
         if not text:
             problem = "has no text."
         elif not _is_text(text):
-            problem = "holds half a character."
+            problem = "contains a lone surrogate or invalid UTF-8."
         elif (ordinary := token(token_id)) is not None:
             problem = f"has the id {token_id} of token {show(ordinary)}."
         elif token_id in owner:
@@ -226,16 +226,16 @@ def _is_text(text: str | bytes) -> bool:
 
 
 def check_bytes(missing: list[int], path: str | None) -> None:
-    """Refuses a vocabulary of bytes in which some have no token."""
+    """Raises `VocabError` if bytes of a byte vocabulary have no token."""
     if missing:
-        few = ", ".join(f"0x{byte:02X}" for byte in missing[:8])
+        shown = ", ".join(f"0x{byte:02X}" for byte in missing[:8])
         raise VocabError(
             f"{len(missing)} of the 256 bytes have no token: "
-            f"{few}{', ...' if len(missing) > 8 else ''}.",
+            f"{shown}{', ...' if len(missing) > 8 else ''}.",
             path=path,
             value=missing[0],
-            hint="Text with them could not be encoded. Is this the whole vocabulary, and is it one "
-            "of bytes?",
+            hint="Text with these bytes could not be encoded. Is the vocabulary complete, and is "
+            "it a byte vocabulary?",
         )
 
 

@@ -1,10 +1,11 @@
-r"""Which patterns of rules a regex that sees one piece alone takes for the same matches.
+r"""Find the patterns of rules that a tokenizer.json cannot express.
 
-A piece that a pattern matches as a whole, and that was not cut out, would be taken for a match by
-the later splits of a tokenizer.json. There is none if two things hold. At each character a match
-can go on in one way at most and every part is greedy, so that the first match is the longest. And
-it ends where the piece does: a match goes on only between two letters or two numbers, where no
-piece ends, or with a character that nothing which is cut out begins with.
+The later splits of a tokenizer.json see one piece at a time. They would mistake a piece that a
+pattern matches as a whole for a match of the rule, even if the rule did not cut it out. This cannot
+happen if two conditions hold. First, at each character a match can continue in at most one way and
+every part is greedy, so that the first match is the longest. Second, a match ends where the piece
+ends: it continues only between two letters or two numbers, where no piece ends, or with a character
+with which no text that the rules cut out begins.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from digram.pretokenizers.rules import Rules
 
 __all__ = ["not_carried"]
 
-_MOST = 1_000  # positions of a pattern, and characters of a range
+_MOST = 1_000  # positions of a pattern, or characters of a range
 _ESCAPE = re.compile(r"\\(?:([ds])|p\{([LMN])[a-z]?\}|([^\w\s]))")
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})(?![?+*{])")
 _COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 class _Set(NamedTuple):
-    """Characters: some by themselves, others by kind."""
+    """A set of characters: single characters, and kinds of characters."""
 
     characters: frozenset[str]
     kinds: frozenset[str] = frozenset()
@@ -42,7 +43,7 @@ class _Set(NamedTuple):
 
 
 def not_carried(rules: Rules, digits: bool) -> str | None:
-    r"""The first pattern for which that is not known; `digits` says whether a policy cuts digits.
+    r"""The first pattern that cannot be expressed; `digits` says whether a policy splits digits.
 
     >>> not_carried(Rules(patterns=[r"[A-Z]\d{2}(?:\.\d+)?"]), False)
     >>> not_carried(Rules(["."], patterns=[r"[A-Z]\d{2}(?:\.\d+)?"]), False)
@@ -67,7 +68,7 @@ def not_carried(rules: Rules, digits: bool) -> str | None:
 
 
 class _Positions:
-    """The places of a pattern where characters stand, and which may come after which."""
+    """The positions of characters in a pattern, and which position may follow which."""
 
     def __init__(self, pattern: str) -> None:
         self.sets: list[_Set] = []

@@ -1,4 +1,4 @@
-"""JSON as a file that may be damaged: every fault has a place, and none is passed over."""
+"""Reading JSON files strictly: every error has its place in the file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["MAX_DEPTH", "decoded", "dump", "expect", "parse", "spelled"]
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _SHORTEST = 6
-"""The bytes of a file for each list or object that it holds, on the average. A merge takes ten."""
+"""The minimum average of bytes per list or object in a file. A merge takes ten."""
 
 MAX_DEPTH = 64
-"""How deep lists and objects may nest. Tokenizer files need 7."""
+"""The maximum nesting of lists and objects. Tokenizer files need 7."""
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class _DuplicateKeyError(Exception):
 
 
 def parse(data: bytes, path: str | None) -> Any:
-    """The value of a JSON file, whose objects hold each key once.
+    """Parse a JSON file. No object may have a key twice.
 
     >>> parse(b'{"a": [1, 2]}', "a.json")
     {'a': [1, 2]}
@@ -45,12 +45,12 @@ def parse(data: bytes, path: str | None) -> Any:
     digram.errors.CorruptFileError: a.json, line 1: the file ends at byte 11, in the middle of ...
     >>> parse(b'{"a": 1, "a": 2}', "a.json")
     Traceback (most recent call last):
-    digram.errors.CorruptFileError: a.json, line 1: the key 'a' is there twice. ...
+    digram.errors.CorruptFileError: a.json, line 1: the key 'a' occurs twice. ...
 
-    Raises `CorruptFileError` with line and offset for what is truncated, not UTF-8 (a byte order
-    mark included), not JSON (NaN and infinity included), or holds a key twice or half a
-    character; `LimitExceededError` for more than 64 levels, and for lists and objects that hold
-    next to nothing. Linear in the file; memory: at most 32 bytes for each of it.
+    Raises `CorruptFileError` with line and offset for a file that is truncated, not UTF-8 (or has a
+    byte order mark), not JSON (NaN and infinity are not), or has a duplicate key or a lone
+    surrogate; `LimitExceededError` for more than 64 levels, and for too many nearly empty lists and
+    objects. Linear in the file; takes at most 32 bytes of memory for each byte of it.
     """
     text = decoded(data, path)
     _check_number(data, path)
@@ -71,7 +71,7 @@ def parse(data: bytes, path: str | None) -> Any:
 
 
 def dump(value: Any) -> bytes:
-    r"""A value as JSON in UTF-8: on one line, so that it is written and read fast.
+    r"""A value as one line of JSON in UTF-8.
 
     >>> dump({"Ġa": [1, None]})
     b'{"\xc4\xa0a":[1,null]}\n'
@@ -80,10 +80,9 @@ def dump(value: Any) -> bytes:
 
 
 def spelled(value: Any, **how: Any) -> bytes:
-    """A value as JSON without spaces; `VocabError` for what JSON or UTF-8 cannot say.
+    """A value as JSON without spaces; `VocabError` if JSON or UTF-8 cannot represent it.
 
-    Of the tokenizers that training gives there is none such: a record that was made by hand may
-    hold numbers and texts that no file can.
+    This can happen only to records that were made by hand, never to those of training.
     """
     try:
         return json.dumps(value, separators=(",", ":"), **how).encode()
@@ -92,7 +91,7 @@ def spelled(value: Any, **how: Any) -> bytes:
 
 
 def expect(value: Any, kind: type[T], where: str, path: str | None) -> T:
-    """`value`, which must be of exactly this JSON type (so true is not a number).
+    """Return `value` if it has exactly this JSON type (true is not a number).
 
     >>> expect(True, int, "added_tokens[0].id", "t.json")
     Traceback (most recent call last):
@@ -106,10 +105,10 @@ def expect(value: Any, kind: type[T], where: str, path: str | None) -> T:
 
 
 def decoded(data: bytes, path: str | None) -> str:
-    """The text of a file in UTF-8.
+    """Decode a UTF-8 file.
 
-    Raises `CorruptFileError`, with line and offset, for anything else: an empty file, a byte order
-    mark, half a character at the end.
+    Raises `CorruptFileError`, with line and offset, for an empty file, a byte order mark, invalid
+    UTF-8 or an incomplete character at the end.
     """
     if data.startswith(BOMS):
         raise CorruptFileError(
@@ -146,7 +145,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number that JSON knows")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant)
@@ -178,14 +177,14 @@ def _fail_at(text: str, position: int, message: str, path: str | None) -> NoRetu
 def _fail_twice(text: str, key: str, path: str | None) -> NoReturn:
     written = re.escape(json.dumps(key, ensure_ascii=False)) + r"\s*:"
     places = [match.start() for match in re.finditer(written, text)]
-    # The same key may be valid elsewhere in the file; then the place is unknown.
+    # Other objects may have the same key; then the place of the duplicate is not known.
     line = text.count("\n", 0, places[1]) + 1 if len(places) == 2 else None
     raise CorruptFileError(
-        f"the key {show(key)} is there twice.",
+        f"the key {show(key)} occurs twice.",
         path=path,
         line=line,
         value=key,
-        hint="Keep the one that is meant.",
+        hint="Remove one of them.",
     )
 
 
@@ -198,13 +197,13 @@ def _fail_deep(path: str | None) -> NoReturn:
 
 
 def _check_number(data: bytes, path: str | None) -> None:
-    """Refuses a file that is mostly brackets: an empty list takes 24 times its memory in a file."""
-    most = len(data) // _SHORTEST + 1000
-    if data.count(b"[") + data.count(b"{") <= most:
+    """Raises if a file is mostly brackets: an empty list takes 24 times its size in memory."""
+    maximum = len(data) // _SHORTEST + 1000
+    if data.count(b"[") + data.count(b"{") <= maximum:
         return
-    structure = _STRING.sub(b"", data)  # tokens of a language may be brackets too
+    structure = _STRING.sub(b"", data)  # strings may contain brackets too
     number = structure.count(b"[") + structure.count(b"{")
-    if number > most:
+    if number > maximum:
         raise LimitExceededError(
             f"the file holds {number:,} lists and objects in {len(data):,} bytes.",
             path=path,
@@ -231,7 +230,7 @@ def _check_characters(value: Any, path: str | None) -> None:
     except UnicodeEncodeError as error:
         half = error.object[error.start]
         raise CorruptFileError(
-            f"a string holds {half!r}, which is half a character.",
+            f"a string contains the lone surrogate {half!r}.",
             path=path,
             value=half,
             hint="Copy the file again, or undo the last edit.",

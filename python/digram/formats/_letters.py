@@ -1,7 +1,7 @@
-"""GPT-2's letters: a printable character for each byte, so that tokens can stand in JSON and text.
+"""GPT-2's letters: a printable character for each byte, to write tokens in JSON and text files.
 
 The 188 printable characters of Latin-1 stand for themselves; the other 68 bytes take the
-characters from U+0100 on, in order. So a space is `Ġ` and a newline `Ċ`.
+characters from U+0100 on, in order. For example, a space is `Ġ` and a newline `Ċ`.
 (github.com/openai/gpt-2, src/encoder.py, bytes_to_unicode)
 """
 
@@ -24,7 +24,7 @@ _FROM = codecs.charmap_build(LETTERS)
 
 
 def to_letters(token: bytes) -> str:
-    r"""The bytes of a token as GPT-2 writes them.
+    r"""Convert the bytes of a token to letters.
 
     >>> to_letters(b" caf\xc3\xa9\n")
     'ĠcafÃ©Ċ'
@@ -33,12 +33,12 @@ def to_letters(token: bytes) -> str:
 
 
 def from_letters(names: Iterable[str]) -> list[bytes]:
-    r"""The bytes that strings of letters stand for.
+    r"""Convert strings of letters to bytes.
 
     >>> from_letters(["ĠcafÃ©Ċ", "a"])
     [b' caf\xc3\xa9\n', b'a']
 
-    Raises UnicodeEncodeError for the first string that holds anything else; its `object` is that
+    Raises UnicodeEncodeError for the first string with another character; its `object` is that
     string.
     """
     return [codecs.charmap_encode(name, "strict", _FROM)[0] for name in names]

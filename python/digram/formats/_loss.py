@@ -1,4 +1,4 @@
-"""What a format cannot carry, and must not lose in silence."""
+"""Errors for data that a format cannot store, so that it is not lost silently."""
 
 from __future__ import annotations
 
@@ -22,69 +22,69 @@ __all__ = [
 
 
 def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -> None:
-    """Raises `VocabError` if there are special tokens, unless they may be left out."""
+    """Raises `VocabError` if there are special tokens, unless `allow_loss` is true."""
     special = definition.special_tokens
     if special and not allow_loss:
         raise VocabError(
-            f"{what} cannot carry the {len(special)} special token{'s' * (len(special) > 1)} "
+            f"{what} cannot store the {len(special)} special token{'s' * (len(special) > 1)} "
             f"({show(dict(list(special.items())[:3]))}{', ...' * (len(special) > 3)}).",
             value=special,
             hint='Save it with format="huggingface", or pass allow_loss=True to leave them out; in '
-            "Python, with_special_tokens({text: id}) names them again after loading.",
+            "Python, with_special_tokens({text: id}) adds them again after loading.",
         )
 
 
 def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
-    """Raises `VocabError` for a template, context size or pad token, unless they may be lost."""
+    """Raises `VocabError` for a template, context size or pad token, unless `allow_loss`."""
     names = ("template", "context_size", "pad_token")
     present = [name for name in names if getattr(definition, name) is not None]
     if present and not allow_loss:
         raise VocabError(
-            f"{what} cannot carry the {present[0].replace('_', ' ')}.",
+            f"{what} cannot store the {present[0].replace('_', ' ')}.",
             value=getattr(definition, present[0]),
             hint='Save it with format="huggingface", or pass allow_loss=True to leave it out; in '
-            f"Python, with_{present[0]} names it again after loading.",
+            f"Python, with_{present[0]} sets it again after loading.",
         )
 
 
 def refuse_rules(definition: Definition, what: str) -> None:
-    """Raises `VocabError` if text is cut by rules, without which the ids would be others."""
+    """Raises `VocabError` if there are rules, since without them the ids would differ."""
     if definition.pretokenizer.rules is not None:
         raise VocabError(
-            f"{what} cannot carry rules: what they cut out, and tokens that no merge makes.",
-            hint='Save it with format="huggingface"; tok.with_rules(None) is without them.',
+            f"{what} cannot store rules, nor their tokens, which no merge makes.",
+            hint='Save it with format="huggingface", or remove them with tok.with_rules(None).',
         )
 
 
 def refuse_ignore_merges(model: BpeModel, what: str, allow_loss: bool) -> None:
-    """Raises `VocabError` if whole pretokens are looked up, unless that may be lost."""
+    """Raises `VocabError` if `ignore_merges` is set, unless `allow_loss` is true."""
     if model.ignore_merges and not allow_loss:
         raise VocabError(
-            f"{what} cannot say that a pretoken which is a token is that token, whatever the "
-            "merges are (ignore_merges).",
+            f"{what} cannot store ignore_merges, which makes a token of each pretoken that equals "
+            "one, without merging.",
             hint='Save it with format="huggingface", or pass allow_loss=True: tokens that no '
-            "merge makes are then out of reach.",
+            "merge makes then become unreachable.",
         )
 
 
 def ranked(definition: Definition, what: str) -> BpeModel:
-    """Its model, which this file holds as merges that are applied by rank: no more can be said.
+    """The BPE model of a definition, for formats that store only merges applied by rank.
 
-    Raises `VocabError` for a model of another kind, and where there is a scheme.
+    Raises `VocabError` for a model of another kind, or one with a scheme.
     """
     model = bpe(definition.model)
     if model is None:
         raise VocabError(
-            f"{what} holds the merges of a BPE tokenizer, and the model of this one is of the kind "
-            f"{show(definition.model.kind)}.",
+            f"{what} can only store the merges of a BPE tokenizer, but the model of this one is of "
+            f"the kind {show(definition.model.kind)}.",
             value=definition.model.kind,
             hint='Save it with format="huggingface".',
         )
     if model.scheme is not None:
         raise VocabError(
-            f"{what} says that merges are applied by rank alone, and this tokenizer applies them "
-            f"otherwise ({model.scheme.kind}): its reader would give other ids.",
+            f"{what} implies that merges are applied by rank alone, but this tokenizer applies "
+            f"them differently ({model.scheme.kind}): other programs would produce other ids.",
             value=model.scheme.kind,
-            hint='Save it with format="digram", a file that digram alone reads.',
+            hint='Save it with format="digram", which only digram can read.',
         )
     return model

@@ -1,4 +1,4 @@
-"""What each kind of model does in a tokenizer.json; `huggingface` has the list of them."""
+"""How each kind of model is stored in a tokenizer.json; `huggingface` lists the kinds."""
 
 from __future__ import annotations
 
@@ -21,53 +21,53 @@ Section = dict[str, Any]
 
 
 class Names(NamedTuple):
-    """How tokens are written in a file, for who writes the model into it."""
+    """The names of tokens in a file, for writing the model."""
 
     names: dict[int, str]
     """The name of each id."""
     vocab: dict[str, int]
-    """The same the other way, in order of the ids, as it stands in the file."""
+    """The id of each name, in order of the ids, as written to the file."""
     unknown: OnUnknown
     own: bool
-    """Whether the file is for digram alone."""
+    """Whether the file is only for digram."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSection:
     """One kind of model in a tokenizer.json: how it is recognised, read and written.
 
-    `Section` is the object `model` of the file, and where a function takes two, the second is
-    `model.digram`, which files of others do not have. The last argument is the path, for messages.
+    `Section` is the object `model` of the file. If a function takes a second one, it is
+    `model.digram`, which only files of digram have. The last argument is the path, for messages.
     """
 
     kind: str
-    """That of the `Model`."""
+    """The kind of the `Model`."""
     claims: Callable[[Section], bool]
-    """Whether the object says that it is of this kind."""
+    """Whether an object is a model of this kind."""
     check: Callable[[Section, str | None], None]
-    """Refuses keys and values that are not supported, by name."""
+    """Raises for unsupported keys and values, naming them."""
     tables: Callable[[Section, Any], _core.Model | None]
-    """A vocabulary of bytes read by the core, given the added tokens; None to read it in Python."""
+    """Reads a byte vocabulary in the core, given the added tokens; None to read it in Python."""
     kernel: Callable[[Section, Section | None, str | None], Kernel]
-    """What a tokenizer keeps beside these tables."""
+    """The kernel of the model."""
     model: Callable[[Section, Section | None, dict[str, int], str | None], Model]
-    """The whole model, given the ids of ordinary tokens by their names."""
+    """The complete model, given the ids of ordinary tokens by their names."""
     steps: Callable[[Section, Kernel], Steps]
-    """Of what a record of training has the counts."""
+    """What the counts of a training record belong to: the number and the name of these steps."""
     refuse: Callable[[Definition], None]
-    """Raises `VocabError` where readers of others would give other ids."""
+    """Raises `VocabError` if other programs would produce other ids."""
     written: Callable[[Definition, Names], Section]
-    """The object."""
+    """The object to write."""
 
 
 def kind_of(value: Any) -> str:
-    """The type that an object of the file names; anything else as it stands there."""
+    """The `type` of an object of the file; for anything else its `repr`."""
     kind = value.get("type") if isinstance(value, dict) else None
     return kind if isinstance(kind, str) else show(value)
 
 
 def unsupported(what: str, path: str | None) -> VocabError:
-    """An error about what digram does not do."""
+    """An error about an unsupported part of a file."""
     return VocabError(
         f"{what} is not supported.",
         path=path,

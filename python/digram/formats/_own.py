@@ -1,21 +1,21 @@
-"""What a tokenizer.json of ours says beyond Hugging Face's fields, under `digram` in its model.
+"""The section `digram` in the model of a tokenizer.json: data beyond Hugging Face's fields.
 
 format        the version of this layout
 digest        `digram.vocab.definition.digest` of the tokenizer
-seal          SHA-256 of all else that stands here: nothing that is shown of a tokenizer, as the
-              counts of its merges, may change unseen. Leave out both, and nothing is compared
-pretokenizer  name, which tells apart pretokenizers that are published in one spelling, and digit
-              policy; rules, only where there are some
-training      the `TrainingRecord`, with the counts of the merges, or null; the runners-up of
-              merges, [left id, right id, count] each, only where they were kept; the language of
-              each merge, only where there are languages
-input         only where there is something to say: the context size, the pad token, and whether the
-              template is for pairs too
-reserved      only where ids are reserved: [first id, number] by name
-scheme        only where merges are not applied by rank alone (`digram.vocab.schemes`), and then the
-              type of the model is "digram", which nobody else reads
+seal          SHA-256 of the rest of the section, to detect changes of data that the digest does not
+              cover, such as counts of merges. Without digest and seal, nothing is checked
+pretokenizer  the name, which distinguishes pretokenizers that are published with equal patterns;
+              the digit policy; the rules, if there are any
+training      the `TrainingRecord`, with the counts of the merges, or null; if they were kept, the
+              runners-up of merges, [left id, right id, count] each; for several languages, the
+              language of each merge
+input         the context size, the pad token, and whether the template is for pairs too; left out
+              if all have their defaults
+reserved      if ids are reserved: [first id, number] by name
+scheme        if merges are not applied by rank alone: see `digram.vocab.schemes`. The type of the
+              model is then "digram", which other programs do not read
 
-Formats before 5 had no seal, and spelled each pattern as `digram.pretokenizers.pretokenizer` does.
+Formats before 5 have no seal, and write each pattern as `digram.pretokenizers.pretokenizer` does.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ __all__ = [
 ]
 
 VERSION = 5
-"""The version of the layout. A reader refuses later ones."""
+"""The version of the layout. Later versions are refused."""
 
-_UNSEALED = {"digest", "seal"}  # the one has the tokenizer itself to be compared with
+_UNSEALED = {"digest", "seal"}  # the digest is compared with the tokenizer itself
 _KEYS = {"format", "pretokenizer", "training", "input", "reserved", "scheme", *_UNSEALED}
-_END = 1 << 64  # numbers of things that were counted are below
+_END = 1 << 64  # upper bound of counts
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
 _LATER = {
     "runners_up": None,
     "skipped": 0,
     "languages": None,
-}  # there only where they say something
+}  # written only if they differ from these defaults
 _KINDS: dict[str, type] = {"str": str, "int": int, "StopReason": str, "dict[str, Any]": dict}
 
 
 class Given(NamedTuple):
-    """What `tok(text)` needs beside the template; the names are those of `Definition`."""
+    """The settings of `tok(text)` besides the template, named as in `Definition`."""
 
     context_size: int | None = None
     pad_token: str | None = None
@@ -72,14 +72,14 @@ class Given(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Of what training counted, one after the other: how many there are, and their name."""
+    """The steps that training counted: their number and their name."""
 
     number: int
     name: str
 
 
 def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, Any]:
-    """The section as JSON; `of_model` is what it says of the model."""
+    """The section as JSON; `of_model` are the entries about the model."""
     record = definition.training
     pairs = definition.template is None or definition.template.pair is not None
     given = Given(definition.context_size, definition.pad_token, pairs)
@@ -107,20 +107,20 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
 
 
 def _seal(own: dict[str, Any]) -> str:
-    """SHA-256, in hexadecimal, of the section but for the two digests, in any order of its keys."""
+    """SHA-256, in hexadecimal, of the section without its two digests, independent of key order."""
     sealed = {key: value for key, value in own.items() if key not in _UNSEALED}
     return hashlib.sha256(spelled(sealed, sort_keys=True)).hexdigest()
 
 
 def section(model: dict[str, Any], path: str | None) -> dict[str, Any] | None:
-    """The section of a model; None in files of others."""
+    """The section of a model; None in files of other programs."""
     if "digram" not in model:
         return None
     own = expect(model["digram"], dict, "model.digram", path)
     version = expect(own.get("format"), int, "model.digram.format", path)
     if version > VERSION:
         raise VocabError(
-            f"the file has format {version}, and this version of digram reads up to {VERSION}.",
+            f"the file has format {version}; this version of digram reads up to {VERSION}.",
             path=path,
             value=version,
             hint="Install a newer digram.",
@@ -135,7 +135,7 @@ def section(model: dict[str, Any], path: str | None) -> dict[str, Any] | None:
 def digits(
     own: dict[str, Any] | None, path: str | None
 ) -> Digits | Literal[Missing.MISSING] | None:
-    """The digit policy that the first split stands for; `MISSING` where nothing is said."""
+    """The digit policy that the first split implements; `MISSING` without a section."""
     if own is None:
         return MISSING
     content = expect(own.get("pretokenizer"), dict, "model.digram.pretokenizer", path)
@@ -150,7 +150,7 @@ def digits(
 
 
 def name(own: dict[str, Any] | None, path: str | None) -> str | Literal[Missing.MISSING] | None:
-    """The name that the pretokenizer had; `MISSING` where nothing is said."""
+    """The name of the pretokenizer; `MISSING` without a section."""
     if own is None:
         return MISSING
     content = expect(own.get("pretokenizer"), dict, "model.digram.pretokenizer", path).get("name")
@@ -158,7 +158,7 @@ def name(own: dict[str, Any] | None, path: str | None) -> str | Literal[Missing.
 
 
 def rules(own: dict[str, Any] | None, path: str | None) -> Rules | None:
-    """The rules that the first split stands for, and that the vocabulary obeys."""
+    """The rules that the first split implements."""
     if own is None or "rules" not in own["pretokenizer"]:
         return None
     where = "model.digram.pretokenizer.rules"
@@ -215,7 +215,7 @@ def training(
     tokens: Callable[[], list[bytes | None]],
     path: str | None,
 ) -> TrainingRecord | None:
-    """Where the tokenizer comes from, if the file says so. `tokens` are asked for where needed."""
+    """The training record, if the file has one. `tokens` is called only if it is needed."""
     if own is None or own.get("training") is None:
         return None
     merges, what = steps
@@ -237,7 +237,7 @@ def training(
     counts = expect(content["counts"], list, f"{where}.counts", path)
     if len(counts) != merges or not _are_counts(counts):
         raise CorruptFileError(
-            f"{where}.counts should be a number from 0 on, or null where it is not known, for each "
+            f"{where}.counts should have a number from 0 on, or null if it is not known, for each "
             f"of {several(merges, what)}.",
             path=path,
         )
@@ -250,15 +250,15 @@ def training(
         languages = expect(content["languages"], list, f"{where}.languages", path)
         if len(languages) != merges or not set(map(type, languages)) <= {str, type(None)}:
             raise CorruptFileError(
-                f"{where}.languages should be the name of a language, or null for all of them, for "
-                f"each of {several(merges, 'merge')}.",
+                f"{where}.languages should have the name of a language, or null for all of them, "
+                f"for each of {several(merges, 'merge')}.",
                 path=path,
             )
     return TrainingRecord(**content)
 
 
 def _are_counts(values: list[Any]) -> bool:
-    """Whether all are numbers of things that were counted, or null."""
+    """Whether all values are counts or null."""
     if not set(map(type, values)) <= {int, type(None)}:
         return False
     known = [value for value in values if value is not None]

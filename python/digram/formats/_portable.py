@@ -1,10 +1,10 @@
-r"""Which patterns the engines of digram and of Hugging Face's `tokenizers` read alike.
+r"""Check that digram and Hugging Face's `tokenizers` interpret a pattern in the same way.
 
-digram's patterns have the syntax of Rust's `regex`; `tokenizers` hands them to Oniguruma with
-Ruby's. What both accept they may read differently: `\w` and `\b` (other characters), `^` and `$`
-(lines or the text), `(?i)` in the middle, `{1,3}+` and nested classes. A pattern crosses over only
-if it consists of constructs that were compared on every code point; anything else is refused by
-name, since a file that gives other ids elsewhere is worse than none.
+digram's patterns have the syntax of Rust's `regex`; `tokenizers` passes them to Oniguruma, with
+Ruby's syntax. Some constructs are valid in both but differ in meaning: `\w` and `\b` (other
+characters), `^` and `$` (lines or the text), `(?i)` in the middle, `{1,3}+` and nested classes. A
+pattern is accepted only if it consists of constructs that were compared on every code point; any
+other construct is an error that names it, since other programs would produce other ids.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PROPERTIES = frozenset(
         *("Myanmar", "Tamil", "Thai", "Tibetan"),
     ]
 )
-"""Names that may stand in `\\p{...}`: Unicode's general categories, and scripts."""
+"""The names accepted in `\\p{...}`: Unicode's general categories, and scripts."""
 
 _ESCAPE = re.compile(r"""\\(?:[sSdDtnrfv]|[pP]\{(\w+)\}|[-!"#$%&()*+,./:;=?@\[\\\]^_{|}~])""")
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+,\d*\})\??|\{\d+\}(?!\?)")
@@ -35,13 +35,13 @@ _STACKED = re.compile(r"[*+?{]")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
 _LOOKS, _REPEATS = 1, 2
 _MAX_DEPTH = 50
-# What Unicode folds to one character (ß, ﬀ, ﬁ, ﬂ, ﬆ): Oniguruma takes it for the two letters.
+# Unicode folds these to one character (ß, ﬀ, ﬁ, ﬂ, ﬆ); Oniguruma matches the two letters.
 _LIGATURES = re.compile("ss|ff|fi|fl|st", re.IGNORECASE)
 _NAMED_PATTERNS = frozenset(pattern for named in NAMED.values() for pattern in named.patterns)
 
 
 def check_portable(pattern: str, path: str | None = None) -> None:
-    r"""Raises `PatternError` unless both engines read the pattern alike.
+    r"""Raises `PatternError` unless both engines interpret the pattern in the same way.
 
     >>> check_portable(r"(?i:'s|'t)|\p{L}+|\p{N}{1,3}|\s+(?!\S)|\s+")
     >>> check_portable(r"\w+|\s+")
@@ -53,10 +53,10 @@ def check_portable(pattern: str, path: str | None = None) -> None:
 
 
 class _Reader:
-    """Walks over a pattern once; every method reads one construct from `at` on.
+    """Reads a pattern once; every method reads one construct from `at` on.
 
-    What they return says what the construct holds: `_LOOKS` ahead, `_REPEATS` a varying number of
-    times.
+    The result says whether the construct contains a look-ahead (`_LOOKS`) or a repetition of
+    varying length (`_REPEATS`).
     """
 
     def __init__(self, pattern: str, path: str | None) -> None:
@@ -96,7 +96,7 @@ class _Reader:
     def literal(self, folding: bool) -> str:
         char = self.text[self.at]
         if folding and not char.isascii():
-            self.refuse(self.at, char, "has a case that is not ASCII's, under (?i:,")
+            self.refuse(self.at, char, "is not ASCII, under (?i:,")
         self.at += 1
         return char
 
@@ -121,15 +121,13 @@ class _Reader:
                 self.at += 1
                 high = self.class_item(start, folding)
                 if low is None or high is None or high < low:
-                    self.refuse(
-                        dash, "-", "stands between no two characters in order, which differs"
-                    )
+                    self.refuse(dash, "-", "is not between two characters in order, which differs")
         self.at += 1
 
     def class_item(self, start: int, folding: bool) -> str | None:
         """One character of a class, or None for an escape that stands for several."""
         if self.at >= len(self.text):
-            self.refuse(start, "[", "is not closed, which means nothing")
+            self.refuse(start, "[", "is not closed, which is invalid")
         for bad in ("[", "]", "&&", "--", "~~", "||"):
             if self.text.startswith(bad, self.at):
                 self.refuse(self.at, bad, "inside a class means something else")
@@ -153,12 +151,12 @@ class _Reader:
         self.at += len(opening)
         holds = self.pattern(folding=folding or opening == "(?i:", depth=depth + 1)
         if self.at == len(self.text):
-            self.refuse(start, opening, "is not closed, which means nothing")
+            self.refuse(start, opening, "is not closed, which is invalid")
         self.at += 1
         return holds
 
     def quantifier(self, inside: int) -> int:
-        """How often what was just read may repeat; `inside` is what that holds."""
+        """The quantifier after a construct; `inside` is what the construct contains."""
         start = self.at
         if _STACKED.match(self.text, start) is None:
             return 0
@@ -166,10 +164,10 @@ class _Reader:
         if match is None:
             self.refuse(start, self.text[start : start + 4])
         if inside & _LOOKS:
-            self.refuse(start, match[0], "repeats a look ahead, which means nothing")
+            self.refuse(start, match[0], "repeats a look-ahead, which is meaningless")
         endless = match[0][0] in "*+" or ",}" in match[0]
         if endless and inside & _REPEATS:
-            self.refuse(start, match[0], "repeats a repetition, which may take for ever")
+            self.refuse(start, match[0], "repeats a repetition, which may take exponential time")
         self.at = match.end()
         if _STACKED.match(self.text, self.at):
             self.refuse(self.at, self.text[self.at], "after a repetition means something else")
@@ -183,6 +181,6 @@ class _Reader:
             path=self.path,
             value=construct,
             index=at,
-            hint=r"Write it with \p{...}, \s, \d, classes, groups and repetitions, which both "
-            "engines read alike.",
+            hint=r"Use \p{...}, \s, \d, classes, groups and repetitions, which both engines "
+            "interpret in the same way.",
         )

@@ -1,4 +1,4 @@
-"""Options that files without a pattern need: a pretokenizer, or the name of an encoding."""
+"""Published encodings, and the pretokenizer of files that store none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Encoding(NamedTuple):
-    """A published encoding: its pretokenizer, how many ordinary tokens it has, special tokens."""
+    """A published encoding: its pretokenizer, its number of ordinary tokens, its special tokens."""
 
     pretokenizer: str
     tokens: int
@@ -47,7 +47,7 @@ _HARMONY = {
     "<|message|>": 200_008,
     "<|call|>": 200_012,
 }
-# `<|reserved_200018|>` is published too, as a second name of `<|endofprompt|>`; a token has one.
+# `<|reserved_200018|>` is published as a second name of `<|endofprompt|>`, and left out here.
 _RESERVED = {200_000, 200_001, 200_004, *range(200_009, 200_012), *range(200_013, 201_088)}
 _RESERVED -= {200_018}
 
@@ -72,37 +72,37 @@ ENCODINGS: dict[str, Encoding] = {
         "o200k", 199_998, _O200K | _HARMONY | {f"<|reserved_{i}|>": i for i in sorted(_RESERVED)}
     ),
 }
-"""Facts from github.com/openai/tiktoken, tiktoken_ext/openai_public.py."""
+"""From github.com/openai/tiktoken, tiktoken_ext/openai_public.py."""
 
 
 def pretokenizer_of(
     pretokenizer: PretokenizerLike, encoding: str | None, path: str | None
 ) -> tuple[Pretokenizer, Encoding | None]:
-    """What the caller says of a file that carries no pattern; nothing is guessed.
+    """The pretokenizer and the encoding for a file that stores no pattern; nothing is guessed.
 
     >>> pretokenizer_of("gpt4", None, None)
     (Pretokenizer('cl100k'), None)
     >>> pretokenizer_of(MISSING, "r50k_base", None)[1].special_tokens
     {'<|endoftext|>': 50256}
 
-    Raises `OptionError` if both or neither are said, or the encoding is not known, and
-    `PatternError` for a pretokenizer that is not.
+    Raises `OptionError` if both or neither are given, or the encoding is unknown, and
+    `PatternError` for an unknown pretokenizer.
     """
     names = ", ".join(ENCODINGS)
     if encoding is None:
         if pretokenizer is MISSING:
             raise OptionError(
-                "this kind of file does not say how text is cut before it is encoded, and nothing "
-                "is guessed.",
+                "this format does not store the pretokenizer, and none was given.",
                 path=path,
-                hint='Name the pretokenizer, as in pretokenizer="cl100k" (pretokenizer=None for no '
-                f'cut), or a published encoding, as in encoding="cl100k_base" ({names}).',
+                hint='Name the pretokenizer, as in pretokenizer="cl100k" (pretokenizer=None for '
+                'none), or a published encoding, as in encoding="cl100k_base" '
+                f"({names}).",
             )
         return resolve(pretokenizer), None
     if pretokenizer is not MISSING:
         raise OptionError(
-            f"pretokenizer= and encoding={show(encoding)} are both given, and an encoding brings "
-            "its own pretokenizer.",
+            f"pretokenizer= and encoding={show(encoding)} are both given, but an encoding has its "
+            "own pretokenizer.",
             path=path,
             hint="Leave one of them out.",
         )
@@ -122,7 +122,7 @@ def pretokenizer_of(
 
 
 def published_at(encoding: str) -> str:
-    """Where the file of a published encoding is; some share one.
+    """The address of the file of a published encoding; some encodings share a file.
 
     >>> published_at("o200k_harmony")
     'https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken'
@@ -133,13 +133,13 @@ def published_at(encoding: str) -> str:
 
 
 def check_count(encoding: str, tokens: int, path: str | None) -> None:
-    """Refuses a file that is not the published one: another vocabulary, or one cut short."""
+    """Raises `VocabError` if the number of tokens is not that of the published encoding."""
     expected = ENCODINGS[encoding].tokens
     if tokens != expected:
         raise VocabError(
             f"encoding {show(encoding)} has {expected:,} tokens, but this file holds {tokens:,}.",
             path=path,
             value=tokens,
-            hint="Is it the right file, and all of it? For a vocabulary of your own name the "
+            hint="Is it the right file, and complete? For a vocabulary of your own pass the "
             'pretokenizer instead, as in pretokenizer="cl100k".',
         )

@@ -1,8 +1,7 @@
-"""The tokenizer files that digram reads and writes: an entry for each, and a module of its name.
+"""The list of formats of tokenizer files; each has a module of the same name.
 
-All that chooses among formats, names them or explains them reads this list: `digram.load`,
-`tok.save`, their messages, and the help pages of the shell. A new one is a file
-`digram/formats/NAME.py` with `load` and `write`, and its entry here.
+`digram.load`, `tok.save`, their messages and the help of the command line use this list. To add a
+format, add a module `digram/formats/NAME.py` with `load` and `write`, and an entry here.
 """
 
 from __future__ import annotations
@@ -18,42 +17,42 @@ __all__ = ["FORMATS", "TokenizerFormat", "both_files", "reading"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizerFormat:
-    """A format of tokenizer files: how it is called, recognised and chosen.
+    """A format of tokenizer files: how it is named, recognised and chosen.
 
-    Its module has `load(path, data, pretokenizer, encoding)`, which gives a `Definition` or a
-    `Compact`, where `data` is what the file holds, None for a folder; and
-    `write(definition, path, allow_loss=...)`. Both refuse, with file, line and remedy, what is
-    damaged and what the other side could not carry.
+    Its module has `load(path, data, pretokenizer, encoding)`, which returns a `Definition` or a
+    `Compact`, where `data` is the content of the file, None for a folder; and
+    `write(definition, path, allow_loss=...)`. Both raise, with file, line and remedy, for damaged
+    data and for data that the format cannot store.
     """
 
     name: str
-    """As in `tok.save(path, format=name)`; that of its module, too."""
+    """The name in `tok.save(path, format=name)`, and the name of the module."""
     files: str
-    """What it is, as a message names it: `.tiktoken`, or a folder with two files."""
+    """How messages name its files: `.tiktoken`, or a folder with two files."""
     about: str
-    """A line of a help page."""
+    """A line for help pages."""
     describes_itself: bool
-    """Whether it says how text is cut; otherwise whoever loads it names that."""
+    """Whether it stores the pretokenizer; otherwise the caller must name it when loading."""
     is_uncut: bool = False
-    """Whether it always means that text is not cut, so that `pretokenizer=None` may be named."""
+    """Whether it always means no pretokenizer, so that `pretokenizer=None` is accepted."""
     suffix: str | None = None
-    """A path that ends so is written in this format."""
+    """Paths with this suffix are written in this format."""
     any_model: bool = False
-    """Whether it carries models that no other library has an encoder for."""
+    """Whether it can store models that no other library supports."""
     in_folder: str | None = None
-    """The file that a folder of it holds, where it is one file."""
+    """The file to read in a folder, if the format is a single file."""
     pairs: tuple[tuple[str, str], ...] = ()
-    """The two files of a folder of it; the first names are those that are written."""
+    """The two files in a folder, if the format is a pair; the first names are used for writing."""
     starts: re.Pattern[bytes] | None = None
-    """What a file of it starts with; None for folders, and where another entry reads its files."""
+    """The start of a file; None for folders, and if another entry reads the files."""
     half: re.Pattern[bytes] | None = None
-    """What the first of the two files starts with, whatever its name is."""
+    """The start of the first of the two files, to recognise it under any name."""
     half_hint: str = ""
-    """A sentence more for who names one of two files."""
+    """An additional hint for the error when one of two files is loaded."""
 
     @property
     def module(self) -> ModuleType:
-        """What reads and writes it, imported when it is needed: nobody waits for the others."""
+        """The module of the format, imported when it is needed."""
         return import_module(f"digram.formats.{self.name}")
 
 
@@ -67,13 +66,13 @@ FORMATS: dict[str, TokenizerFormat] = {
             describes_itself=True,
             suffix=".json",
             in_folder="tokenizer.json",
-            # What begins with a byte order mark is JSON that its reader refuses by name.
+            # JSON with a byte order mark is recognised too; its reader gives the error.
             starts=re.compile(rb"\xef\xbb\xbf|\xff\xfe|\xfe\xff|\s*[{\[]"),
         ),
         TokenizerFormat(
             name="tiktoken",
             files=".tiktoken",
-            about="one .tiktoken file; carries no pattern, no special tokens",
+            about="a .tiktoken file; stores no pattern and no special tokens",
             describes_itself=False,
             suffix=".tiktoken",
             starts=re.compile(rb"[A-Za-z0-9+/]+=*[ \t]+[0-9]+\s"),
@@ -81,12 +80,12 @@ FORMATS: dict[str, TokenizerFormat] = {
         TokenizerFormat(
             name="vocab_merges",
             files="a folder with vocab.json and merges.txt",
-            about="a folder: vocab.json and merges.txt; carries no pattern",
+            about="a folder: vocab.json and merges.txt; stores no pattern",
             describes_itself=False,
             pairs=(("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe")),
             half=re.compile(rb'\s*\{(?:\s*"(?:[^"\\]|\\.)*"\s*:\s*[0-9]+\s*,){2}'),
-            half_hint='They do not say how text is cut: for GPT-2 itself pass encoding="gpt2" with '
-            'it, for others their pretokenizer, as in pretokenizer="gpt2".',
+            half_hint="They do not store the pretokenizer: for GPT-2 itself also pass "
+            'encoding="gpt2", for others their pretokenizer, as in pretokenizer="gpt2".',
         ),
         TokenizerFormat(
             name="seed_pair",
@@ -98,19 +97,19 @@ FORMATS: dict[str, TokenizerFormat] = {
         ),
         TokenizerFormat(
             name="digram",
-            files="a .json that digram alone reads",
-            about="a .json that digram alone reads, for superwords and picky",
+            files="a .json that only digram reads",
+            about="a .json that only digram reads, for superwords and picky",
             describes_itself=True,
             suffix=".json",
             any_model=True,
         ),
     )
 }
-"""All formats by name. Of several that fit a file or a path, the first is taken."""
+"""All formats by name. If several fit a file or a path, the first is used."""
 
 
 def reading() -> str:
-    """What digram reads, as a sentence.
+    """A sentence that lists the formats that digram reads.
 
     >>> reading()[:46]
     'digram reads tokenizer.json, .tiktoken, a fold'
@@ -120,5 +119,5 @@ def reading() -> str:
 
 
 def both_files() -> Iterator[tuple[TokenizerFormat, tuple[str, str]]]:
-    """The names of two files that are read together, each with its format."""
+    """The pairs of files that are read together, each with its format."""
     return ((format, pair) for format in FORMATS.values() for pair in format.pairs)

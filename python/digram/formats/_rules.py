@@ -1,8 +1,8 @@
-r"""Rules as regexes, for engines that cut by nothing else.
+r"""Express rules as regexes, for programs that split only by regexes.
 
-What rules cut out is what one regex matches, with look-around at its edges. A later split would cut
-that again, so each begins with an alternative that takes a piece whole which is one of them.
-docs/rules.md says why that is the same.
+One regex, with look-around at its edges, matches the text that rules cut out. Later splits would
+split that text again, so each begins with an alternative that matches such a piece as a whole.
+docs/rules.md explains why the result is the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SPECIAL = re.compile(r"([\\.\[\]{}()*+?^$|])")
 
 
 def regex_of(rules: Rules, digits: bool) -> str:
-    r"""The regex that matches what rules cut out. `digits` says whether a policy cuts digits.
+    r"""The regex that matches the text cut out by rules; `digits`: whether a policy splits digits.
 
     >>> print(regex_of(Rules(["iron"]), False))
     (?: |(?<![\p{L}\p{M}\p{N}])|(?![\p{L}\p{M}\p{N}]))iron(?:(?<![\p{L}\p{M}\p{N}])|(?!...
@@ -49,7 +49,7 @@ def regex_of(rules: Rules, digits: bool) -> str:
 
 
 def whole_regex_of(rules: Rules, digits: bool) -> str:
-    r"""The beginning of a later split: an alternative for a piece of those that rules cut out.
+    r"""The start of each later split: an alternative that matches a piece cut out by rules.
 
     >>> whole_regex_of(Rules(["a.b"]), False)
     '\\A(?: ?a\\.b)\\z|'
@@ -64,43 +64,44 @@ def whole_regex_of(rules: Rules, digits: bool) -> str:
 
 
 def check_carried(pretokenizer: Pretokenizer) -> None:
-    """Raises `PatternError` where regexes would not cut as the rules do.
+    """Raises `PatternError` if regexes would not split as the rules do.
 
     >>> check_carried(Pretokenizer("deepseek-v3", rules=Rules(["iron"])))
     Traceback (most recent call last):
-    digram.errors.PatternError: a tokenizer.json cannot carry rules before several patterns. ...
+    digram.errors.PatternError: a tokenizer.json cannot store rules before several patterns. ...
     """
     rules = pretokenizer.rules
     if rules is None:
         return
     if len(pretokenizer.patterns) > 1:
         raise PatternError(
-            "a tokenizer.json cannot carry rules before several patterns.",
-            hint='Choose a pretokenizer of one pattern, as o200k, or save it with format="digram".',
+            "a tokenizer.json cannot store rules before several patterns.",
+            hint="Choose a pretokenizer with one pattern, such as o200k, or save it with "
+            'format="digram".',
         )
     pattern: str | None
     for pattern in rules.patterns:
         check_portable(pattern)
         if "(?!" in pattern or "(?=" in pattern:
             raise PatternError(
-                f"a tokenizer.json cannot carry the rule {pattern!r}, which looks ahead.",
+                f"a tokenizer.json cannot store the rule {pattern!r}, which has a look-ahead.",
                 value=pattern,
-                hint="Write it without, since no match ends inside a word anyway, or save it with "
+                hint="Write it without, since matches never end inside a word, or save it with "
                 'format="digram".',
             )
     pattern = not_carried(rules, pretokenizer.digits is not None)
     if pattern is not None:
         raise PatternError(
-            f"a tokenizer.json cannot carry the rule {pattern!r}: of a text that it matches as a "
-            "whole, it may match more or less where other text follows.",
+            f"a tokenizer.json cannot store the rule {pattern!r}: its matches may be longer or "
+            "shorter depending on the text that follows.",
             value=pattern,
-            hint="Write it without alternatives, lazy parts, and an end that may be left out, or "
+            hint="Write it without alternatives, lazy parts and an optional end, or "
             'save it with format="digram".',
         )
 
 
 def _any_of(texts: Iterable[str]) -> str:
-    """A regex for any of several texts, which tries the longest that stands somewhere first."""
+    """A regex for any of several texts that prefers the longest match."""
     tree: dict[str, Any] = {}
     for text in texts:
         node = tree
@@ -108,7 +109,7 @@ def _any_of(texts: Iterable[str]) -> str:
             node = node.setdefault(character, {})
         node[""] = {}
     nodes = [tree]
-    for node in nodes:  # what is in a node comes after it
+    for node in nodes:  # children are appended after their parents
         nodes += [rest for first, rest in node.items() if first]
     written: dict[int, str] = {}
     for node in reversed(nodes):

@@ -1,4 +1,4 @@
-"""What files hold, as messages show it."""
+"""Helpers for messages about the content of files."""
 
 from __future__ import annotations
 

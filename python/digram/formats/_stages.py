@@ -1,11 +1,11 @@
-r"""Hugging Face's `pre_tokenizer`, and what it is here.
+r"""Convert pretokenizers to and from Hugging Face's `pre_tokenizer`.
 
-A pretokenizer is a `Split` for rules, one for the digit policy, one for each pattern, and for bytes
-a `ByteLevel` at the end, which only writes bytes as letters (`use_regex` true makes it cut as GPT-2
-too).
+A pretokenizer becomes a `Split` for the rules, one for the digit policy, one for each pattern, and
+for bytes a final `ByteLevel`, which writes bytes as letters (with `use_regex` true it also splits
+as GPT-2 does).
 
-A named pattern is written as the file has it that is published for it and known best: some programs
-know a tokenizer by that spelling alone, and refuse others that mean the same.
+A named pattern is written as in the best-known published file: some programs recognise a tokenizer
+only by that exact text of the pattern, and refuse equivalent ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["from_stages", "to_stages"]
 _DIGITS: dict[Digits, str] = {
     "individual": r"\p{N}",
     "threes_from_left": r"\p{N}{1,3}",
-    # Up to three digits that are followed by a multiple of three, and those by none.
+    # Up to three digits, followed by a multiple of three digits and then by none.
     "threes_from_right": r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
 }
 _BYTE_LEVEL = {
@@ -39,16 +39,15 @@ _BYTE_LEVEL = {
 _GPT2 = NAMED["gpt2"].patterns
 
 _PUBLISHED: dict[str, tuple[str, ...]] = {name: named.patterns for name, named in NAMED.items()} | {
-    # Of huggingface.co/Xenova/gpt-4; as of Llama 3, whose pattern cuts alike.
+    # As in huggingface.co/Xenova/gpt-4, with the pattern of Llama 3, which splits in the same way.
     "cl100k": NAMED["llama3"].patterns,
-    # There a quotation mark and the ends of lines stand as they are, not behind a backslash.
+    # The published file has quotation marks and line ends without a backslash.
     "deepseek-v3": tuple(
         one.replace(r"\"", '"').replace(r"\r\n", "\r\n") for one in NAMED["deepseek-v3"].patterns
     ),
 }
-"""The splits of each named pretokenizer as they are published. Where it is gpt2, the cut is that of
-`ByteLevel` itself."""
-# What cl100k shares with llama3 is llama3 in files that do not say which.
+"""The splits of each named pretokenizer as published. gpt2 is the split of `ByteLevel` itself."""
+# Files without a name that have the shared pattern of cl100k and llama3 are read as llama3.
 _NAME_OF = {patterns: name for name, patterns in _PUBLISHED.items() if name != "cl100k"}
 _NAME_OF |= {named.patterns: name for name, named in NAMED.items()}
 
@@ -56,8 +55,8 @@ _NAME_OF |= {named.patterns: name for name, named in NAMED.items()}
 def to_stages(pretokenizer: Pretokenizer, unit: Unit, own: bool = False) -> dict[str, Any] | None:
     """The `pre_tokenizer` of a tokenizer.json.
 
-    Raises `PatternError` for a pattern that Hugging Face's engine would read otherwise, and for
-    rules that regexes do not say, unless the file is for digram alone (`own`).
+    Raises `PatternError` for a pattern that Hugging Face's engine interprets differently, and for
+    rules that regexes cannot express, unless the file is only for digram (`own`).
     """
     for pattern in pretokenizer.patterns:
         check_portable(pattern)
@@ -80,7 +79,7 @@ def to_stages(pretokenizer: Pretokenizer, unit: Unit, own: bool = False) -> dict
 
 
 def _of_rules(rules: Rules | None, digits: Digits | None) -> tuple[list[str], str]:
-    """The regex of rules, if there are any, and what every later one begins with."""
+    """The regex of rules, if there are any, and the prefix of every later regex."""
     if rules is None:
         return [], ""
     regex = regex_of(rules, digits is not None)
@@ -94,12 +93,12 @@ def from_stages(
     name: str | Literal[Missing.MISSING] | None,
     path: str | None,
 ) -> tuple[Pretokenizer, Unit]:
-    """The pretokenizer that a `pre_tokenizer` means, and the unit.
+    """Convert a `pre_tokenizer` to a pretokenizer and a unit.
 
-    `digits` and `rules` are what the file says its first splits stand for, and `name` what it says
-    of the others. Files of others do not say it, and there the splits are compared. Raises
-    `VocabError` and `PatternError` for what would cut otherwise here, `CorruptFileError` for what
-    is damaged.
+    `digits`, `rules` and `name` are stored in files of digram: what the first splits implement, and
+    the name of the rest. For files of other programs they are recognised by comparing the splits.
+    Raises `VocabError` and `PatternError` for a `pre_tokenizer` that digram cannot reproduce, and
+    `CorruptFileError` for a damaged one.
     """
     splits: list[str] = []
     unit: Unit = "char"
@@ -125,14 +124,14 @@ def from_stages(
 def _behind_rules(
     splits: list[str], rules: Rules, digits: Digits | None, path: str | None
 ) -> list[str]:
-    """The splits behind that of the rules, without what these begin with."""
+    """The splits after that of the rules, without the prefix of the rules."""
     first, before = _of_rules(rules, digits)
     later = splits[len(first) :]
     if splits[: len(first)] != first or any(not one.startswith(before) for one in later):
         raise CorruptFileError(
-            "the splits are not those of the rules that the file names.",
+            "the splits do not match the rules stored in the file.",
             path=path,
-            hint="Save the tokenizer again; other rules come with tok.with_rules.",
+            hint="Save the tokenizer again; use tok.with_rules to change rules.",
         )
     return [regex.removeprefix(before) for regex in later]
 
@@ -171,7 +170,7 @@ def _byte_level(stage: dict[str, Any], where: str, path: str | None) -> tuple[st
         shown = show(stage.get("add_prefix_space"))
         raise _unsupported(f"{where}.add_prefix_space {shown} (it changes the text)", path)
     expect(stage.get("trim_offsets", True), bool, f"{where}.trim_offsets", path)
-    # Files from before this switch was there mean true.
+    # Older files without this key mean true.
     cuts = expect(stage.get("use_regex", True), bool, f"{where}.use_regex", path)
     return _GPT2 if cuts else ()
 
@@ -185,7 +184,7 @@ def _pretokenizer(
 ) -> Pretokenizer:
     policy: Digits | None
     if digits is MISSING:
-        # deepseek-v3 itself starts with a split that could be a policy.
+        # The first split of deepseek-v3 looks like a policy.
         whole = tuple(splits) in _NAME_OF
         policies = (one for one, regex in _DIGITS.items() if splits[:1] == [regex])
         policy = None if whole else next(policies, None)
@@ -195,7 +194,7 @@ def _pretokenizer(
             raise CorruptFileError(
                 f"the first Split should be {_DIGITS[policy]!r}, for digits={policy!r}.",
                 path=path,
-                hint="If it was changed on purpose, remove the key 'digram' from the model.",
+                hint="If you changed it on purpose, remove the key 'digram' from the model.",
             )
     later = tuple(splits if policy is None else splits[1:])
     if name is MISSING:
@@ -219,5 +218,5 @@ def _unsupported(what: str, path: str | None) -> VocabError:
         f"{what} is not supported.",
         path=path,
         hint="digram reads Split with a Regex and behavior Isolated, and ByteLevel without "
-        "add_prefix_space; with anything else it would give other ids than the file means.",
+        "add_prefix_space; anything else would result in other ids.",
     )

@@ -1,8 +1,8 @@
-"""Templates as the post_processor of a tokenizer.json.
+"""Convert templates to and from the post_processor of a tokenizer.json.
 
-Ours are written as `TemplateProcessing`. `BertProcessing` and `RobertaProcessing` are templates in
-other words. `ByteLevel`, and the `trim_offsets` of all of them, concern offsets, not ids: here a
-token's span always has the spaces that the token has.
+Templates are written as `TemplateProcessing`. `BertProcessing` and `RobertaProcessing` are read as
+templates too. `ByteLevel`, and `trim_offsets`, affect offsets but not ids, and are ignored: in
+digram the span of a token includes its spaces.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from digram.vocab.template import SEQUENCES, Piece, Template
 __all__ = ["from_post_processor", "to_post_processor"]
 
 _NO_PAIR: tuple[Piece, ...] = (("$A", 0), ("$B", 1))
-"""What stands for pairs where the template is for single texts: the format must have something."""
+"""The pair written for a template that is only for single texts, since the format needs one."""
 
 _KEYS = {
     "TemplateProcessing": {"type", "single", "pair", "special_tokens"},
@@ -47,9 +47,9 @@ def to_post_processor(definition: Definition) -> dict[str, Any] | None:
 def from_post_processor(
     value: Any, special: Mapping[str, int], path: str | None
 ) -> Template | None:
-    """The template that a `post_processor` means; None for none.
+    """Convert a `post_processor` to a template; None for none.
 
-    Raises `VocabError` for what is no such template, `CorruptFileError` for what is damaged.
+    Raises `VocabError` for an unsupported one, `CorruptFileError` for a damaged one.
     """
     parts: Any = [value]
     if isinstance(value, dict) and _kind(value) == "Sequence":
@@ -158,5 +158,5 @@ def _unsupported(what: str, path: str | None) -> VocabError:
         f"{what} is not supported.",
         path=path,
         hint="digram reads ByteLevel, TemplateProcessing, BertProcessing and RobertaProcessing; "
-        "with anything else tok(text) would give other ids than the file means.",
+        "anything else would result in other ids from tok(text).",
     )

@@ -1,7 +1,7 @@
-"""digram's own file, for tokenizers that no other library has an encoder for.
+"""digram's own format, for tokenizers that no other library supports.
 
-It is a tokenizer.json whose model has a type of its own, so that readers of others refuse it in
-place of giving other ids; `huggingface` reads both.
+It is a tokenizer.json whose model has its own type, so that other programs refuse it instead of
+producing other ids. `huggingface` reads both.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ load = huggingface.load
 
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
-    """Writes the file, all of it or nothing; see `dumps`. Raises OSError as well."""
+    """Write the file atomically; see `dumps`. Also raises OSError."""
     atomic_write(path, dumps(definition, allow_loss=allow_loss), LARGEST)
 
 
 def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
-    """The bytes of the file. Nothing is lost, whatever `allow_loss` says."""
+    """The bytes of the file. Nothing is lost; `allow_loss` has no effect."""
     return huggingface.dumps(definition, allow_loss=allow_loss, own=True)

@@ -1,14 +1,15 @@
-"""Hugging Face's tokenizer.json: the whole tokenizer in one file, and digram's own format.
+"""Hugging Face's tokenizer.json: the whole tokenizer in one file.
 
-`tokenizers`, transformers and vLLM load what `dumps` writes and give the same ids. What they have
-no field for stands under the key `digram` inside `model`, where they ignore it (see `_own`).
+`tokenizers`, transformers and vLLM load the files that `dumps` writes and produce the same ids.
+Data without a field of Hugging Face's is stored under the key `digram` in `model`, which they
+ignore (see `_own`).
 
-`loads` reads that, and files of others as far as digram does exactly what they mean: models BPE,
-pre_tokenizers made of `Split` and `ByteLevel`, special tokens, templates. The rest is refused by
-name.
+`loads` also reads files of other programs if digram can reproduce their ids: BPE models,
+pre_tokenizers of `Split` and `ByteLevel`, special tokens and templates. Anything else is an error
+that names it.
 
-In these files text turns into special tokens by itself; digram's `encode` never does that unless
-asked (`special="parse"`).
+Other programs parse special tokens in text by default; digram's `encode` does so only with
+`special="parse"`.
 """
 
 from __future__ import annotations
@@ -57,33 +58,33 @@ _TOP = (
     *("post_processor", "decoder", "model"),
 )
 _SECTIONS = (_bpe.SECTION,)
-"""The kinds of models that such a file may hold."""
+"""The supported kinds of models."""
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
 def read(path: str | PathLike[str]) -> Definition:
-    """The definition in a tokenizer.json; see `loads`. Raises OSError as well."""
+    """Read the definition in a tokenizer.json; see `loads`. Also raises OSError."""
     return loads(read_file(path), fspath(path))
 
 
 def load(path: str, data: bytes, *_: object) -> Compact:
-    """What a file holds; it says itself how text is cut."""
+    """Load a file; it stores its pretokenizer, so the other arguments are ignored."""
     return compact(data, path)
 
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
-    """Writes a tokenizer.json, all of it or nothing; see `dumps`. Raises OSError as well."""
+    """Write a tokenizer.json atomically; see `dumps`. Also raises OSError."""
     atomic_write(path, dumps(definition, allow_loss=allow_loss), LARGEST)
 
 
 def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False) -> bytes:
-    """The bytes of a tokenizer.json. They depend on the definition alone.
+    """The bytes of a tokenizer.json. They depend only on the definition.
 
-    Raises `PatternError` for a pattern that Hugging Face's engine reads otherwise, and
-    `VocabError` for a special token spelled as an ordinary one, since there a text has one id.
-    A character vocabulary whose unknown characters are an error is refused too, unless
-    `allow_loss`: Hugging Face's libraries drop such characters in silence. So is a tokenizer that
-    does not merge by rank alone. `own` writes a file that digram alone reads.
+    Raises `PatternError` for a pattern that Hugging Face's engine interprets differently, and
+    `VocabError` for a special token with the text of an ordinary one (the format has one id per
+    text), for a tokenizer that does not merge by rank alone, and, unless `allow_loss` is true, for
+    a character vocabulary whose unknown characters are an error: Hugging Face's libraries drop such
+    characters silently. `own` writes a file that only digram reads.
     """
     unknown: OnUnknown = definition.on_unknown if definition.unit == "char" else "error"
     section = _section_of(definition.model)
@@ -91,17 +92,17 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
         section.refuse(definition)
     if definition.unit == "char" and unknown == "error" and not (allow_loss or own):
         raise VocabError(
-            "characters outside this vocabulary are an error here, and Hugging Face's libraries "
-            "drop them in silence.",
+            "unknown characters are an error for this tokenizer, but Hugging Face's libraries drop "
+            "them silently.",
             hint='Train with on_unknown="bytes" or on_unknown=digram.SpecialToken("<unk>"), or '
             "pass allow_loss=True.",
         )
     ids = _spelled(definition)
-    check_range(ids.values(), None)  # or the file could be written and not be read
+    check_range(ids.values(), None)  # otherwise the file could be written but not read
     names = {token_id: name for name, token_id in ids.items()}
     special = sorted(definition.special_tokens.items(), key=lambda item: item[1])
     plain = dict.fromkeys(_FLAGS, False) | {"special": True}
-    # Special tokens too: others number those they miss here by a rule of their own.
+    # Includes special tokens: other programs would choose ids for those that are missing here.
     vocab = {names[token_id]: token_id for token_id in sorted(names)}
     model = section.written(definition, Names(names, vocab, unknown, own))
     top = dict.fromkeys(_TOP) | {
@@ -118,24 +119,24 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
 def loads(data: bytes, path: str | None = None) -> Definition:
     """The definition in the bytes of a tokenizer.json; `path` is for messages.
 
-    Added tokens are special tokens, also where the model's vocabulary holds them. Where unknown
-    characters would be dropped in silence, they are an error. Raises `CorruptFileError` for a
-    damaged file, `VocabError` for a vocabulary that contradicts itself and for what digram does
-    not do (normalizers, other pre_tokenizers and post_processors, dropout, ...), and
-    `PatternError` for a pattern that digram reads otherwise.
+    Added tokens are special tokens, even if the model's vocabulary contains them. Unknown
+    characters that Hugging Face's libraries would drop silently are an error. Raises
+    `CorruptFileError` for a damaged file, `VocabError` for an inconsistent vocabulary and for
+    unsupported features (normalizers, other pre_tokenizers and post_processors, dropout, ...), and
+    `PatternError` for a pattern that digram interprets differently.
     """
     found = _read_in(data, path)
     return found.plain() if isinstance(found, Compact) else found
 
 
 def compact(data: bytes, path: str | None = None) -> Compact:
-    """The same as `loads`, with the tokens and merges in the core: there at once for most files."""
+    """Like `loads`, but keep the tokens and merges in the core, which is fast for most files."""
     found = _read_in(data, path)
     return found if isinstance(found, Compact) else compacted(found)
 
 
 def _read_in(data: bytes, path: str | None) -> Compact | Definition:
-    """What `loads` gives; in the core where the core could read it."""
+    """The result of `loads`; in the core if the core could read the file."""
     top = expect(parse(data, path), dict, "the file", path)
     model = expect(top.get("model"), dict, "model", path)
     section = _section_in(model, path)
@@ -216,12 +217,12 @@ def _section_of(model: Model) -> ModelSection:
         if section.kind == model.kind:
             return section
     raise VocabError(
-        f"a tokenizer.json holds no model of the kind {show(model.kind)}.", value=model.kind
+        f"a tokenizer.json cannot store a model of the kind {show(model.kind)}.", value=model.kind
     )
 
 
 def _spelled(definition: Definition) -> dict[str, int]:
-    """Each token's id by the name that it has in the file, where a name has one id."""
+    """The id of each token by its name in the file. Raises if a name would have two ids."""
     fallback = {i: _BYTE_TOKENS[byte] for byte, i in enumerate(definition.byte_ids or ())}
     ids: dict[str, int] = {}
     named = [
@@ -235,8 +236,8 @@ def _spelled(definition: Definition) -> dict[str, int]:
     for name, token_id in (*named, *definition.special_tokens.items()):
         if ids.setdefault(name, token_id) != token_id:
             raise VocabError(
-                f"the tokens {ids[name]} and {token_id} are both spelled {show(name)} in a "
-                "tokenizer.json, which knows one id for a spelling.",
+                f"the tokens {ids[name]} and {token_id} would both be {show(name)} in a "
+                "tokenizer.json, which allows only one id for a text.",
                 value=name,
                 hint="Choose another text for the special token, or another format.",
             )
@@ -267,8 +268,7 @@ def _check_decoder(decoder: Any, expected: dict[str, Any], path: str | None) -> 
         raise VocabError(
             f"decoder {' + '.join(kinds(decoder))} is not supported with this pre_tokenizer.",
             path=path,
-            hint=f"It decodes with {' + '.join(kinds(expected))}; set the decoder to that if text "
-            "should come back as it was.",
+            hint=f"Set the decoder to {' + '.join(kinds(expected))}, which restores the text.",
         )
 
 
@@ -277,7 +277,7 @@ def _vocab(value: Any, path: str | None) -> dict[str, int]:
     if not set(map(type, vocab.values())) <= {int}:
         for name, token_id in vocab.items():
             expect(token_id, int, f"model.vocab[{show(name)}]", path)
-    id_table([*vocab.values()], vocab, path)  # refuses ids that stand twice or out of range
+    id_table([*vocab.values()], vocab, path)  # raises for duplicate ids and ids out of range
     return vocab
 
 
@@ -300,12 +300,12 @@ def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, int
                 raise unsupported(f"{flag} of the added token {show(text)}", path)
         if not flags["special"]:
             raise VocabError(
-                f"the added token {show(text)} is not special: all text turns into it, which is "
-                "not supported.",
+                f"the added token {show(text)} is not special: it would be parsed in all text, "
+                "which is not supported.",
                 path=path,
                 value=text,
-                hint="Set its 'special' to true in a copy of the file; then "
-                'encoding with special="parse" turns text into it, and plain text stays text.',
+                hint="Set its 'special' to true in a copy of the file; then it is parsed only with "
+                'special="parse".',
             )
         if text in special or vocab.get(text, token_id) != token_id:
             other = special.get(text, vocab.get(text))
@@ -313,7 +313,7 @@ def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, int
                 f"the added token {show(text)} has the ids {other} and {token_id}.",
                 path=path,
                 value=text,
-                hint="Keep the one that is meant.",
+                hint="Remove one of them.",
             )
         special[text] = token_id
     return special
@@ -331,7 +331,7 @@ def _unknown_token(
             hint="Add it.",
         )
     if model.get("fuse_unk") is True:
-        raise unsupported("fuse_unk, which makes one token of several unknown characters,", path)
+        raise unsupported("fuse_unk, which joins several unknown characters into one token,", path)
     special.setdefault(text, vocab[text])
     return SpecialToken(text)
 
@@ -344,7 +344,7 @@ def _byte_ids(vocab: dict[str, int], special: dict[str, int], path: str | None) 
                 f"byte_fallback needs the token {show(name)}, which {problem}.",
                 path=path,
                 value=name,
-                hint="All 256 byte tokens must be there, or some text would be lost.",
+                hint="All 256 byte tokens are needed, or some text would be lost.",
             )
     return [vocab[name] for name in _BYTE_TOKENS]
 
@@ -358,8 +358,8 @@ def _tokens(
         except UnicodeEncodeError as error:
             name = error.object
             raise VocabError(
-                f"token {show(name)} (id {ordinary[name]}) is not written in the letters of "
-                "ByteLevel, and is not an added token.",
+                f"token {show(name)} (id {ordinary[name]}) is neither written in the letters of "
+                "ByteLevel nor an added token.",
                 path=path,
                 value=name,
                 hint="If it is a special token, it belongs among the added_tokens.",

@@ -3,9 +3,9 @@
     vocabulary.json   {"256": {"bytes": [97, 110], "text": "an"}, ...}    text is Latin-1
     merges.json       {"merges": [[[97, 110], 256], ...]}
 
-The form is that of a teaching tokenizer: ids 0 to 255 are the bytes, merges follow by id, texts
-are not cut before merging (pretokenizer None), and there are no special tokens. What is written
-is, byte for byte, what that program writes.
+This is the format of a tokenizer for teaching: ids 0 to 255 are the bytes, merges are in the order
+of ids, text is not split before merging (pretokenizer None), and there are no special tokens. The
+files are identical, byte for byte, to those of that program.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ _OTHER = 'Save it with format="huggingface".'
 
 
 def read(folder: str | PathLike[str]) -> Definition:
-    """The definition in the two files of a folder; see `loads`. Raises OSError as well."""
+    """Read the definition in the two files of a folder; see `loads`. Also raises OSError."""
     vocabulary, merges = read_pair(folder, *NAMES)
     return loads(vocabulary, merges, *(os.path.join(folder, name) for name in NAMES))
 
 
 def load(folder: str, *_: object) -> Definition:
-    """What the two files of a folder hold; they say that text is not cut."""
+    """Load the two files of a folder; the format has no pretokenizer."""
     return read(folder)
 
 
 def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bool = False) -> None:
-    """Writes the two files into a folder, both or neither; see `dumps`.
+    """Write the two files to a folder, both or neither; see `dumps`.
 
-    The folder is made if it is missing. Raises OSError as well.
+    The folder is created if it is missing. Also raises OSError.
     """
     vocabulary, merges = dumps(definition, allow_loss=allow_loss)
     write_pair(folder, (NAMES[0], vocabulary), (NAMES[1], merges))
@@ -72,22 +72,20 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     >>> json.loads(pair[0])["256"], json.loads(pair[1])
     ({'bytes': [97, 110], 'text': 'an'}, {'merges': [[[97, 110], 256]]})
 
-    Raises `VocabError` for what the files cannot say: characters as units, a pretokenizer, base
-    ids other than the bytes, merges that are not in the order of their ids; and for special tokens
-    and `ignore_merges`, unless `allow_loss` leaves them out.
+    Raises `VocabError` for data that the files cannot store: unit "char", a pretokenizer, base ids
+    other than the bytes, merges that are not in the order of their ids; and, unless `allow_loss`
+    leaves them out, special tokens and `ignore_merges`.
     """
     model = ranked(definition, _WHAT)
     if definition.unit != "byte":
-        problem = "tokens of bytes, and this vocabulary is one of characters"
-        raise VocabError(f"{_WHAT} holds {problem}.", hint=_OTHER)
+        raise VocabError(f"{_WHAT} cannot store a character vocabulary.", hint=_OTHER)
     refuse_rules(definition, _WHAT)
     if definition.pretokenizer != Pretokenizer(None):
         cut = definition.pretokenizer
         name = cut.name or ("a regex" if cut.patterns else "none")
         digits = "" if cut.digits is None else f", digits {cut.digits}"
         raise VocabError(
-            f"{_WHAT} cannot say how text is cut before merging, and this one's pretokenizer is "
-            f"{name}{digits}.",
+            f"{_WHAT} cannot store a pretokenizer, but this tokenizer has one: {name}{digits}.",
             hint=_OTHER,
         )
     refuse_special_tokens(definition, _WHAT, allow_loss)
@@ -111,8 +109,7 @@ def loads(
 ) -> Definition:
     """The definition in the bytes of the two files; paths are for messages.
 
-    Raises `CorruptFileError` for damaged files, `VocabError` for files that contradict each other
-    or themselves.
+    Raises `CorruptFileError` for damaged files, `VocabError` for inconsistent ones.
     """
     place = Place(vocabulary_path, merges_path)
     view = expect(parse(vocabulary, vocabulary_path), dict, "the file", vocabulary_path)
@@ -121,7 +118,7 @@ def loads(
     top = expect(parse(merges, merges_path), dict, "the file", merges_path)
     if list(top) != ["merges"]:
         raise CorruptFileError(
-            f"the file should hold the key 'merges' alone, not {show(list(top))}.", path=merges_path
+            f"the file should have the key 'merges' only, not {show(list(top))}.", path=merges_path
         )
     entries = expect(top["merges"], list, "merges", merges_path)
     model = BpeModel([_merge(rank, entry, merges_path) for rank, entry in enumerate(entries)])
@@ -181,7 +178,7 @@ def _check_ids(definition: Definition, model: BpeModel, place: Place) -> None:
     for byte in range(256):
         if definition.tokens[byte : byte + 1] != [bytes([byte])]:
             raise VocabError(
-                f"id {byte} should be the byte {byte}, as this format has it.",
+                f"id {byte} should be the byte {byte} in this format.",
                 path=place.path,
                 value=byte,
                 hint='Train with byte_order="value" and without special_first, or save it '
@@ -191,11 +188,11 @@ def _check_ids(definition: Definition, model: BpeModel, place: Place) -> None:
     for i, token in enumerate(definition.tokens):
         if i > 255 and token is not None and i not in made_by_merges:
             raise VocabError(
-                f"no merge makes token {i}, {show(token)}, and in this format every token but the "
-                "bytes comes from one.",
+                f"no merge makes token {i}, {show(token)}; in this format every token except the "
+                "bytes needs one.",
                 path=place.path,
                 value=i,
-                hint="Are the two files from one save?" if place.path else _OTHER,
+                hint="Were the two files saved together?" if place.path else _OTHER,
             )
     before = -1
     for rank, (left, right, made) in enumerate(model.merges):
@@ -203,7 +200,7 @@ def _check_ids(definition: Definition, model: BpeModel, place: Place) -> None:
             tokens = definition.tokens
             problem = (
                 f"{show(tokens[left])} + {show(tokens[right])} makes id {made}, which is not above "
-                "that of the merge before, and this format merges by id."
+                "that of the previous merge; this format merges by id."
             )
             raise place.bad_merge(rank, problem, made, _OTHER)
         before = made

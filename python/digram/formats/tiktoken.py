@@ -1,7 +1,7 @@
 """OpenAI's `.tiktoken`: a line for each token, with its bytes in base64, a space, and its rank.
 
-The rank is the id and the order of merging in one. The file holds neither the merges (they follow
-from the ranks), nor the pattern, nor special tokens: whoever loads it names them, as in
+The rank is the id, and also the order of merging. The file stores neither the merges, which follow
+from the ranks, nor the pattern, nor special tokens: the caller names them, as in
 `digram.load("cl100k_base.tiktoken", encoding="cl100k_base")`.
 """
 
@@ -41,7 +41,7 @@ def read(
     pretokenizer: PretokenizerLike = MISSING,
     encoding: str | None = None,
 ) -> Definition:
-    """The definition in a `.tiktoken` file; see `loads`. Raises OSError as well."""
+    """Read the definition in a `.tiktoken` file; see `loads`. Also raises OSError."""
     # Checked before the file is read: it names no pretokenizer.
     pretokenizer_of(pretokenizer, encoding, fspath(path))
     name = fspath(path)
@@ -49,30 +49,30 @@ def read(
 
 
 def load(path: str, data: bytes, pretokenizer: PretokenizerLike, encoding: str | None) -> Compact:
-    """What a file holds, with the tokens and merges in the core."""
+    """Load a file, with the tokens and merges in the core."""
     return compact(data, path, pretokenizer=pretokenizer, encoding=encoding)
 
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
-    """Writes a `.tiktoken` file, all of it or nothing; see `dumps`. Raises OSError as well."""
+    """Write a `.tiktoken` file atomically; see `dumps`. Also raises OSError."""
     atomic_write(path, dumps(definition, allow_loss=allow_loss), LARGEST)
 
 
 def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     """The bytes of a `.tiktoken` file.
 
-    The pretokenizer is not among them, and no loader of ours can do without naming it, so that is
-    no silent loss. Special tokens would be one: they are refused, unless `allow_loss` leaves them
-    out, for `with_special_tokens` to bring back after loading.
+    The pretokenizer is not stored; it must be named when the file is loaded. Special tokens are not
+    stored either, so they are an error unless `allow_loss` is true; `with_special_tokens` adds them
+    again after loading.
 
-    Raises `VocabError` where the ranks would not give the same ids again: a vocabulary of
-    characters, merges that are not in the order of their ids, or others than those that follow
+    Raises `VocabError` if the ranks would not restore the same ids: for a character vocabulary, for
+    merges that are not in the order of their ids, and for merges that differ from those that follow
     from the ranks.
     """
     model = ranked(definition, "a .tiktoken file")
     if definition.unit != "byte":
         raise VocabError(
-            "a .tiktoken file holds tokens of bytes, and this vocabulary is one of characters.",
+            "a .tiktoken file cannot store a character vocabulary.",
             hint='Save it with format="huggingface".',
         )
     refuse_rules(definition, "a .tiktoken file")
@@ -100,13 +100,13 @@ def loads(
     >>> loads(data + b64encode(b"th") + b" 256\n", pretokenizer="gpt2").model.merges
     [(116, 104, 256)]
 
-    `pretokenizer` names the pattern; `encoding` names a published encoding, which brings pattern
-    and special tokens and must fit the number of tokens. Ranks may have holes, as published files
-    do where special tokens have their ids. Lines may end in CR LF.
+    `pretokenizer` names the pattern; `encoding` names a published encoding, which includes pattern
+    and special tokens and must have the same number of tokens. Ranks may have gaps, as in published
+    files at the ids of special tokens. Lines may end in CR LF.
 
-    Raises `OptionError` where neither is named, `CorruptFileError` with the line for what is no
-    line of such a file, `VocabError` for tokens or ranks that stand there twice, for missing
-    bytes, and where an encoding does not fit.
+    Raises `OptionError` if neither is given, `CorruptFileError` with the line for an invalid line,
+    `VocabError` for duplicate tokens or ranks, for missing bytes, and for an encoding with another
+    number of tokens.
     """
     return compact(data, path, pretokenizer=pretokenizer, encoding=encoding).plain()
 
@@ -118,10 +118,10 @@ def compact(
     pretokenizer: PretokenizerLike = MISSING,
     encoding: str | None = None,
 ) -> Compact:
-    """The same as `loads`, without making Python's objects of the tokens and merges.
+    """Like `loads`, but keep the tokens and merges in the core.
 
-    The core reads files that are written as the published ones are. Any other goes through Python,
-    which knows the other ways to write the same, and finds the line that is wrong.
+    The core reads files that are written like the published ones. Python reads all others: files
+    with different spacing, and invalid files, in which it finds the line.
     """
     cut, published = pretokenizer_of(pretokenizer, encoding, path)
     ranks = _in_core(data, path)
@@ -134,7 +134,7 @@ def compact(
     special_tokens = {} if published is None else dict(published.special_tokens)
     check_special(special_tokens, model.token, path)
     check_bytes(list(model.missing_bytes()), path)
-    # Only a token that no merge makes can tell whether whole pretokens are looked up.
+    # Without tokens that no merge makes, `ignore_merges` has no effect.
     kernel = BpeKernel(ignore_merges=bool(model.unmade()))
     settings = Settings(pretokenizer=cut, kernel=kernel)
     return Compact(model, special_tokens, settings)
@@ -158,7 +158,7 @@ def _tokens(data: bytes, path: str | None) -> list[bytes | None]:
     lines = data.rstrip().splitlines()
     fields = data.split()
     if not lines or list(map(b" ".join, zip(fields[0::2], fields[1::2], strict=False))) != lines:
-        fields = _fields(lines, path)  # spelled in another way, or wrong
+        fields = _fields(lines, path)  # other spacing, or invalid
     try:
         tokens = list(map(_decoded, fields[0::2]))
         ranks = _ranks(fields[1::2])
@@ -170,7 +170,7 @@ def _tokens(data: bytes, path: str | None) -> list[bytes | None]:
 
 
 _EMPTY = b"="
-"""The token without bytes, as Whisper's vocabulary spells it and tiktoken reads it."""
+"""The empty token, as in Whisper's vocabulary; tiktoken reads it."""
 
 
 def _decoded(token: bytes) -> bytes:
@@ -194,7 +194,7 @@ def _ranks(fields: list[bytes]) -> list[int]:
 
 
 def _fail(lines: list[bytes], path: str | None) -> NoReturn:
-    """Finds the line that is wrong, one line after the other."""
+    """Find the invalid line and raise an error for it."""
     if lines and lines[0].startswith(BOMS):
         raise CorruptFileError(
             "the file starts with a byte order mark.", path=path, hint="Save it without one."
@@ -209,14 +209,14 @@ def _fail(lines: list[bytes], path: str | None) -> NoReturn:
         other = tokens.setdefault(token, ranks.setdefault(rank, number))
         if other != number:
             raise VocabError(
-                f"{twice} stands in line {other} too.",
+                f"{twice} also occurs in line {other}.",
                 path=path,
                 line=number,
                 value=line,
                 hint="Keep one of them.",
             )
     id_table([*ranks], tokens, path)
-    raise InternalError(f"{path}: the file was refused, and all its lines are right.")
+    raise InternalError(f"{path}: the file was refused, but all its lines are valid.")
 
 
 _FORM = "A line is a token in base64, a space and a rank, as in: aGVsbG8= 15339"
@@ -242,14 +242,14 @@ def _line(line: bytes, number: int, path: str | None, *, last: bool) -> tuple[by
 
 
 def _check_ranks(tokens: list[bytes | None], model: BpeModel) -> None:
-    """Refuses merges that the ranks do not give back."""
+    """Raises `VocabError` for merges that do not follow from the ranks."""
     merges = model.merges
     before = -1
     for rank, (left, right, made) in enumerate(merges):
         if made <= before or made < max(left, right):
             than = f"that of merge {rank - 1}" if made <= before else "one of its parts"
             raise VocabError(
-                f"in a .tiktoken file ids follow the order of merging, but merge {rank} makes "
+                f"in a .tiktoken file ids are in the order of merges, but merge {rank} makes "
                 f"{show(tokens[made])} with id {made}, which is not above {than}.",
                 value=made,
                 hint='Save it with format="huggingface".',
@@ -259,8 +259,8 @@ def _check_ranks(tokens: list[bytes | None], model: BpeModel) -> None:
     found, unreachable = implied.merges(), implied.unmade()
     if unreachable and not model.ignore_merges:
         raise VocabError(
-            f"no merge makes token {unreachable[0]}, {show(tokens[unreachable[0]])}, and readers "
-            "of .tiktoken files use it for a pretoken of these bytes all the same.",
+            f"no merge makes token {unreachable[0]}, {show(tokens[unreachable[0]])}, but readers "
+            "of .tiktoken files would use it for a pretoken with these bytes.",
             value=unreachable[0],
             hint='Save it with format="huggingface".',
         )
@@ -268,7 +268,7 @@ def _check_ranks(tokens: list[bytes | None], model: BpeModel) -> None:
     if wrong:
         made = wrong[0][2]
         raise VocabError(
-            f"token {made}, {show(tokens[made])}, has another merge here than the one that follows "
+            f"the merge of token {made}, {show(tokens[made])}, differs from the one that follows "
             "from the ranks.",
             value=made,
             hint='Save it with format="huggingface".',

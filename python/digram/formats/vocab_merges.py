@@ -1,11 +1,11 @@
-"""GPT-2's two files in a folder: `vocab.json` (token to id) and `merges.txt` (a pair a line).
+"""GPT-2's two files in a folder: `vocab.json` (token to id) and `merges.txt` (one pair per line).
 
-Tokens are written in GPT-2's letters (see `_letters`). The files hold neither the pattern nor say
-which tokens are special: whoever loads them names the pretokenizer, or a published encoding. The
-original names `encoder.json` and `vocab.bpe` are read too.
+Tokens are written in GPT-2's letters (see `_letters`). The files store neither the pattern nor
+which tokens are special: the caller names the pretokenizer, or a published encoding. The original
+names `encoder.json` and `vocab.bpe` are read too.
 
-The first line of `merges.txt`, which readers skip, holds a digest of both files, so that neither
-half of a file nor the files of two saves are ever taken for a tokenizer.
+The first line of `merges.txt`, which readers skip, has a digest of both files, to detect truncated
+files and files of different saves.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from digram.vocab.model import BpeModel
 __all__ = ["NAMES", "dumps", "load", "loads", "read", "write"]
 
 NAMES = FORMATS["vocab_merges"].pairs
-"""The names of the two files: those that are written, and those of GPT-2's first release."""
+"""The names of the two files: those for writing, and those of GPT-2's first release."""
 
 _WHAT = "a folder with vocab.json and merges.txt"
 _DIGEST = re.compile(r"#version: .* sha256=([0-9a-f]{64})")
@@ -49,7 +49,7 @@ def read(
     pretokenizer: PretokenizerLike = MISSING,
     encoding: str | None = None,
 ) -> Definition:
-    """The definition in the two files of a folder; see `loads`. Raises OSError as well."""
+    """Read the definition in the two files of a folder; see `loads`. Also raises OSError."""
     # Checked before the files are read: they name no pretokenizer.
     pretokenizer_of(pretokenizer, encoding, fspath(folder))
     names = next(
@@ -68,14 +68,14 @@ def read(
 
 
 def load(folder: str, _: None, pretokenizer: PretokenizerLike, encoding: str | None) -> Definition:
-    """What the two files of a folder hold."""
+    """Load the two files of a folder."""
     return read(folder, pretokenizer=pretokenizer, encoding=encoding)
 
 
 def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bool = False) -> None:
-    """Writes `vocab.json` and `merges.txt` into a folder, both or neither; see `dumps`.
+    """Write `vocab.json` and `merges.txt` to a folder, both or neither; see `dumps`.
 
-    The folder is made if it is missing. Raises OSError as well.
+    The folder is created if it is missing. Also raises OSError.
     """
     vocab, merges = dumps(definition, allow_loss=allow_loss)
     write_pair(folder, (NAMES[0][0], vocab), (NAMES[0][1], merges))
@@ -84,15 +84,14 @@ def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bo
 def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, bytes]:
     """The bytes of `vocab.json` and of `merges.txt`.
 
-    The pretokenizer is not among them, and no loader of ours can do without naming it, so that is
-    no silent loss. Special tokens and `ignore_merges` would be one: they are refused, unless
-    `allow_loss` leaves them out. Raises `VocabError` for them, for a vocabulary of characters, and
-    for a merge that readers would take for a comment.
+    The pretokenizer is not stored; it must be named when the files are loaded. Raises `VocabError`
+    for special tokens and `ignore_merges`, unless `allow_loss` leaves them out, for a character
+    vocabulary, and for a merge that readers would skip as a comment.
     """
     model = ranked(definition, _WHAT)
     if definition.unit != "byte":
         raise VocabError(
-            f"{_WHAT} holds tokens of bytes, and this vocabulary is one of characters.",
+            f"{_WHAT} cannot store a character vocabulary.",
             hint='Save it with format="huggingface".',
         )
     refuse_rules(definition, _WHAT)
@@ -105,8 +104,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     for rank, line in enumerate(lines):
         if line.startswith("#version"):
             raise VocabError(
-                f"merge {rank}, {show(line.rstrip())}, looks like the first line of merges.txt, "
-                "and readers would skip it.",
+                f"merge {rank}, {show(line.rstrip())}, looks like the first line of merges.txt: "
+                "readers would skip it.",
                 hint='Save it with format="huggingface".',
             )
     body = "".join(lines).encode()
@@ -129,14 +128,13 @@ def loads(
     >>> loads(dump(vocab), "#version: 0.2\nt h\nĠ th\n".encode(), pretokenizer="gpt2").model.merges
     [(116, 104, 256), (32, 256, 257)]
 
-    `pretokenizer` names the pattern; `encoding` names a published encoding, which brings pattern
-    and special tokens and must fit the number of tokens. Without it an entry that no merge makes
-    is an ordinary token that no text yields, special or not: the files do not say which. Lines
-    may end in CR LF.
+    `pretokenizer` names the pattern; `encoding` names a published encoding, which includes pattern
+    and special tokens and must have the same number of tokens. Without it, an entry that no merge
+    makes becomes an ordinary, unreachable token, since the files do not say which tokens are
+    special. Lines may end in CR LF.
 
-    Raises `OptionError` where neither is named, `CorruptFileError` with the line for damaged
-    files and for files of two saves, `VocabError` with the line for a vocabulary that contradicts
-    itself.
+    Raises `OptionError` if neither is given, `CorruptFileError` with the line for damaged files and
+    for files of different saves, `VocabError` with the line for an inconsistent vocabulary.
     """
     cut, published = pretokenizer_of(pretokenizer, encoding, vocab_path)
     ids = expect(parse(vocab, vocab_path), dict, "the file", vocab_path)
@@ -145,7 +143,7 @@ def loads(
             expect(token_id, int, f"the id of {show(name)}", vocab_path)
     special = {} if published is None else dict(published.special_tokens)
     for text, token_id in special.items():
-        if ids.get(text) == token_id:  # an entry for it keeps its id taken
+        if ids.get(text) == token_id:  # the entry of a special token
             del ids[text]
     if encoding is not None:
         check_count(encoding, len(ids), vocab_path)
@@ -170,13 +168,13 @@ def _bytes_of(ids: dict[str, int], path: str | None) -> list[bytes]:
             f"token {show(name)} (id {ids[name]}) is not written in GPT-2's letters.",
             path=path,
             value=name,
-            hint="If it is a special token, take it out of a copy of the file and name it after "
+            hint="If it is a special token, remove it from a copy of the file and add it after "
             f"loading, in Python, with with_special_tokens({{{json.dumps(name)}: {ids[name]}}}).",
         ) from None
 
 
 def _pairs(data: bytes, vocab: bytes, path: str | None) -> tuple[list[list[str]], int]:
-    """The merges, and the line of the first one."""
+    """The merges, and the line number of the first."""
     text = decoded(data, path)
     lines = text.replace("\r\n", "\n").split("\n")
     if lines.pop():
@@ -209,15 +207,15 @@ def _check_digest(head: str, data: bytes, vocab: bytes, path: str | None) -> Non
     match = _DIGEST.match(head)
     if match is not None and match[1] != _digest(vocab, data.partition(b"\n")[2]):
         raise CorruptFileError(
-            "this file or the vocab.json beside it was changed after they were saved, or they are "
-            "of two saves.",
+            "this file or the vocab.json beside it was changed after saving, or they are from "
+            "different saves.",
             path=path,
             line=1,
-            hint="Save or copy both again. If the change was meant, shorten this line to "
+            hint="Save or copy both again. If the change was intended, shorten this line to "
             '"#version: 0.2".',
         )
 
 
 def _digest(vocab: bytes, body: bytes) -> str:
-    # Line ends may have been changed on the way.
+    # Line ends may have been converted.
     return hashlib.sha256((vocab + body).replace(b"\r\n", b"\n")).hexdigest()

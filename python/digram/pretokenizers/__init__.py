@@ -1,7 +1,7 @@
-"""How text is split before merging: named patterns, regexes, digits, the rules of a domain.
+"""Pretokenizers split text before merging: named patterns, regexes, digits, rules.
 
 pretokenizer  `Pretokenizer`, the named patterns with their sources, digits
-regex         `Regex`, a pattern of one's own
+regex         `Regex`, a custom pattern
 rules         `Rules` of a domain, as a value
 units         units of measurement, as a table
 """

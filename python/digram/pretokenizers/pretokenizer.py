@@ -1,8 +1,8 @@
-r"""How text is cut before merges are learned or applied.
+r"""Split text into pretokens, before merges are learned or applied.
 
-A pretokenizer is a list of splits. Each cuts every piece that the one before it left: at each
-match of its pattern, and the text between two matches is a piece of its own, so that the pieces
-of a text always join to that text. No merge crosses the border of a piece.
+A pretokenizer is a list of splits. Each divides every piece of the previous one: each match of its
+pattern is a piece, and so is the text between two matches. The pieces of a text always join to that
+text. No merge crosses the border of a piece.
 
 >>> pretokenize("It's 2,024 tokens", "gpt2")
 ['It', "'s", ' 2', ',', '024', ' tokens']
@@ -100,7 +100,7 @@ NAMED: dict[str, NamedPattern] = {
         ),
         "huggingface.co/deepseek-ai/DeepSeek-V3, tokenizer.json",
     ),
-    # Lossless: white space belongs to the word after it, and after the last word stands alone.
+    # White space belongs to the word after it; after the last word it is a piece of its own.
     "whitespace": NamedPattern((r"\s*\S+|\s+",), "digram"),
 }
 _ALIASES = {"gpt4": "cl100k", "r50k": "gpt2", "p50k": "gpt2"}
@@ -111,17 +111,17 @@ class Pretokenizer:
     r"""A pretokenizer as a value: its splits, a policy for digits before them, and rules.
 
     `pattern` is a published name (`digram.pretokenizers.NAMED`), a `Regex`, a sequence of them
-    applied one after the other, or None for no cut at all. `digits` cuts runs of digits (`\p{N}`)
-    out first: "individual" one by one, "threes_from_left" as `123|456|7`, "threes_from_right" as
-    `1|234|567`.
+    applied one after the other, or None for no split. `digits` first splits off runs of digits
+    (`\p{N}`): "individual" into single digits, "threes_from_left" as `123|456|7`,
+    "threes_from_right" as `1|234|567`.
 
     >>> Pretokenizer("gpt2", digits="threes_from_right")
     Pretokenizer('gpt2', digits='threes_from_right')
     >>> pretokenize("1234567", Pretokenizer(None, digits="threes_from_right"))
     ['1', '234', '567']
 
-    `rules` are `digram.Rules`: what they name is cut out before anything else and left whole. Their
-    policy for numbers is the one for digits.
+    `rules` are `digram.Rules`: the text that they name is split off first and stays whole. Their
+    policy for numbers sets `digits`.
 
     >>> from digram import Rules
     >>> pretokenize("the 5mg-dose of St. John's wort", Pretokenizer(
@@ -158,7 +158,7 @@ class Pretokenizer:
         object.__setattr__(self, "patterns", patterns)
         object.__setattr__(self, "digits", digits)
         object.__setattr__(self, "rules", rules)
-        self.splitter()  # a pattern that is not supported fails here, not at first use
+        self.splitter()  # raises for unsupported patterns now, not at first use
 
     def __repr__(self) -> str:
         pattern: object = self.name
@@ -173,16 +173,16 @@ class Pretokenizer:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its name says all of it, or that there is no cut."""
+        """Whether it is fully described by its name, or does not split at all."""
         named = self.name is not None or not self.patterns
         return named and self.digits is None and self.rules is None
 
     def splitter(self) -> _core.Splitter:
-        """The compiled form, shared by all equal pretokenizers of this process."""
+        """The compiled form, shared by equal pretokenizers of this process."""
         return _compile(self.patterns, self.digits, self.rules)
 
     def with_rules(self, rules: Rules | None) -> Pretokenizer:
-        """The same with these rules, or without any, and then without the policy they brought.
+        """The pretokenizer with other rules; None removes them with their digit policy.
 
         >>> from digram import Rules
         >>> ruled = Pretokenizer("gpt2").with_rules(Rules(numbers="individual"))
@@ -211,7 +211,7 @@ def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, 
                 f"there is no pretokenizer named {show(pattern)}.",
                 value=pattern,
                 hint=f"{nearest}Names: {', '.join(NAMED)} (gpt4 is cl100k); "
-                "pretokenizer=None for no cut, pretokenizer=digram.Regex(...) for your own.",
+                "pretokenizer=None for no split, pretokenizer=digram.Regex(...) for your own.",
             )
         return name, NAMED[name].patterns
     elif isinstance(pattern, Sequence) and all(isinstance(p, Regex) for p in pattern):
@@ -221,13 +221,13 @@ def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, 
             "a pretokenizer is a name, a digram.Regex, a sequence of them, or None, "
             f"not {show(pattern)}"
         )
-    # A published pattern written out is that pattern, so that its name is not lost in a file.
+    # A published pattern that is given as regexes gets its name, so that files keep it.
     known = next((name for name, named in NAMED.items() if named.patterns == patterns), None)
     return known, patterns
 
 
 class Missing(Enum):
-    """The absence of `pretokenizer=`, where None means "no cut at all"."""
+    """The default of `pretokenizer=`, since None means "no split"."""
 
     MISSING = "missing"
 
@@ -252,7 +252,7 @@ def _compile(
 
 
 def resolve(pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None) -> Pretokenizer:
-    """The `Pretokenizer` that any accepted spelling of one means.
+    """Convert any accepted argument to a `Pretokenizer`.
 
     >>> resolve("gpt4")
     Pretokenizer('cl100k')
@@ -271,12 +271,12 @@ def pretokenize(
 def pretokenize(
     text: str | bytes, pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None
 ) -> list[str] | list[bytes]:
-    """The pretokens of `text`, which join to it again.
+    """Split `text` into pretokens, which join to it.
 
     >>> pretokenize("Hello, world!", "o200k")
     ['Hello', ',', ' world', '!']
 
-    `bytes` give `bytes`; where they are not UTF-8 they are cut as U+FFFD would be. Raises
+    `bytes` give `bytes`; invalid UTF-8 is split like U+FFFD. Raises
     `PatternError` for an unknown name or an unsupported regex, `InvalidTextError` for a lone
     surrogate. Linear in the text.
     """

@@ -1,4 +1,4 @@
-"""A pattern of one's own."""
+"""Custom patterns."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["Regex"]
 
 @dataclass(frozen=True, slots=True)
 class Regex:
-    r"""A pattern of one's own, in the syntax of Rust's `regex` crate.
+    r"""A custom pattern, in the syntax of Rust's `regex` crate.
 
-    Matching is linear in the text. One character of look-ahead is understood, `(?!\S)` and
-    `(?=\s)`, as the published patterns use it; look-behind, longer look-ahead and
-    back-references are not, and raise `PatternError`.
+    Matching is linear in the text. Look-ahead of one character is supported, `(?!\S)` and
+    `(?=\s)`, as in the published patterns; look-behind, longer look-ahead and back-references
+    raise `PatternError`.
 
-    The pattern is compiled once, to an automaton. That takes milliseconds as a rule; where counted
-    repetitions make it too large, `PatternError` says so within about a second. Only the parser
-    counts no steps: `(?i)` before thousands of classes such as `\pL` takes it some seconds. A
-    pattern has 65,536 bytes at most.
+    The pattern is compiled once, to an automaton. This usually takes milliseconds; if counted
+    repetitions make the automaton too large, `PatternError` is raised within about a second. Only
+    parsing has no such limit: `(?i)` before thousands of classes such as `\pL` takes some seconds.
+    A pattern has at most 65,536 bytes.
 
     >>> import digram
     >>> digram.pretokenize("key=value; other", digram.Regex(r"\w+|\s+"))

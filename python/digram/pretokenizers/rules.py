@@ -1,8 +1,8 @@
-"""Rules of a domain, as a value: what a tokenizer never splits, and what it never joins.
+"""Rules of a domain: text that a tokenizer never splits, and text that it never joins.
 
-Rules act where text is cut (a pretokenizer carries them), and in the vocabulary: what is to be one
-token is one from the start. docs/rules.md tells what each does; `digram.reference.rules` defines
-what is cut out.
+Rules affect the pretokenizer, which stores them, and the vocabulary: text that must be one token is
+a token from the start. docs/rules.md describes each rule; `digram.reference.rules` specifies which
+text is cut out.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Numbers = Literal["individual", "threes_from_left", "threes_from_right", "whole"
 Pair = tuple[str, str]
 
 SEPARATORS = " \u00a0\u2009\u202f-\u2010\u2011"
-"""What may stand between a number and its unit: spaces and hyphens, also unbreakable ones."""
+"""Characters allowed between a number and its unit: spaces and hyphens."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Rules:
-    r"""What text is cut by, and what a vocabulary holds, because a domain wants it so.
+    r"""Rules of a domain for splitting text and for the vocabulary.
 
     >>> import digram
     >>> rules = digram.Rules(protect=["metformin"], units=True, numbers="individual")
@@ -44,28 +44,28 @@ class Rules:
     >>> tok.tokens(tok.encode("metformin, (metformin)")).count(b"metformin")
     2
 
-        protect: terms that are one token and are never split: a list, or the `Path` of a file with
-            a term on each line. With the space before them they are one token too.
-        case: "exact" for terms as they are written; "forms" for them in small letters, with a
-            capital first, and in capitals as well.
-        abbreviations: the same as terms, always in their case: `b.i.d.`, `i.v.`
-        patterns: regexes (`digram.Regex`, or their text), whose matches no token goes over. They
-            match endlessly many texts, so only the frequent ones become one token. They may look
-            one character ahead, and not behind.
+        protect: terms that are one token and never split: a list, or the `Path` of a file with one
+            term per line. A term with the space before it is one token too.
+        case: "exact" for terms as written; "forms" also adds them in lower case, capitalized, and
+            in upper case.
+        abbreviations: like `protect`, but always as written: `b.i.d.`, `i.v.`
+        patterns: regexes (`digram.Regex`, or their text). No token extends beyond a match. Only
+            frequent matches become single tokens. Look-ahead of one character is supported, but
+            not look-behind.
         numbers: "individual" digits, groups of "threes_from_right" or "threes_from_left", or
-            "whole" numbers that no token goes over, with their decimals (`1,234.5`). In all of
-            them the point of a decimal and the dash of a range stand for themselves.
-        units: True for the table `digram.pretokenizers.units.TABLE`, or texts of units. After a
-            number a unit is the same token in `5mg`, `5 mg` and `5-mg`; one of two characters or
-            more is also a term where no number stands before it.
-        prefer: tokens, or pairs of them, whose merges come before all that are learned, in this
-            order. A token is merged from the left.
-        forbid: tokens, pairs of them, or regexes of whole tokens, that no merge makes. A term or
-            unit that a regex matches is a token all the same.
+            "whole" numbers with their decimals (`1,234.5`), beyond which no token extends. Except
+            in whole numbers, decimal points and the dashes of ranges are separate.
+        units: True for the table `digram.pretokenizers.units.TABLE`, or a list of units. After a
+            number, a unit is the same token in `5mg`, `5 mg` and `5-mg`; a unit of two or more
+            characters is also a term when there is no number before it.
+        prefer: tokens, or pairs of tokens, whose merges precede all learned merges, in this order.
+            A token is merged from the left.
+        forbid: tokens, pairs of tokens, or regexes of whole tokens that no merge may make. Terms
+            and units are tokens even if such a regex matches them.
 
-    Nothing is cut out inside a word, between letters, marks or numbers. Rules are compared,
-    hashed, pickled, and saved with the tokenizer. Raises `OptionError` for what makes no sense,
-    `PatternError` for a regex that is not supported, `OSError` for a file that cannot be read.
+    Text inside a word, between letters, marks or numbers, is never cut out. Rules can be compared,
+    hashed and pickled, and are saved with the tokenizer. Raises `OptionError` for invalid values,
+    `PatternError` for an unsupported regex, `OSError` for a file that cannot be read.
     """
 
     protect: tuple[str, ...]
@@ -105,15 +105,15 @@ class Rules:
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
-        self._forbidden()  # a regex that is not supported fails here, not at first use
+        self._forbidden()  # raises for unsupported regexes now, not at first use
         _core.Splitter([], None, self._compiled(False))
         both = {*self.tokens()} & {text.encode() for text in _of(self.forbid, str)}
         if both:
             token = min(both).decode()
             raise OptionError(
-                f"{show(token)} is forbidden, and a token from the start by other rules.",
+                f"{show(token)} is forbidden, but other rules make it a token.",
                 value=token,
-                hint="Leave it out of one of them.",
+                hint="Remove it from one of the rules.",
             )
 
     def forms(self) -> tuple[str, ...]:
@@ -131,8 +131,8 @@ class Rules:
         return [term, term.lower(), capital, term.upper()] if every else [term]
 
     def tokens(self) -> list[bytes]:
-        """What is a token from the start, beside single bytes: terms with and without a space
-        before them, and units, which are terms too if they are two characters or more.
+        """The tokens that rules add to the single bytes: terms, with and without a space before
+        them, and units; units of two or more characters also with a space.
 
         >>> Rules(["iron"], units=["g", "mg"]).tokens()
         [b'iron', b' iron', b'mg', b' mg']
@@ -143,14 +143,14 @@ class Rules:
         return [token for token in every if len(token) > 1]
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write them as JSON, as `load` and `digram train --rules` read it.
+        """Save the rules as JSON, for `load` and `digram train --rules`.
 
         >>> path = getfixture("tmp_path") / "rules.json"
         >>> Rules(["iron"], units=["mg"]).save(path)
         >>> Rules.load(path)
         Rules(protect=('iron',), units=('mg',))
 
-        A crash leaves the old file or the new one.
+        The file is replaced atomically.
         """
         from digram._util.storage import atomic_write
 
@@ -159,16 +159,16 @@ class Rules:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Rules:
-        """The rules in a file: JSON with the names of the arguments, those that are needed.
+        """Load rules from a JSON file with the names of arguments as keys.
 
         >>> path = getfixture("tmp_path") / "rules.json"
         >>> _ = path.write_text('{"units": true, "numbers": "individual", "forbid": ["in"]}')
         >>> len(Rules.load(path).units) > 200
         True
 
-        A pair is a list of two, and a regex among what is forbidden is `{"regex": "..."}`. Raises
-        `CorruptFileError` for a file that is none, `OptionError` and `PatternError` for what it
-        says, `OSError`.
+        A pair is a list of two, and a forbidden regex is `{"regex": "..."}`. Raises
+        `CorruptFileError` for an invalid file, `OptionError` and `PatternError` for invalid rules,
+        `OSError`.
         """
         from digram._util.storage import read_file
 
@@ -177,7 +177,9 @@ class Rules:
             found = json.loads(read_file(name))
         except (ValueError, RecursionError) as error:
             raise CorruptFileError(
-                f"the rules are no JSON: {error}.", path=name, hint="Write them as Rules.save does."
+                f"the rules are not valid JSON: {error}.",
+                path=name,
+                hint="Use the format of Rules.save.",
             ) from None
         try:
             return cls.from_dict(found)
@@ -187,7 +189,7 @@ class Rules:
             raise type(error)(error.message, path=name, hint=error.hint) from None
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them; what says nothing is left out."""
+        """The rules as plain values for JSON, without defaults."""
         held = {one.name: getattr(self, one.name) for one in fields(self)}
         plain = {
             name: [_plain(one) for one in value] if isinstance(value, tuple) else value
@@ -198,12 +200,12 @@ class Rules:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Rules:
-        """The rules of such values.
+        """The reverse of `to_dict`.
 
         >>> Rules.from_dict({"forbid": ["in", ["o", "n"], {"regex": "[0-9]+"}]})
         Rules(forbid=('in', ('o', 'n'), Regex(pattern='[0-9]+')))
 
-        Raises `OptionError` for a name that is not known, else as `Rules`.
+        Raises `OptionError` for an unknown name, and the errors of `Rules`.
         """
         if not isinstance(data, Mapping):
             raise TypeError(f"rules are an object with names, not {show(data)}")
@@ -227,13 +229,13 @@ class Rules:
         return f"Rules({', '.join(one for one in parts if one != 'case=' + repr('exact'))})"
 
     def _compiled(self, digits: bool) -> tuple[list[str], list[str], list[str], bool, bool]:
-        """What the core cuts out. `digits` says whether digits are cut by a policy."""
+        """The rules for the core. `digits` says whether a policy splits digits."""
         terms = [*self.forms(), *(unit for unit in self.units if len(unit) > 1)]
         whole = self.numbers == "whole"
         return terms, [*self.units], [*self.patterns], whole, whole or digits
 
     def _forbidden(self) -> _core.Forbidden:
-        """What no merge may make, as the core asks it."""
+        """The forbidden merges for the core."""
         pairs = [(a.encode(), b.encode()) for a, b in _of(self.forbid, tuple)]
         texts = [text.encode() for text in _of(self.forbid, str)]
         return _core.Forbidden(pairs, texts, [one.pattern for one in _of(self.forbid, Regex)])
@@ -253,14 +255,14 @@ def _terms(name: str, given: Iterable[str] | PathLike[str]) -> tuple[str, ...]:
             raise CorruptFileError(
                 f"the list of terms is not UTF-8, at byte {error.start}.",
                 path=fspath(given),
-                hint="Save it as UTF-8, with a term on each line.",
+                hint="Save it as UTF-8, with one term per line.",
             ) from None
         given = [line.strip() for line in lines if line.strip()]
     return _each(name, given, _term)
 
 
 def _each(name: str, given: Iterable[Any], check: Any) -> tuple[Any, ...]:
-    """What is given, checked, each once."""
+    """Check each value, and remove duplicates."""
     if isinstance(given, str | bytes | Regex) or not isinstance(given, Iterable):
         raise TypeError(f"{name} is a list, not {show(given)}")
     return tuple(dict.fromkeys(check(f"{name}[{n}]", value) for n, value in enumerate(given)))
@@ -273,7 +275,7 @@ def _text(where: str, value: Any) -> str:
         raise OptionError(f"{where} is empty.", value=value, hint="Leave it out.")
     if any("\ud800" <= c <= "\udfff" or c == "\ufffd" for c in value):
         raise OptionError(
-            f"{where} = {show(value)} holds U+FFFD or half a character, which no text has.",
+            f"{where} = {show(value)} contains U+FFFD or a lone surrogate.",
             value=value,
         )
     return value
@@ -285,7 +287,7 @@ def _term(where: str, value: Any) -> str:
         raise OptionError(
             f"{where} = {show(value)} begins or ends with white space.",
             value=value,
-            hint="Write it without: a space before a term belongs to it anyway.",
+            hint="Remove it: the space before a term is included anyway.",
         )
     return text
 
@@ -297,7 +299,7 @@ def _pattern(where: str, value: Any) -> str:
 def _token_or_pair(where: str, value: Any) -> str | Pair:
     if isinstance(value, tuple | list):
         if len(value) != 2:
-            raise OptionError(f"{where} = {show(value)} is no pair of tokens.", value=value)
+            raise OptionError(f"{where} = {show(value)} is not a pair of tokens.", value=value)
         return cast(Pair, tuple(_text(where, part) for part in value))
     return _text(where, value)
 
@@ -317,7 +319,7 @@ def _from_plain(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    """A value as one writes it, without most of a long list."""
+    """The `repr` of a value, with long lists shortened."""
     if isinstance(value, tuple) and len(value) > 5:
         return f"({', '.join(map(repr, value[:3]))}, ... {len(value)} in all)"
     return repr(value)

@@ -1,15 +1,15 @@
-"""Units of measurement, for rules: those of the SI with their prefixes, and those of clinics.
+"""Units of measurement for rules: SI units with prefixes, and clinical units.
 
-`TABLE` is what `Rules(units=True)` takes; a table of one's own is a set of texts:
+`Rules(units=True)` uses `TABLE`; a custom table is a set of strings:
 
 >>> from digram.pretokenizers import units
 >>> {"mg", "µg", "mmol/L", "mmHg", "10^9/L", "%", "°C"} <= units.TABLE
 True
 >>> more = units.TABLE | {"cfu/mL"}
 
-A unit is written in one way here, with its case: `mg` is no `Mg`. Where people write it in two
-ways both are in the table, each a unit of its own: `mL` and `ml`, and µ as U+00B5, the micro sign,
-and as U+03BC, the Greek letter.
+Units are case-sensitive: `mg` is not `Mg`. If a unit is commonly written in two ways, both are in
+the table as separate units: `mL` and `ml`, and µ as U+00B5, the micro sign, and as U+03BC, the
+Greek letter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["TABLE"]
 
 _MICRO = ("\u00b5", "\u03bc", "u")
 
-# Which prefixes are in use with a unit: all that the SI allows are hundreds that nobody writes.
+# The prefixes in use with each unit, since most that the SI allows are never written.
 _PREFIXED = {
     "g": ("", "k", "m", "n", "p", *_MICRO),
     "L": ("", "m", "d", "n", "f", *_MICRO),
@@ -89,4 +89,4 @@ TABLE: frozenset[str] = frozenset(
         *(f"{dose}/{rate}" for dose, rate in product(_DOSES[-2:], ("kg", "h", "hr"))),
     ]
 )
-"""Texts of units, each in its case."""
+"""The texts of all units."""

@@ -1,11 +1,11 @@
 """Checkpoints: resume an interrupted training run from a folder.
 
-`state.json` holds the options of the run (as digests that decide whether another run may resume it,
-and in words for the message where it may not), how much of the corpus was counted, and which files
-hold these counts; it is replaced in one step. `merges.journal` grows with each merge. The files
-of counts are the core's (`*.digram-run`). Of several corpora each has a folder of its own for its
-counts (`source-0`, ...). What does not fit into memory lies in `digram-counts-*.tmp`, which the
-next run deletes, and `lock` keeps other runs out. All of it may be deleted when the run is done.
+`state.json` contains the options of the run (digests to decide whether another run may resume it,
+and text for error messages), the progress of counting, and the names of the files with the counts;
+it is replaced atomically. `merges.journal` grows with each merge. The core writes the files of
+counts (`*.digram-run`). With several corpora, the counts of each are in a folder of its own
+(`source-0`, ...). Data that does not fit into memory is in `digram-counts-*.tmp`, which the next
+run deletes; `lock` keeps other runs out. The folder may be deleted when the run is done.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ STATE = "state.json"
 JOURNAL = "merges.journal"
 LOCK = "lock"
 HEAD, MERGE = 8, 20
-"""The bytes that a journal begins with, and those of each merge in it."""
+"""The sizes, in bytes, of the header of a journal and of each merge in it."""
 
 BETWEEN = 30.0
-"""Seconds between two notes while a corpus is counted."""
+"""Seconds between two saves of the state while a corpus is counted."""
 
 _ANEW = "Delete the folder to start a new run."
 _RUN = re.compile(r"[0-9A-Za-z_-]+\.digram-run")
 _LEFT = ("digram-counts-*.tmp", ".digram-*.tmp")
-"""What a killed run leaves: what did not fit into memory, and half a file."""
+"""What a killed run may leave: data that did not fit into memory, and incomplete files."""
 
 
 @dataclass
 class State:
-    """The progress of counting: `documents` documents, whose bytes have the digest `text`.
+    """The progress of counting: `documents` documents, whose bytes have the checksum `text`.
 
-    Once it is done, `files` tells the sizes of the files that were read and when they were changed,
-    `skipped` how many of their records were skipped, and `counts` what the counts are that merges
-    were learned from, where no sum does.
+    When counting is done, `files` identifies the sizes and modification times of the files,
+    `skipped` is the number of skipped records, and `counts` is the digest of the counts that merges
+    are learned from, if the text has no checksum.
     """
 
     documents: int = 0
@@ -70,22 +70,22 @@ class State:
 
 
 class Checkpoint:
-    """A checkpoint folder, with what an earlier call with the same options left in it.
+    """A checkpoint folder, with the state of an earlier run with the same options.
 
     >>> folder = getfixture("tmp_path") / "run"
     >>> with Checkpoint(folder, {"unit": "byte"}, {"ties": "ids"}) as checkpoint:
     ...     checkpoint.state.documents
     0
 
-    `counted` are the options that decide the counts, `merged` those that decide the merges beside;
-    `options` are both by their names, each as one writes it, for the message of an error.
-    `stamps` are the sizes of the files of the corpus and when they were changed: where they are
-    known, all was counted and none has changed, the files are not read again. The folder is this
-    object's until it is closed; that of a part lies `within` one that is locked.
+    `counted` are the options that determine the counts, `merged` those that also determine the
+    merges; `options` has both by name, as text for error messages. `stamps` are the sizes and
+    modification times of the files of the corpus: if all files were counted and none has changed,
+    they are not read again. The folder is locked until the object is closed; the checkpoint of one
+    of several corpora lies `within` a locked one.
 
-    Raises `CheckpointError` for a folder of a run with other options, for one that another run uses
-    now, and for one that is damaged or holds something else: also when it is left, for a file of
-    counts or merges in which damage was found on the way.
+    Raises `CheckpointError` for a folder of a run with other options, one that another run is
+    using, and one that is damaged or has other content; also at the end of the `with` block, if a
+    file of counts or merges proved to be damaged.
     """
 
     def __init__(
@@ -143,21 +143,21 @@ class Checkpoint:
             ) from error
 
     def _holds(self, path: str | None) -> bool:
-        """Whether a file is of this folder, or of that of one of several corpora."""
+        """Whether a file is in this folder, or in that of one of several corpora."""
         return path is not None and self.folder in Path(path).parents
 
     @property
     def journal(self) -> Path:
-        """The file that merges are noted in."""
+        """The file to which merges are saved."""
         return self.folder / JOURNAL
 
     @property
     def merges(self) -> int:
-        """The number of merges that are noted."""
+        """The number of saved merges."""
         return noted_merges((self._within or self).folder)
 
     def counter(self, splitter: _core.Splitter, memory: int | None) -> _core.Counter:
-        """A counter that continues from the noted state."""
+        """A counter that continues from the saved state."""
         state = self.state
         made = (state.runs, (state.documents, state.bytes, state.pretokens))
         try:
@@ -177,8 +177,8 @@ class Checkpoint:
     ) -> Iterator[list[Text]]:
         """The batches that are not counted yet; the progress is saved between them.
 
-        `skipped_records` is asked at the end, for the state. Raises `CheckpointError` if the first
-        ones are not what was counted before.
+        `skipped_records` is called at the end, for the state. Raises `CheckpointError` if the first
+        batches differ from what was counted before.
         """
         state, skipped = self.state, State()
         if state.done and self._files:
@@ -207,20 +207,20 @@ class Checkpoint:
             self._check_same(skipped)
         if not state.done:
             self.note(counter, skipped.text, done=True, skipped=skipped_records())
-        elif state.files != self._files:  # written again, with the same content
+        elif state.files != self._files:  # the files were rewritten with the same content
             self._write(replace(state, files=self._files))
 
     def note(
         self, counter: _core.Counter, text: int, *, done: bool = False, skipped: int = 0
     ) -> None:
-        """Write the counts to disk, and note them in the state."""
+        """Write the counts to disk, and save the state."""
         runs, (documents, size, pretokens) = counter.checkpoint()
         files = self._files if done else []
         noted = State(documents, size, pretokens, text, list(runs), done, files, skipped=skipped)
         self._write(noted)
 
     def counted(self, counts: _core.Counts | _core.SortedCounts) -> None:
-        """Note the one file that holds all counts, and delete those that it was merged from."""
+        """Save the name of the file with all counts, and delete those that were merged into it."""
         if isinstance(counts, _core.SortedCounts):
             runs, _ = counts.checkpoint()
             if runs != self.state.runs:
@@ -230,7 +230,7 @@ class Checkpoint:
                     path.unlink()
 
     def begin(self, counts: str = "") -> None:
-        """Note that counting is done; `counts` identifies counts without a digest of the text.
+        """Save that counting is done; `counts` identifies counts without a checksum of the text.
 
         Raises `CheckpointError` if merges were learned from other counts before.
         """
@@ -238,8 +238,8 @@ class Checkpoint:
             self._write(replace(self.state, done=True, counts=counts))
         elif self.state.counts != counts:
             raise CheckpointError(
-                "the corpus is not the one that the checkpoint was made from: other pretokens, or "
-                "other numbers of them, were counted.",
+                "the corpus is not the one that the checkpoint was made from: its pretokens or "
+                "their counts differ.",
                 path=self.folder,
                 hint="Pass the same corpus, or another folder to start a new run.",
             )
@@ -252,7 +252,7 @@ class Checkpoint:
         atomic_write(self.folder / STATE, line.encode() + b"\n")
 
     def _read(self) -> State:
-        """Read the state; a folder without one now belongs to this run."""
+        """Read the state. In a folder without one, start a new run."""
         for pattern in _LEFT:
             for path in self.folder.glob(pattern):
                 if path.is_dir():
@@ -265,7 +265,7 @@ class Checkpoint:
             stated = found.pop("sha256", None)
             version, run, options = found["format"], found["run"], found["options"]
         except FileNotFoundError:
-            # Merges without counts are those of no run.
+            # Merges without a state belong to no run.
             self.journal.unlink(missing_ok=True)
             self._write(State())
             return self.state
@@ -273,11 +273,11 @@ class Checkpoint:
             raise _no_checkpoint(path) from None
         if type(version) is int and version != VERSION:
             raise CheckpointError(
-                f"the checkpoint has format {version}, and this version of digram reads {VERSION}.",
+                f"the checkpoint has format {version}; this version of digram reads {VERSION}.",
                 path=path,
                 hint="Resume with the version that wrote it, or start in another folder.",
             )
-        # Files of counts that it does not name are deleted: nothing is done before it is believed.
+        # Verify the state first: files of counts that it does not name will be deleted.
         if stated != digest(found):
             raise CheckpointError(
                 "the checkpoint is damaged: its content does not match its digest.",
@@ -291,7 +291,7 @@ class Checkpoint:
         if not isinstance(run, dict) or not isinstance(options, dict) or not _is_sound(state):
             raise _no_checkpoint(path)
         if run != self._run and state == State() and not any(self.folder.glob("source-*")):
-            self._write(state)  # nothing was done yet
+            self._write(state)  # the other run has not done anything yet
             return state
         if run != self._run:
             raise self._other_options(run, options)
@@ -305,12 +305,12 @@ class Checkpoint:
             for known in (options, here)
         )
         if names:
-            message = f"{theirs}, and asked for is {ours}"
-        else:  # what differs has no name
+            message = f"{theirs}, but this call has {ours}"
+        else:  # the difference is not in a named option
             merged = run.get("counted") == self._run["counted"]
             message = f"other options to {'merge' if merged else 'count'}"
         return CheckpointError(
-            f"the folder is of a run with {message}.",
+            f"the folder belongs to a run with {message}.",
             path=self.folder,
             hint="Pass the options of that run to resume it, or another folder to start a new run.",
         )
@@ -330,12 +330,12 @@ class Checkpoint:
 
 
 def noted_merges(folder: str | os.PathLike[str]) -> int:
-    """The number of merges that the run in a folder noted; 0 where there is no run.
+    """The number of merges that the run in a folder has saved; 0 if there is no run.
 
     >>> noted_merges(getfixture("tmp_path"))
     0
 
-    It is the size of the journal, so it includes merges that a crash damaged and that are repeated.
+    It follows from the size of the journal, and so includes merges that a crash damaged.
     """
     journal = Path(folder) / JOURNAL
     if not (journal.with_name(STATE).exists() and journal.exists()):
@@ -344,7 +344,7 @@ def noted_merges(folder: str | os.PathLike[str]) -> int:
 
 
 def _locked(folder: Path) -> BinaryIO | None:
-    """A file that is locked as long as it is open; None where the system has no such locks."""
+    """Lock the folder by an open file; None if the system does not support locks."""
     if sys.platform == "win32":
         return None
     import fcntl
@@ -359,7 +359,7 @@ def _locked(folder: Path) -> BinaryIO | None:
             path=folder,
             hint="Wait until that run ends, or pass another folder.",
         ) from None
-    except OSError:  # a file system that knows no locks
+    except OSError:  # the file system does not support locks
         pass
     return file
 
@@ -373,7 +373,7 @@ def _no_checkpoint(path: Path) -> CheckpointError:
 
 
 def _is_sound(state: State) -> bool:
-    """Whether all values are of their kinds. A run is the name of a file in the folder itself."""
+    """Whether all values have valid types. Each run is the name of a file in the folder."""
     numbers = (state.documents, state.bytes, state.pretokens, state.text, state.skipped)
     texts = (state.runs, state.files)
     return (
@@ -390,12 +390,12 @@ def _digest(options: Any) -> str:
     return hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
 
 
-def _shortened(text: str, most: int = 80) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _shortened(text: str, limit: int = 80) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _sum_of(batch: Iterable[Text], before: int) -> tuple[int, int]:
-    """The bytes of a batch, and a sum over its texts and all before."""
+    """The size of a batch in bytes, and a checksum of its texts and all before."""
     size = 0
     for text in batch:
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text

@@ -1,8 +1,8 @@
 """Estimate the distinct pretokens, memory, disk space and time of a training run.
 
-How many distinct pretokens a corpus has follows from its size (`growth.py`), and memory and the
-time of the merge loop from them. One table here holds the measured rates of a
-machine; `python -m benches estimate_training` measures them and checks the estimate.
+The number of distinct pretokens follows from the size of the corpus (`heaps_law.py`), and the
+memory and time of the merge loop from that number. `RATES` are the measured rates of a machine;
+`python -m benches estimate_training` measures them and checks the estimate.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Rates(NamedTuple):
     counted: float
     """Bytes of text that one thread reads and counts in a second."""
     second_thread: float
-    """What each further thread adds, as a share of the first."""
+    """The speed that each further thread adds, as a share of that of the first."""
     count_memory: float
-    """Memory for each distinct pretoken while it is counted, beside its bytes."""
+    """Memory for each distinct pretoken during counting, in addition to its bytes."""
     merge_memory: float
     """Memory of the merge loop for each byte of distinct pretokens."""
     merge_byte: float
@@ -41,14 +41,14 @@ class Rates(NamedTuple):
     merge_one: float
     """Seconds of the merge loop for each merge."""
     from_disk: float
-    """What merging from disk takes longer than in memory, as a share of that, for each time that
-    the memory it needs there is what there is."""
+    """The additional time of merging from disk, as a share of the time in memory, multiplied by
+    the ratio of the memory needed to the memory available."""
     start: float
-    """Memory of what does not grow with the text."""
+    """Memory that does not depend on the text."""
     disk: float
-    """Bytes that a disk writes or reads in a second: not measured."""
+    """Bytes that a disk writes or reads in a second; assumed, not measured."""
     network: float
-    """Bytes that a machine sends in a second: not measured."""
+    """Bytes that a machine sends in a second; assumed, not measured."""
 
 
 RATES = Rates(
@@ -67,17 +67,20 @@ RATES = Rates(
 )
 
 _CUTS = tuple(dict.fromkeys(cut for _, cut in GROWTH))
-_LIKE = {"llama3": "cl100k", "qwen2": "cl100k"}  # they cut words alike, and digits otherwise
-_ON_DISK = 16  # bytes beside the pretoken: its length and its count
-_ROUND = 4  # bytes on disk for each of distinct pretokens, while a round of merges ends
-_MOST = 1 << 32  # bytes of distinct pretokens that are merged in memory
+_LIKE = {
+    "llama3": "cl100k",
+    "qwen2": "cl100k",
+}  # they split words in the same way; only digits differ
+_ON_DISK = 16  # bytes in addition to the pretoken: its length and its count
+_ROUND = 4  # bytes on disk for each byte of distinct pretokens, at the end of a round of merges
+_MAX_IN_MEMORY = 1 << 32  # bytes of distinct pretokens that can be merged in memory
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """What one phase of a run needs on each machine that takes part: seconds and bytes.
+    """The time and memory of one phase of a run on each machine, in seconds and bytes.
 
-    `spill` is what it writes to disk because memory is too small, `traffic` what it sends to
+    `spill` is the amount written to disk because memory is too small, `traffic` the amount sent to
     another machine.
     """
 
@@ -89,11 +92,12 @@ class Phase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingEstimate:
-    """What `digram.estimate_training` expects of a run; sizes in bytes, times in seconds.
+    """The result of `digram.estimate_training`; sizes in bytes, times in seconds.
 
-    `counting` runs on all machines and `merging` on one. `fits` is whether the merge loop fits into
-    memory; where it does not, `merging` is what it needs from disk, and `advice` names the options
-    for that. `beyond` is how many times larger the text is than what the laws were checked on: the
+    `counting` runs on all machines and `merging` on one. `fits` says whether the merge loop fits
+    into memory; if not, `merging` is the estimate for merging from disk, and `advice` names the
+    options. `corpus_bytes` is the size of the corpus, `memory_limit` the memory of a machine.
+    `beyond` is the ratio of the size of the text to that on which the laws were checked: the
     larger, the rougher the estimate.
     """
 
@@ -179,20 +183,20 @@ def estimate_training(
     >>> found.fits, found.counting.spill > 0, found.counting.memory < 1_000_000_000
     (False, True, True)
 
-    `print` shows the estimate, with what to do where memory is too small; `to_dict()` gives plain
-    values.
+    `print` shows the estimate, with advice if memory is too small; `to_dict()` gives plain values.
 
-    corpus_size: its size, in bytes or as "500 GB" (decimal) or "2 GiB".
+    corpus_size: the size of the corpus, in bytes or as "500 GB" (decimal) or "2 GiB".
     kind: "english", "code" or "multilingual" (a third of it without spaces between words), or
-        shares of them, as in {"english": 0.8, "code": 0.2}. Words that kinds have in common are
+        shares of them, as in {"english": 0.8, "code": 0.2}. Words that occur in several kinds are
         counted for each.
-    sample: text of the corpus itself, as `train` takes it, in place of a kind: its documents, in
-        random order, are read to see how distinct pretokens grow. The larger, the better.
-    pretokenizer: "gpt2", "cl100k" or "o200k", or one that cuts words as they do ("llama3",
-        "qwen2"); any other with a `sample`.
-    memory_limit, cores: of each machine; by default what this one has.
-    machines: the corpus is counted in as many shares, and one machine merges.
-    speed: how many times as fast a core is as the one that was measured (`RATES.machine`).
+    sample: text of the corpus itself, in any form that `train` accepts, instead of a kind. Its
+        documents, in random order, are read to measure the growth of distinct pretokens. A larger
+        sample gives a better estimate.
+    pretokenizer: "gpt2", "cl100k" or "o200k", or one that splits words in the same way ("llama3",
+        "qwen2"); with a `sample` any other.
+    memory_limit, cores: the memory and the cores of each machine; by default those of this one.
+    machines: the corpus is counted in as many parts; one machine merges.
+    speed: the speed of a core relative to the one that was measured (`RATES.machine`).
 
     Time depends mostly on the machine, and distinct pretokens on the text. `python -m benches
     estimate_training` measures the error of the estimate on your machine. Raises `OptionError` for
@@ -257,7 +261,7 @@ def estimate_training(
 
 
 class _Distinct(NamedTuple):
-    """The distinct pretokens of a text of this size."""
+    """The estimated distinct pretokens of a text of some size."""
 
     pretokens: float
     bytes: float
@@ -274,7 +278,7 @@ class _Distinct(NamedTuple):
 
     @property
     def counting(self) -> float:
-        """Memory to hold them with their counts."""
+        """Memory for the pretokens with their counts."""
         return RATES.start + self.bytes + self.pretokens * RATES.count_memory
 
     @property
@@ -284,21 +288,21 @@ class _Distinct(NamedTuple):
 
     def fits(self, room: float) -> bool:
         """Whether they can be merged within this much memory."""
-        return self.merging <= room and self.bytes < _MOST
+        return self.merging <= room and self.bytes < _MAX_IN_MEMORY
 
     def without_rare(self) -> _Distinct:
-        """Those that are there more than once; of pretokens the share is taken that bytes have."""
+        """Those that occur more than once; their share is assumed to be the same as for bytes."""
         share = 1 - self.once / self.bytes
         return _Distinct(self.pretokens * share, self.bytes * share, 0.0)
 
     @property
     def stored(self) -> float:
-        """Their bytes on disk, or on the way to another machine."""
+        """Their size on disk, or when sent to another machine."""
         return self.bytes + self.pretokens * _ON_DISK
 
 
 def _runs(growth: list[tuple[float, Growth]], text: float, room: float) -> int:
-    """In how many parts the text is counted, so that the counts of each fit into memory."""
+    """The number of parts of the text such that the counts of each fit in memory."""
     runs = 1
     while _Distinct.of(growth, text / runs).counting > room and runs < 1 << 40:
         runs += max(1, runs // 16)
@@ -306,20 +310,20 @@ def _runs(growth: list[tuple[float, Growth]], text: float, room: float) -> int:
 
 
 def _advice(growth: list[tuple[float, Growth]], text: float, in_memory: Phase, room: float) -> str:
-    """How to merge what does not fit into memory, and what would fit."""
-    asked = f'memory_limit="{amount(room)}" gives the same merges'
+    """Advice for a corpus that does not fit into memory: the options, and what would fit."""
+    option = f'memory_limit="{amount(room)}" gives the same merges'
     whole = _Distinct.of(growth, text)
-    if whole.bytes < _MOST:
+    if whole.bytes < _MAX_IN_MEMORY:
         kept = whole.without_rare()
-        often = f" ({amount(kept.merging)} without what is there once)" * kept.fits(room)
+        often = f" ({amount(kept.merging)} without pretokens that occur once)" * kept.fits(room)
         more = f"{amount(in_memory.memory)} of memory{often}"
-        return f"{asked}; with {more} it takes {_time(in_memory.seconds)}"
+        return f"{option}; with {more} it takes {_time(in_memory.seconds)}"
     low, high = 0.0, text
     for _ in range(60):
         middle = (low + high) / 2
         fits = _Distinct.of(growth, middle).fits(room)
         low, high = (middle, high) if fits else (low, middle)
-    return f"{asked}; in memory this machine merges a sample of {amount(low)}"
+    return f"{option}; in memory this machine merges a sample of {amount(low)}"
 
 
 def _growth(
@@ -327,7 +331,7 @@ def _growth(
     sample: CorpusLike | None,
     pretokenizer: str | Regex | Pretokenizer | None,
 ) -> tuple[list[tuple[float, Growth]], dict[str, float], float]:
-    """The laws, each with its share of the text; the shares by name; on how much they were seen."""
+    """The laws with their shares of the text; the shares by name; the size of measured text."""
     if sample is not None:
         measured = list(points(Corpus.of(sample).documents(), resolve(pretokenizer)))
         return [(1.0, fitted(measured[-4:]))], {"as the sample": 1.0}, measured[-1].text
@@ -338,8 +342,8 @@ def _growth(
         raise OptionError(
             f"there is no law for the pretokenizer {name}.",
             value=pretokenizer,
-            hint=f"There are laws for {', '.join(_CUTS)}: name the one that cuts most alike, or "
-            "give a sample= of the text.",
+            hint=f"There are laws for {', '.join(_CUTS)}: pass the most similar one, or a "
+            "sample= of the text.",
         )
     return [(share, GROWTH[one, cut]) for one, share in shares.items()], shares, MEASURED_BYTES
 

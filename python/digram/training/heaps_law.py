@@ -1,9 +1,8 @@
-"""How the distinct pretokens of a text grow with its size (Heaps' law), measured and to measure.
+"""Heaps' law: the growth of distinct pretokens with the size of a text.
 
-The number of distinct pretokens of n bytes is close to scale * n ** exponent, and so are their
-bytes together. The constants of three kinds of text stand here; `python -m benches
-estimate_training` measures them anew and checks them on four times the text that they were fitted
-to.
+The number of distinct pretokens in n bytes is approximately scale * n ** exponent, and so is their
+total size. This module has the constants for three kinds of text; `python -m benches
+estimate_training` fits them again and checks them on four times as much text.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ class Law(NamedTuple):
         return self.scale * math.pow(text, self.exponent)
 
     def inverse(self, value: float) -> float:
-        """The bytes of text that give this value."""
+        """The size of the text for a value."""
         return math.pow(value / self.scale, 1 / self.exponent)
 
 
 class Growth(NamedTuple):
-    """How a text grows: distinct pretokens, their bytes, and the share that is there once."""
+    """Growth laws of a text: distinct pretokens, their bytes, and the share that occurs once."""
 
     pretokens: Law
     bytes: Law
@@ -47,7 +46,7 @@ class Growth(NamedTuple):
 
 
 # Fitted at 1/32, 1/16, 1/8 and 1/4 of three corpora (43 MB of English, 40 MB of code, 33 MB in many
-# languages, those without spaces among them), and checked at the whole, 4 times what was fitted.
+# languages, some without spaces), and checked on the whole corpora, 4 times as much text.
 GROWTH: dict[tuple[str, str], Growth] = {
     ("english", "gpt2"): Growth(Law(11.5, 0.534), Law(68.9, 0.550), 0.35),
     ("english", "cl100k"): Growth(Law(10.5, 0.546), Law(59.4, 0.567), 0.39),
@@ -60,13 +59,13 @@ GROWTH: dict[tuple[str, str], Growth] = {
     ("multilingual", "o200k"): Growth(Law(0.075, 0.935), Law(0.98, 0.979), 0.82),
 }
 MEASURED_BYTES = 43e6
-"""The most text of one kind that the laws were checked on."""
+"""The size of the largest text of one kind that the laws were checked on."""
 
 KINDS = tuple(dict.fromkeys(kind for kind, _ in GROWTH))
 
 
 class Point(NamedTuple):
-    """The bytes of a text, the number of its distinct pretokens, and the bytes of these.
+    """A measurement: the size of a text, its distinct pretokens, and their bytes.
 
     `once` is the share of the distinct pretokens that occur a single time.
     """
@@ -85,7 +84,7 @@ def points(
     >>> [point.pretokens for point in points(["a b", "a c", "b b b"], Pretokenizer("gpt2"), 3)]
     [2, 3, 4]
 
-    The texts should be in random order. Holds each distinct pretoken; some 5 MB a second.
+    The texts should be in random order. Keeps all distinct pretokens in memory; about 5 MB/s.
     """
     split = pretokenizer.splitter().split
     seen: Counter[bytes] = Counter()
@@ -108,7 +107,7 @@ def _point(text: int, seen: Counter[bytes]) -> Point:
 
 
 def fitted(measured: Sequence[Point]) -> Growth:
-    """The laws that come closest to the points, in logarithms.
+    """Fit the laws to the points by least squares of logarithms.
 
     >>> growth = fitted([Point(100, 20, 60, 0.5), Point(10_000, 200, 600, 0.5)])
     >>> round(growth.pretokens(1_000_000)), round(growth.pretokens.exponent, 3)
@@ -118,8 +117,8 @@ def fitted(measured: Sequence[Point]) -> Growth:
     """
     if len(measured) < 2:
         raise OptionError(
-            "there is too little text to see how its pretokens grow.",
-            hint="Give a sample of some megabytes, in several documents.",
+            "there is too little text to measure the growth of its pretokens.",
+            hint="Pass a sample of several megabytes, in several documents.",
         )
 
     def law(values: list[int]) -> Law:

@@ -1,4 +1,4 @@
-"""The ids of a new vocabulary beside its merges: base, special tokens, reserved ids, padding."""
+"""The layout of ids in a new vocabulary: base, merges, special tokens, reserved ids, padding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["start_of", "tokenizer_of"]
 
 
 def start_of(options: TrainOptions, counts: _core.Counts | _core.SortedCounts, unit: Unit) -> Start:
-    """What merging starts from, and how many merges there may be; `unit` is that of the counts."""
+    """The start of merging, with the maximum number of merges; `unit` is that of the counts."""
     special, reserved = len(options.special), sum(_reserved(options).values())
     shift = special if options.special_first else 0
     base = base_tokens(options, counts)
@@ -34,7 +34,7 @@ def start_of(options: TrainOptions, counts: _core.Counts | _core.SortedCounts, u
 
 
 def tokenizer_of(options: TrainOptions, found: Learned, more: Mapping[str, Any]) -> Tokenizer:
-    """The tokenizer of what was learned. `more` goes into the record beside the options."""
+    """Make the tokenizer from the learned merges. `more` are further options for the record."""
     shift, tokens = found.start.shift, found.tokens
     first_special = 0 if options.special_first else len(tokens)
     begun, reserved = found.start.base, _reserved(options)
@@ -58,12 +58,12 @@ def tokenizer_of(options: TrainOptions, found: Learned, more: Mapping[str, Any])
 
 
 def _reserved(options: TrainOptions) -> dict[str, int]:
-    """Numbers of reserved ids, by name."""
+    """The number of reserved ids by name."""
     return blocks(options.reserve, options.pad_to_multiple, options.special)
 
 
 def _preferred_first(record: TrainingRecord, preferred: int) -> TrainingRecord:
-    """The record with additional merges at the beginning, which have no counts."""
+    """The record with preferred merges at the beginning, which have no counts."""
     runners_up = record.runners_up
     return replace(
         record,
@@ -73,7 +73,7 @@ def _preferred_first(record: TrainingRecord, preferred: int) -> TrainingRecord:
 
 
 def _begun(base: str | bytes, options: TrainOptions, unit: Unit) -> Tokenizer:
-    """What training begins with under rules: the base, the tokens of rules, preferred merges."""
+    """The start of training with rules: the base, the tokens of rules, and preferred merges."""
     cut = options.pretokenizer
     assert cut.rules is not None
     tokens: list[bytes | None] = [bytes([byte]) for byte in base] if isinstance(base, bytes) else []

@@ -1,4 +1,4 @@
-"""The merge loop: count text and learn merges, for a new vocabulary or one that is extended."""
+"""The merge loop: count text and learn merges, for a new or an extended vocabulary."""
 
 from __future__ import annotations
 
@@ -53,23 +53,23 @@ _Merged: TypeAlias = tuple[
     list[list[tuple[int, int, int]]],
     Literal["max_merges", "min_frequency", "no_pairs"],
 ]
-"""Tokens, merges, counts, runners-up and the reason to stop, with ids that start with the base."""
+"""Tokens, merges, counts, runners-up and the stop reason; ids start with those of the base."""
 
 
 class Start(NamedTuple):
-    """What merging starts from."""
+    """The tokens that merging starts from."""
 
     base: str | bytes | Tokenizer
-    """Characters or bytes in the order of their ids, or a tokenizer whose tokens go on to grow."""
+    """Characters or bytes in the order of their ids, or a tokenizer to extend."""
     with_bytes: bool = False
     """Whether the 256 bytes come before the characters."""
     room: int | None = None
-    """How many merges there may be, so that the vocabulary has its size."""
+    """The maximum number of merges that the size of the vocabulary allows."""
     shift: int = 0
-    """How many ids come before those of the base."""
+    """The number of ids before those of the base."""
 
     def tokens(self) -> list[bytes]:
-        """The bytes of the base, by id, but for the shift; none where an id has no text."""
+        """The bytes of the base tokens, by id minus the shift; empty for an id without text."""
         if isinstance(self.base, Tokenizer):
             tokens = [token or b"" for token in self.base._model.tokens()]
             return tokens + [b""] * (self.base.vocab_size - len(tokens))
@@ -80,13 +80,13 @@ class Start(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What was learned, with final ids."""
+    """The result of learning, with final ids."""
 
     start: Start
     cut: Pretokenizer
     unit: Unit
     tokens: list[bytes]
-    """Those of the base and those made, by id, but for the shift."""
+    """The tokens of the base and of merges, by id minus the shift."""
     merges: list[tuple[int, int, int]]
     counts: list[int]
     runners_up: list[list[tuple[int, int, int]]] | None
@@ -96,7 +96,7 @@ class Learned(NamedTuple):
     ties: str
     scheme: Scheme | None = None
     languages: list[str | None] | None = None
-    """For which each merge was made, where there are languages."""
+    """The language for which each merge was made, if there are languages."""
 
     @classmethod
     def of(
@@ -110,7 +110,7 @@ class Learned(NamedTuple):
         limit: int | None,
         options: TrainOptions,
     ) -> Learned:
-        """With final ids, and the reason to stop as a tokenizer says it."""
+        """Convert the result of the core to final ids and the stop reason of a tokenizer."""
         shift = start.shift
         tokens, merges, counts, next_pairs, stop = found
         runners_up = [[(a + shift, b + shift, n) for a, b, n in pairs] for pairs in next_pairs]
@@ -129,7 +129,7 @@ class Learned(NamedTuple):
         )
 
     def record(self, options: dict[str, Any]) -> TrainingRecord:
-        """The training record of a tokenizer; `options` are the arguments that decide merges."""
+        """The training record of a tokenizer; `options` are the arguments of training."""
         return TrainingRecord(
             ties=self.ties,
             stop_reason=self.stop_reason,
@@ -158,8 +158,8 @@ def learned(
 ) -> Learned:
     """Count a corpus and learn merges from it.
 
-    `start` says of the counts what merging starts from. `decides` are the options that the merges
-    depend on, as a checkpoint knows the run by.
+    `start` makes the start of merging from the counts. `decides` are the options that determine the
+    merges; a checkpoint identifies the run by them.
     """
     cut, unit = options.pretokenizer, options.unit
     if isinstance(corpus, Counts):
@@ -181,7 +181,7 @@ def learned(
         if spotter is not None:
             spotter.warn()
         if point is not None:
-            # Of one corpus the text has a sum.
+            # The text of a single corpus has a checksum already.
             point.begin(counts.digest() if isinstance(corpus, Counts | Mapping) else "")
         begun = start(counts, unit)
         limit = most_merges(begun, options)
@@ -235,7 +235,7 @@ def merged(
     progress: bool | None,
     title: str = "Merging",
 ) -> _Merged:
-    """What the core learns from counts: at most `limit` merges, beside a bar."""
+    """Learn at most `limit` merges from counts in the core, with a progress bar."""
     with progress_bar(title, total=limit, unit="merges", enabled=progress) as advance:
         made = differences(advance)
         found = _core.train(
@@ -265,20 +265,20 @@ def _picked(
     options: TrainOptions,
     progress: bool | None,
 ) -> Picked:
-    """What PickyBPE learns from counts, beside a bar."""
+    """Learn from counts by PickyBPE, with a progress bar."""
     assert not isinstance(begun.base, Tokenizer), "PickyBPE starts from single symbols"
     has_size = begun.room is not None
-    total, most = begun.room if has_size else options.max_merges, 0
+    total, highest = begun.room if has_size else options.max_merges, 0
     with progress_bar(
         "Merging", total=total, unit="tokens" if has_size else "merges", enabled=progress
     ) as advance:
 
         def made(merges: int, tokens: int) -> None:
-            nonlocal most
+            nonlocal highest
             now = tokens if has_size else merges
-            # Of tokens some drop out again, and a bar does not go back.
-            advance(max(0, now - most))
-            most = max(most, now)
+            # The number of tokens can decrease, but a progress bar should not.
+            advance(max(0, now - highest))
+            highest = max(highest, now)
 
         return learn_events(
             counts,
@@ -300,26 +300,26 @@ def _check_counts(
     options: TrainOptions,
     weights: Mapping[str, Any] | None,
 ) -> None:
-    """Refuses counts that were made otherwise than is asked for."""
-    made, asked = (counts.pretokenizer, counts.unit), (options.pretokenizer, options.unit)
-    check_made(made, asked, "these counts", "training asked for")
+    """Raises if the pretokenizer or unit of counts differ from those requested."""
+    made, requested = (counts.pretokenizer, counts.unit), (options.pretokenizer, options.unit)
+    check_made(made, requested, "these counts", "but training needs")
     if weights is not None:
         raise weights_without_names()
 
 
 def unknown_first() -> OptionError:
-    """What is wrong with a tie rule that needs the order of text."""
+    """The error for a tie rule that needs first occurrences, which the counts lack."""
     return OptionError(
-        'ties="first_seen" needs to know where each pretoken first stands, and these counts '
-        "do not say it.",
+        'ties="first_seen" needs the first occurrence of each pretoken, but these counts do not '
+        "have it.",
         value="first_seen",
         hint='Choose ties="ids", or count the text with digram.count_pretokens. Subtracting, '
-        "without_first and tables without a column `first` lose it.",
+        "without_first and tables without a column `first` remove it.",
     )
 
 
 def _corpus_facts(corpus: Corpora, weights: Mapping[str, Any] | None) -> list[Any]:
-    """What a call says of its corpus, beside the text."""
+    """Facts about the corpus for the checkpoint, other than the text."""
     if isinstance(corpus, Counts):
         return ["counts", corpus.documents]
     if isinstance(corpus, Mapping):
@@ -335,7 +335,7 @@ def _opened(
     weights: Mapping[str, Any] | None,
     decides: Mapping[str, Any],
 ) -> Checkpoint:
-    """The checkpoint in a folder."""
+    """Open the checkpoint in a folder."""
     counted = [*made_with(cut, unit, corpus), *_corpus_facts(corpus, weights)]
     stamps = corpus.stamps if isinstance(corpus, Corpus) else None
     kind = "text as its corpus"
@@ -362,15 +362,16 @@ def _opened(
 
 
 def _deciding(decides: Mapping[str, Any]) -> list[Any]:
-    """What tells runs apart. Of options that came later only those that are used, so that
-    checkpoints of before are still known.
+    """The option values that distinguish runs.
+
+    Newer options are included only if they are used, so that older checkpoints remain valid.
     """
     later = ("whole_characters",)
     return [value for name, value in decides.items() if value is not None or name not in later]
 
 
 def _written(separator: bytes | None) -> str | bytes | None:
-    """A separator as one writes it: as text, where it is some."""
+    """A separator for messages: as text, if it is UTF-8."""
     try:
         return None if separator is None else separator.decode()
     except UnicodeDecodeError:
@@ -385,7 +386,7 @@ def _argument(name: str, value: Any) -> str:
 
 
 def plain(weights: Mapping[str, Any]) -> dict[str, Any]:
-    """Weights as JSON can hold them. Raises `OptionError` for one that is not a weight."""
+    """Weights as values for JSON. Raises `OptionError` for an invalid weight."""
     mapping("weights", weights, "names and weights")
     for name, weight in weights.items():
         fraction(weight, f"weights[{show(name)}]")
@@ -396,20 +397,20 @@ def plain(weights: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _say_where_from(point: Checkpoint | None, limit: int | None, progress: bool | None) -> None:
-    """Tells whoever watches that merges of an earlier run are taken over."""
+    """Print a note if merges of an earlier run are used."""
     noted = 0 if point is None else point.merges
     if point is not None and noted:
         of = f"{noted:,}" if limit is None else f"{min(noted, limit):,} of {limit:,}"
-        note(f"Went on from {of} merges in {point.folder}.", progress)
+        note(f"Resumed from {of} merges in {point.folder}.", progress)
 
 
 def _folder(point: Checkpoint | None) -> str | os.PathLike[str]:
-    """Where what does not fit into memory goes."""
+    """The folder for data that does not fit into memory."""
     return tempfile.gettempdir() if point is None else point.folder
 
 
 class Reporter:
-    """Tells a callback of each merge, in bytes and final ids, and of its language by name."""
+    """Calls a callback with each merge: its bytes, final id, and the name of its language."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The options of training, as values that check themselves."""
+"""The options of training, as values that are checked when they are made."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ __all__ = [
 Ties = Literal["ids", "first_seen", "lexicographic", "printable"]
 ByteOrder = Literal["value", "gpt2"]
 
-# The bytes that GPT-2 prints as themselves, and then the others: the order of the base tokens in
-# Hugging Face's vocabularies, which sort the printable stand-ins.
+# The bytes that GPT-2 prints unchanged, then the others: the order of the base tokens in Hugging
+# Face's vocabularies, which sort by the printed characters.
 GPT2_BYTE_ORDER = bytes([*range(33, 127), *range(161, 173), *range(174, 256)])
 GPT2_BYTE_ORDER += bytes(byte for byte in range(256) if byte not in GPT2_BYTE_ORDER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainOptions:
-    """The options that decide the tokens of a training run, beside its text.
+    """The options that determine the result of training, together with the text.
 
     >>> options = TrainOptions(vocab_size=300, special_tokens=["<|end|>"])
     >>> options.ties, options.special_tokens
@@ -56,8 +56,8 @@ class TrainOptions:
     Traceback (most recent call last):
     digram.errors.OptionError: vocab_size=0 is not at least 1.
 
-    The fields are the arguments of `digram.train` with the same names. The constructor checks them
-    and normalizes them: numbers become plain ints, lists become tuples. Raises `TypeError` and
+    The fields are the arguments of `digram.train` with the same names. The constructor checks and
+    normalizes them: numbers become plain ints, lists become tuples. Raises `TypeError` and
     `OptionError` as `train` does.
     """
 
@@ -88,9 +88,9 @@ class TrainOptions:
         choice("byte_order", self.byte_order, *get_args(ByteOrder))
         check_unit(self.unit)
         self._check_unknown()
-        for name, least in _LEAST.items():
+        for name, minimum in _MINIMUM.items():
             number = getattr(self, name)
-            put(name, None if number is None else whole_number(name, number, least))
+            put(name, None if number is None else whole_number(name, number, minimum))
         put("runners_up", whole_number("runners_up", self.runners_up, 0))
         put("whole_characters", flag("whole_characters", self.whole_characters))
         put("special_first", flag("special_first", self.special_first))
@@ -113,11 +113,11 @@ class TrainOptions:
 
     @property
     def floor(self) -> int:
-        """How often a pair must occur to be merged."""
+        """The minimum count of a pair to be merged."""
         return 1 if self.min_frequency is None else self.min_frequency
 
     def decides(self) -> dict[str, Any]:
-        """The options that decide the merges, by which a checkpoint recognises a run."""
+        """The options that determine the merges, for a checkpoint to identify the run."""
         return {
             "ties": self.ties,
             "min_frequency": self.min_frequency,
@@ -130,7 +130,7 @@ class TrainOptions:
         }
 
     def recorded(self, reserved: Mapping[str, int]) -> dict[str, Any]:
-        """What a tokenizer says of its training; `reserved` are its reserved ids."""
+        """The options for the training record; `reserved` are the reserved ids."""
         multiple = self.pad_to_multiple
         return {
             "vocab_size": self.vocab_size,
@@ -139,7 +139,7 @@ class TrainOptions:
             "max_token_length": self.max_token_length,
             "byte_order": self.byte_order,
             "special_first": self.special_first,
-            # What came later is there only where it was asked for.
+            # Newer options are recorded only if they are used.
             **({"whole_characters": True} if self.whole_characters else {}),
             **({"limit_alphabet": self.limit_alphabet} if self.limit_alphabet else {}),
             **({"reserve": {**reserved}} if reserved else {}),
@@ -158,22 +158,22 @@ class TrainOptions:
             )
 
     def _check_end(self) -> None:
-        """Refuses what would not stop training before every pretoken is one token."""
+        """Raises if no limit would stop training before every pretoken is one token."""
         for name in ("vocab_size", "max_merges"):
             size = getattr(self, name)
             if size is not None and size > _core.MAX_VOCAB_SIZE:
-                most = f"{_core.MAX_VOCAB_SIZE:,}, the most tokens there can be"
-                raise OptionError(f"{name}={show(size)} is more than {most}.", value=size)
+                limit = f"{_core.MAX_VOCAB_SIZE:,}, the maximum size of a vocabulary"
+                raise OptionError(f"{name}={show(size)} is more than {limit}.", value=size)
         if self.vocab_size is None and self.max_merges is None and self.floor < 2:
             raise OptionError(
-                "without vocab_size or max_merges, min_frequency must be at least 2, or training "
-                "would go on until every pretoken is one token.",
+                "without vocab_size or max_merges, min_frequency must be at least 2: otherwise "
+                "training would continue until every pretoken is one token.",
                 value=self.min_frequency,
-                hint="Say when to stop: vocab_size=32_000 is a usual size.",
+                hint="Pass a limit; vocab_size=32_000 is a common size.",
             )
 
     def _check_base(self) -> None:
-        """Refuses what says something of a base that this unit does not have."""
+        """Raises for options that do not apply to the unit."""
         if self.unit == "byte":
             unknown = None if self.on_unknown == "error" else self.on_unknown
             for name, value in (
@@ -183,22 +183,21 @@ class TrainOptions:
             ):
                 if value is not None:
                     raise OptionError(
-                        f'{name}= is for unit="char"; the base of unit="byte" is the bytes, in '
-                        "which nothing is unknown.",
+                        f'{name}= applies only to unit="char"; the base of unit="byte" is the '
+                        "256 bytes, so no character is unknown.",
                         value=value,
                         hint=f'Leave out {name}=, or pass unit="char".',
                     )
             return
         if self.byte_order != "value":
             raise OptionError(
-                'byte_order= is for unit="byte"; the base of unit="char" is characters.',
+                'byte_order= applies only to unit="byte"; the base of unit="char" is characters.',
                 value=self.byte_order,
                 hint='Leave out byte_order=, or unit="char".',
             )
         if self.alphabet is not None and self.limit_alphabet is not None:
             raise OptionError(
-                "alphabet= names the characters, and limit_alphabet= chooses among those of the "
-                "corpus.",
+                "alphabet= names the characters, but limit_alphabet= selects them from the corpus.",
                 value=self.limit_alphabet,
                 hint="Give one of them.",
             )
@@ -206,10 +205,10 @@ class TrainOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How a training run is carried out; its tokens do not depend on it.
+    """The options for running training; the result does not depend on them.
 
-    The fields are the arguments of `digram.train` with the same names. `memory_limit` is brought to
-    bytes.
+    The fields are the arguments of `digram.train` with the same names. `memory_limit` is converted
+    to bytes.
     """
 
     threads: int | None = None
@@ -229,20 +228,20 @@ class RunOptions:
         return self.memory_limit
 
 
-_LEAST = {
+_MINIMUM = {
     "vocab_size": 1,
     "max_merges": 0,
     "min_frequency": 1,
     "max_token_length": 1,
     "limit_alphabet": 1,
 }
-"""The smallest number that each of these may be."""
+"""The minimum of each number."""
 
 
 def _listed(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Special tokens, each named once; not a text, whose characters would be tokens."""
+    """Check the special tokens: a list without duplicates, and not a `str`."""
     if isinstance(special_tokens, str):
-        raise TypeError("special_tokens is several texts; put the one in a list")
+        raise TypeError("special_tokens is a list of texts; put a single one in a list")
     special = tuple(special_tokens)
     if len(set(special)) < len(special):
         twice = next(text for at, text in enumerate(special) if text in special[:at])
@@ -251,7 +250,7 @@ def _listed(special_tokens: Iterable[str]) -> tuple[str, ...]:
 
 
 def _share(threshold: float) -> float:
-    """The share from which on PickyBPE drops a token."""
+    """Check the share at which PickyBPE drops a token."""
     if isinstance(threshold, bool) or not isinstance(threshold, Real):
         raise TypeError(f"picky is a share, such as 0.9, not {show(threshold)}")
     share = real_number("picky", threshold)
@@ -259,16 +258,16 @@ def _share(threshold: float) -> float:
         raise OptionError(
             f"picky={show(threshold)} is not above 0 and at most 1.",
             value=threshold,
-            hint="0.9 drops tokens of which nine tenths are taken up by one merge.",
+            hint="0.9 drops tokens of which one merge uses nine tenths of the occurrences.",
         )
     return share
 
 
 def refuse_beside_picky(others: Mapping[str, object]) -> None:
-    """`OptionError` for options that PickyBPE does without."""
+    """`OptionError` for options that PickyBPE does not support."""
     for name, value in others.items():
         if value is not None:
-            hint = "tok.events tells what was merged and dropped."
+            hint = "tok.events has the merges and the dropped tokens."
             if name == "memory_limit":
                 hint = "Count the text with it, by digram.count_pretokens, and train on the counts."
             elif name == "checkpoint":
@@ -277,31 +276,31 @@ def refuse_beside_picky(others: Mapping[str, object]) -> None:
                 )
             elif name in ("rules", "superwords"):
                 hint = "Leave out one of them."
-            raise OptionError(f"picky= and {name}= do not go together.", value=value, hint=hint)
+            raise OptionError(f"picky= and {name}= cannot be combined.", value=value, hint=hint)
 
 
 def warn_of_a_path(corpus: object) -> None:
-    """A `str` is always text; one that names a file was probably meant as the file."""
+    """Warn if a `str`, which is always text, is also the name of a file."""
     if isinstance(corpus, str) and len(corpus) < 256 and "\n" not in corpus:
         try:
-            # A word may be the name of a folder here; a path of several names is meant.
+            # A single word may be a folder by chance; a path with several parts is not.
             named = os.path.isfile(corpus) or (
                 os.sep in corpus.strip(os.sep) and os.path.isdir(corpus)
             )
-        except ValueError:  # a NUL is in no name
+        except ValueError:  # a name cannot contain NUL
             named = False
         if named:
             warnings.warn(
-                f"training on the text {corpus!r}, which is also the name of a file or folder; for "
-                "what is in it pass pathlib.Path(...) or digram.files(...)",
+                f"training on the text {corpus!r}, which is also the name of a file or folder; to "
+                "train on its content pass pathlib.Path(...) or digram.files(...)",
                 stacklevel=3,
             )
 
 
 def base_tokens(options: TrainOptions, counts: _core.Counts | _core.SortedCounts) -> str | bytes:
-    """The base tokens in the order of their ids, but for the bytes of a fallback.
+    """The base tokens in the order of their ids, without the bytes of a fallback.
 
-    Raises `OptionError` where the corpus has other characters, and `on_unknown` is "error": such a
+    Raises `OptionError` if the corpus has other characters and `on_unknown` is "error": the
     tokenizer could not encode the text that it was trained on.
     """
     if options.unit == "byte":
@@ -337,7 +336,7 @@ def _check_all_known(base: str, argument: str, counts: _core.Counts | _core.Sort
 
 
 def _joined(alphabet: Iterable[str]) -> str:
-    """The characters that are named, one after the other; `OptionError` for what is none."""
+    """Join the characters of an alphabet; `OptionError` for an invalid one."""
     characters = list(alphabet)
     for index, character in enumerate(characters):
         if not isinstance(character, str) or len(character) != 1:
@@ -346,12 +345,12 @@ def _joined(alphabet: Iterable[str]) -> str:
             )
     if len(set(characters)) < len(characters):
         twice = next(c for i, c in enumerate(characters) if c in characters[:i])
-        raise OptionError(f"alphabet= holds {show(twice)} twice.", value=twice)
+        raise OptionError(f"alphabet= contains {show(twice)} twice.", value=twice)
     return "".join(characters)
 
 
 def room_for_merges(vocab_size: int | None, base: int, special: int, reserved: int) -> int | None:
-    """How many merges fit into the vocabulary."""
+    """The number of merges that fit into the vocabulary."""
     if vocab_size is None:
         return None
     taken = base + special + reserved
@@ -359,7 +358,7 @@ def room_for_merges(vocab_size: int | None, base: int, special: int, reserved: i
         more = f" and {several(reserved, 'reserved id')}" if reserved else ""
         raise OptionError(
             f"vocab_size={vocab_size} leaves no room for a merge: the base has "
-            f"{several(base, 'token')}, beside {several(special, 'special token')}{more}.",
+            f"{several(base, 'token')}, in addition to {several(special, 'special token')}{more}.",
             value=vocab_size,
             hint=f"It must be at least {taken + 1}.",
         )

@@ -1,4 +1,4 @@
-"""Special tokens whose text stands in a corpus: training learns from it as from any text."""
+"""Find the text of special tokens in a corpus; training treats it as ordinary text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from digram.errors import several
 
 __all__ = ["Spotter"]
 
-_SHOWN = 3  # tokens that a warning names
-_ALL = 64 << 20  # bytes, or characters, after which only a share of the batches is checked:
-_ONE_IN = 16  # counting is faster than searching for many tokens
+_SHOWN = 3  # number of tokens named in a warning
+_ALL = 64 << 20  # bytes or characters, after which only a share of the batches is checked,
+_ONE_IN = 16  # one in this many, since searching for many tokens is slower than counting
 _ANY = ("utf-8", "surrogatepass")
 
 
 class Spotter:
-    """Counts the places of special tokens in texts as they go by, and warns of them at the end.
+    """Counts the occurrences of special tokens in texts, and warns of them at the end.
 
     >>> spotter = Spotter(["<s>", "</s>"])
     >>> [*spotter.over([["a<s>b", b"</s><s>"], ["c"]])]
@@ -26,8 +26,8 @@ class Spotter:
     >>> spotter.found
     Counter({'<s>': 2, '</s>': 1})
 
-    Takes one search of each text for all tokens that begin alike, some 1.5 ms a megabyte. Beyond
-    the first 64 MB only a part of the texts is looked at, and what is found is the least there is.
+    Searches each text once for all tokens with the same beginning, about 1.5 ms per megabyte.
+    After the first 64 MB only some of the texts are searched, and the numbers are lower bounds.
     """
 
     def __init__(self, special_tokens: Sequence[str]) -> None:
@@ -35,7 +35,7 @@ class Spotter:
         self._looked, self._is_whole = 0, True
         groups: dict[str, list[str]] = {}
         for token in special_tokens:
-            if isinstance(token, str) and token:  # others are refused elsewhere
+            if isinstance(token, str) and token:  # other values are refused elsewhere
                 groups.setdefault(token[:2], []).append(token)
         self._groups = [(_beginning(some), some) for some in groups.values()]
         self._bytes = [
@@ -46,7 +46,7 @@ class Spotter:
         self._longest, self._tail = max(lengths, default=1), b""
 
     def over(self, batches: Iterable[list[Text]]) -> Iterator[list[Text]]:
-        """The same texts, looked at."""
+        """Yield the same batches, after searching them."""
         for number, batch in enumerate(batches):
             if self._looked < _ALL or number % _ONE_IN == 0:
                 self._looked += sum(map(len, batch))
@@ -65,11 +65,11 @@ class Spotter:
         for start, spelled in self._bytes:
             if start in text:
                 self._add((token, text.count(bytes)) for token, bytes in spelled)
-        if isinstance(text, Further):  # a token may stand across where a long text was cut
+        if isinstance(text, Further):  # a token may span the parts of a long text
             for _, spelled in self._bytes:
                 for token, bytes in spelled:
-                    if most := len(bytes) - 1:
-                        self._add([(token, (self._tail[-most:] + text[:most]).count(bytes))])
+                    if overlap := len(bytes) - 1:
+                        self._add([(token, (self._tail[-overlap:] + text[:overlap]).count(bytes))])
             self._tail = (self._tail + text[-self._longest :])[-self._longest :]
         else:
             self._tail = text[-self._longest :]
@@ -80,7 +80,7 @@ class Spotter:
                 self.found[token] += number
 
     def warn(self) -> None:
-        """Tells, once, what was found."""
+        """Warn of the special tokens that were found."""
         if not self.found:
             return
         first, *_ = ranked = [token for token, _ in self.found.most_common()]
@@ -88,18 +88,17 @@ class Spotter:
             f"{token!r} {several(self.found[token], 'time')}" for token in ranked[:_SHOWN]
         )
         more = f", and {several(len(ranked) - _SHOWN, 'other')}" if len(ranked) > _SHOWN else ""
-        least = "" if self._is_whole else "at least "
+        bound = "" if self._is_whole else "at least "
         warnings.warn(
-            "the corpus holds the text of special tokens, and it was learned from as text: "
-            f"{least}{named}"
-            f"{more}. Where one ends documents, pass separator={first!r}; take others out of the "
-            "texts.",
+            "the corpus contains the text of special tokens, and training treats it as ordinary "
+            f"text: {bound}{named}{more}. If one of them separates documents, pass "
+            f"separator={first!r}; remove others from the texts.",
             stacklevel=1,
         )
 
 
 def _beginning(tokens: Sequence[str]) -> str:
-    """What all of some tokens begin with."""
+    """The common prefix of several tokens."""
     least, greatest = min(tokens), max(tokens)
     same = (a == b for a, b in zip(least, greatest, strict=False))
     return least[: next((at for at, is_same in enumerate(same) if not is_same), len(least))]

@@ -1,4 +1,4 @@
-"""Superwords: tokens that reach over the borders of words."""
+"""Superwords: tokens that span several words."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ __all__ = ["Boundless", "Joins", "SuperwordsLike", "TwoStage", "learned_superwor
 Joins = Literal["letters", "no_digits", "all"]
 
 LINES = Regex(r"[^\r\n]*\s*[\r\n]+|[^\r\n]+")
-"""Lines, each with the line ends and blank lines after it."""
+"""Lines, each with the line ends and blank lines that follow it."""
 
 LINES_AND_NUMBERS = (Regex(r"\p{N}{1,3}"), Regex(r"[^\r\n]+|[\r\n]+"))
-"""Numbers in groups of three digits, and between them what stands on one line."""
+"""Numbers in groups of three digits, and between them the rest of each line."""
 
 
 @dataclass(frozen=True, slots=True)
 class TwoStage:
-    r"""SuperBPE: merges inside words up to some size, then merges over their borders.
+    r"""SuperBPE: merges inside words up to some size, then merges across words.
 
     >>> import digram
     >>> text = "of the cat and of the dog and of the cow\n" * 3
@@ -62,12 +62,12 @@ class TwoStage:
     >>> tok.tokens(tok.encode("of the cat\n"))
     [b'of the', b' cat', b'\n']
 
-    `subwords` is the size of the vocabulary at which the second stage begins, special tokens and
-    reserved ids not counted, or its share of the merges (0.9 leaves one in ten for superwords).
-    `pretokenizer` cuts text in the second stage, and in every encoding: by default numbers into
-    groups of three digits, and what is between them into lines. The result merges by rank as any
-    other tokenizer does, and so every format can carry it that can carry the pretokenizer: a
-    `tokenizer.json` as two splits.
+    `subwords` is the size of the vocabulary at which the second stage begins, without special
+    tokens and reserved ids, or the share of merges of the first stage (0.9 leaves one in ten for
+    superwords). `pretokenizer` splits text in the second stage and when encoding: by default
+    numbers into groups of three digits, and the text between them into lines. The result merges by
+    rank like any other tokenizer, so every format that can store the pretokenizer can store it; a
+    `tokenizer.json` has two splits.
 
     Source: Liu, Hayase, Hofmann, Oh, Smith and Choi, "SuperBPE: Space Travel for Language Models",
     COLM 2025 (arXiv 2503.13423).
@@ -104,13 +104,13 @@ class TwoStage:
         return self.subwords - base
 
     def _metadata(self, words: Pretokenizer) -> dict[str, Any]:
-        """What the record of training says; `words` cuts words."""
+        """The entry in the training record; `words` is the pretokenizer of words."""
         return {"kind": self.kind, "subwords": self.subwords, **_words_metadata(words)}
 
 
 @dataclass(frozen=True, slots=True)
 class Boundless:
-    r"""BoundlessBPE: at each step two parts of a word merge, or two whole words, as is better.
+    r"""BoundlessBPE: each step merges two parts of a word or two whole words, by frequency.
 
     >>> import digram
     >>> text = "of the cat and of the dog and of the cow\n" * 3
@@ -118,14 +118,14 @@ class Boundless:
     >>> tok.tokens(tok.encode("of the cat\n"))
     [b'of the', b' cat', b'\n']
 
-    A word joins its neighbours once it is one token; so no size has to be chosen at which
-    superwords begin, and what a word becomes does not depend on what is beside it. `joins` says
-    which words may: "letters" those that hold a letter and no digit, "no_digits" any without a
-    digit, punctuation too, "all" all. `pretokenizer` cuts text into pieces over whose borders
-    nothing joins, by default lines; words are cut inside them by `train(pretokenizer=...)`.
+    A word can join its neighbours when it is a single token. So no size at which superwords begin
+    has to be chosen, and the tokens of a word do not depend on its neighbours. `joins` says which
+    words may join: "letters" those with a letter and without digits, "no_digits" all without
+    digits, including punctuation, "all" all. `pretokenizer` splits text into pieces, by default
+    lines; no superword spans two pieces. `train(pretokenizer=...)` splits the pieces into words.
 
-    Words first and then what joins them is not merging by rank, so no format of others can carry
-    the result; digram's own file does (`save(format="digram")`). `dropout` is refused.
+    Merging words first and then joining them is not merging by rank, so only digram's own format
+    can store the result (`save(format="digram")`). `dropout` is not supported.
 
     Source: Schmidt, Reddy, Tanner and Pinter, "Boundless Byte Pair Encoding: Breaking the
     Pre-tokenization Barrier", COLM 2025 (arXiv 2504.00178), without its removal of tokens.
@@ -141,26 +141,26 @@ class Boundless:
         _check_cut(self.pretokenizer)
 
     def _metadata(self, words: Pretokenizer) -> dict[str, Any]:
-        """What the record of training says; `words` cuts words."""
+        """The entry in the training record; `words` is the pretokenizer of words."""
         return {"kind": self.kind, "joins": self.joins, **_words_metadata(words)}
 
 
 def _words_metadata(cut: Pretokenizer) -> dict[str, Any]:
-    """How words are cut: a name, or patterns, and the policy for digits if there is one."""
+    """The pretokenizer of words: its name or patterns, and the digit policy if there is one."""
     digits = {} if cut.digits is None else {"digits": cut.digits}
     return {"words": cut.name or [*cut.patterns], **digits}
 
 
 def _check_cut(pretokenizer: PretokenizerLike) -> None:
-    """Refuses what is not a pretokenizer, and one with rules, which superwords would join over."""
+    """Raises for an invalid pretokenizer, and for one with rules, which superwords would break."""
     if pretokenizer is MISSING:
         return
     rules = resolve(pretokenizer).rules
     if rules is not None:
         raise OptionError(
-            "superwords are learned without rules, and their pretokenizer has some.",
+            "superwords do not support rules, but the pretokenizer has some.",
             value=rules,
-            hint="Give a pretokenizer without rules=.",
+            hint="Pass a pretokenizer without rules=.",
         )
 
 
@@ -168,7 +168,7 @@ SuperwordsLike: TypeAlias = Literal["two-stage", "boundless"] | TwoStage | Bound
 
 
 def named(superwords: SuperwordsLike) -> TwoStage | Boundless:
-    """What a name stands for: the same with its defaults."""
+    """The method of a name, with its defaults."""
     if isinstance(superwords, TwoStage | Boundless):
         return superwords
     if not isinstance(superwords, str):
@@ -187,17 +187,17 @@ def named(superwords: SuperwordsLike) -> TwoStage | Boundless:
 
 
 class _How(NamedTuple):
-    """The options of both ways."""
+    """The arguments of both methods."""
 
     start: Start
     cut: Pretokenizer
     options: TrainOptions
-    """They have the pretokenizer that cuts words."""
+    """With the pretokenizer that splits words."""
     run: RunOptions
 
     @property
     def max_merges(self) -> int | None:
-        """How many merges there may be."""
+        """The maximum number of merges."""
         return most_merges(self.start, self.options)
 
     def merged(
@@ -208,7 +208,7 @@ class _How(NamedTuple):
         title: str,
         on_merge: Reporter | None = None,
     ) -> Any:
-        """What is learned from counts alone."""
+        """Learn merges from counts."""
         return merged(
             counts,
             start,
@@ -220,11 +220,11 @@ class _How(NamedTuple):
         )
 
     def reporter(self, start: Start, first_rank: int = 0) -> Reporter | None:
-        """The function that is called for merges."""
+        """The function to call with each merge, if there is one."""
         return None if self.run.on_merge is None else Reporter(self.run.on_merge, start, first_rank)
 
     def learned(self, counted: _Counted, found: Any) -> Learned:
-        """The same with final ids."""
+        """The result with final ids."""
         pieces, skipped, max_merges = counted.pieces, counted.skipped, self.max_merges
         return Learned.of(
             self.start, self.cut, "byte", found, pieces, skipped, max_merges, self.options
@@ -232,7 +232,7 @@ class _How(NamedTuple):
 
 
 class _Counted(NamedTuple):
-    """Pieces of text, and the words in them."""
+    """The counts of pieces, and of the words in them."""
 
     pieces: _core.Counts
     words: _core.Counts
@@ -249,13 +249,12 @@ def learned_superwords(
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None = None,
 ) -> Learned:
-    """Count a corpus and learn words and superwords from it; the arguments are those of `learned`,
-    and the pretokenizer of the options cuts words.
+    """Count a corpus and learn words and superwords from it.
+
+    The arguments are those of `learned`; the pretokenizer of the options splits words.
     """
     if options.unit != "byte":
-        raise OptionError(
-            'superwords are learned over bytes: leave out unit="char".', value=options.unit
-        )
+        raise OptionError('superwords need bytes: leave out unit="char".', value=options.unit)
     cut = resolve(LINES if way.pretokenizer is MISSING else way.pretokenizer)
     counted = _counted(corpus, cut, options, run, weights, spotter)
     how = _How(start(counted.words, "byte"), cut, options, run)
@@ -274,7 +273,7 @@ def _counted(
 ) -> _Counted:
     if isinstance(corpus, Counts):
         made = (corpus.pretokenizer, corpus.unit)
-        check_made(made, (cut, "byte"), "these counts", "superwords ask for", fixed=True)
+        check_made(made, (cut, "byte"), "these counts", "but superwords need", fixed=True)
         if weights is not None:
             raise weights_without_names()
         known, skipped = corpus.has_first, corpus.skipped
@@ -292,7 +291,7 @@ def _counted(
 
 
 def _two_stages(way: TwoStage, counted: _Counted, how: _How) -> Learned:
-    """SuperBPE: what was learned from words goes on to be learned from pieces."""
+    """SuperBPE: learn merges from words, then further merges from pieces."""
     max_merges = how.max_merges
     first = way.merges_of_words(len(how.start.tokens()), max_merges)
     inner = how.merged(counted.words, how.start, first, "Words", how.reporter(how.start))
@@ -306,17 +305,17 @@ def _two_stages(way: TwoStage, counted: _Counted, how: _How) -> Learned:
 
 
 def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
-    """BoundlessBPE: words are learned first, since joining changes none; then both take turns."""
+    """BoundlessBPE: learn words first, since joining does not change them; then interleave."""
     options, max_merges = how.options, how.max_merges
     if options.runners_up:
         raise OptionError(
-            "runners_up= is not known where merges of words and of superwords take turns.",
+            "runners_up= is not supported if merges of words and of superwords are interleaved.",
             value=options.runners_up,
         )
     tokens, merges, counts, _, stop_of_words = how.merged(
         counted.words, how.start, max_merges, "Words"
     )
-    if max_merges is None:  # as many as can be
+    if max_merges is None:  # no limit was given
         max_merges = _core.MAX_VOCAB_SIZE - len(how.start.tokens())
     with progress_bar(
         "Superwords", total=max_merges, unit="merges", enabled=how.run.progress
@@ -336,7 +335,7 @@ def _joined(way: Boundless, counted: _Counted, how: _How) -> Learned:
             on_progress=made,
         )
         made(len(merges))
-    if stop == "no_pairs":  # of words
+    if stop == "no_pairs":  # the stop reason of words applies
         stop = stop_of_words if stop_of_words == "min_frequency" else stop
     found = how.learned(counted, (tokens, merges, counts, [], stop))
     return found._replace(scheme=Superwords(options.pretokenizer, tuple(ranks)))
@@ -353,7 +352,7 @@ def _may_join(tokens: list[bytes], joins: Joins) -> list[bool]:
     """Whether each token may be part of a superword."""
     if joins == "all":
         return [True] * len(tokens)
-    # What is beside a mark that is neither is cut off it if it is one.
+    # A digit or letter is split from a punctuation character after it.
     digits, letters = (Pretokenizer(Regex(one)).splitter() for one in (r"\p{N}", r"\p{L}"))
 
     def may(token: bytes) -> bool:

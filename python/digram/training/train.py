@@ -66,7 +66,7 @@ def train(
     on_merge: Callable[[Merge], object] | None = None,
     progress: bool | None = None,
 ) -> Tokenizer:
-    """Learn a tokenizer from text or counts: again and again the most frequent pair becomes one.
+    """Train a BPE tokenizer on text or on pretoken counts.
 
     >>> import digram
     >>> tok = digram.train("banana", max_merges=1, pretokenizer=None)
@@ -75,95 +75,95 @@ def train(
     >>> tok.training.stop_reason
     'max_merges'
 
-    What comes in:
-        corpus: a `str` or `bytes` is one text. A `Path`, a list of them, or `digram.files(...)`
-            are files: text, JSON lines, Parquet or Arrow, also packed. `digram.table(...)` is a
-            column of a data frame. A list or any iterator of texts is several texts, which never
-            join. A dictionary names several such corpora, and `Counts` are text that was counted
-            before.
-        weights: how much the corpora of a dictionary count, by name; 1 by default. See
-            `Counts.scale` for what becomes of fractions.
-        separator: cuts each text or file into documents; it is itself no part of them.
-        pretokenizer: how text is cut before merging (`digram.pretokenizers`); the same cut is kept
-            for encoding. None leaves texts whole. By default it is "o200k", or that of the counts.
-        rules: what is one token from the start, and what is never joined (`digram.Rules`); kept for
-            encoding too. The same as a pretokenizer with these rules.
+    Each step merges the most frequent pair of adjacent tokens into a new token.
 
-    What goes out, in order of id: the base, the tokens of rules, the merges, the special tokens,
-    reserved ids, padding.
+    Input:
+        corpus: a `str` or `bytes` is one text. A `Path`, a list of paths, or `digram.files(...)`
+            are files: text, JSON lines, Parquet or Arrow, optionally compressed.
+            `digram.table(...)` is a column of a data frame. A list or iterator of texts is several
+            texts; merges do not cross them. A dictionary names several such corpora, and `Counts`
+            are text that was counted before.
+        weights: the weights of the corpora of a dictionary, by name; 1 by default. See
+            `Counts.scale` for fractions.
+        separator: splits each text or file into documents; it is not part of them.
+        pretokenizer: how text is split before merging (`digram.pretokenizers`), and when encoding.
+            None does not split. The default is "o200k", or the pretokenizer of the counts.
+        rules: text that is one token from the start, and text that is never joined
+            (`digram.Rules`), also when encoding. Equivalent to a pretokenizer with these rules.
+
+    Result, in order of ids: the base, the tokens of rules, the merges, the special tokens, reserved
+    ids, padding.
         unit: "byte" starts from the 256 bytes, so that every text can be encoded; "char" from the
-            characters of the corpus, sorted, or from `alphabet`. By default "byte", or that of the
-            counts.
-        limit_alphabet: for unit "char", how many characters to keep, the most frequent ones (among
-            equals the lowest code points); the others are unknown.
-        on_unknown: for unit "char", what becomes of other characters when encoding: "error",
-            "bytes" (256 byte tokens come first) or `digram.SpecialToken("<unk>")`. With "error" the
-            base must have all characters of the corpus, white space too where the pretokenizer
-            keeps it: what was trained on can be encoded.
-        special_tokens: they stand for no text; `special_first` gives them the first ids instead.
-            Text that spells one is learned from as any text, with a warning that says how often it
-            was seen; `separator` cuts it out where it ends documents. Counts do not tell.
-        reserve: numbers of ids to set aside, by name, as in {"image": 8192} (`tok.reserved`).
-        pad_to_multiple: unused ids at the end make the size a multiple of this.
-        byte_order: for unit "byte", "value", or "gpt2" for the base ids that Hugging Face's
-            trainer gives.
+            sorted characters of the corpus, or from `alphabet`. The default is "byte", or the unit
+            of the counts.
+        limit_alphabet: for unit "char", the number of characters to keep: the most frequent ones
+            (of equal ones those with the lowest code points); the others are unknown.
+        on_unknown: for unit "char", how to encode unknown characters: "error", "bytes" (256 byte
+            tokens come first) or `digram.SpecialToken("<unk>")`. With "error" the base must have
+            all characters of the corpus, including white space that the pretokenizer keeps, so that
+            the corpus can be encoded.
+        special_tokens: tokens that are not made from text; `special_first` gives them the first
+            ids. If their text occurs in the corpus, it is learned from like any other text, and a
+            warning says how often; if it ends documents, pass it as `separator`. There is no
+            warning for `Counts`.
+        reserve: numbers of ids to reserve, by name, as in {"image": 8192} (`tok.reserved`).
+        pad_to_multiple: add unused ids at the end, so that the size is a multiple of this.
+        byte_order: for unit "byte", "value", or "gpt2" for the base ids of Hugging Face's trainer.
 
-    When to stop, whichever comes first; `training.stop_reason` says which it was:
-        vocab_size: this many tokens in all, reserved ones included, before padding.
-        max_merges: this many merges, beside those that rules prefer.
-        min_frequency: no pair is left that occurs so often. At least 2 where neither size nor
-            number of merges is given; 1 by default otherwise.
-        max_token_length: no merge makes a longer token, in bytes.
-        whole_characters: no token reaches over the border of a character with less than all of
-            it: each is whole characters, or a piece from inside one. For unit "char" it holds
-            anyway.
+    Limits; the first one that is reached ends training, see `training.stop_reason`:
+        vocab_size: the total number of tokens, including reserved ids, before padding.
+        max_merges: the number of merges, without those that rules prefer.
+        min_frequency: the minimum count of a pair to be merged. The default is 1; without
+            `vocab_size` and `max_merges` it must be at least 2.
+        max_token_length: the maximum length of a token in bytes.
+        whole_characters: no token joins part of a character with other bytes: each token is whole
+            characters, or a part of one character. Unit "char" implies it.
 
-    What goes again:
-        picky: a share, above 0 and up to 1, such as 0.9. After each merge its two parts are asked:
-            of the times that it stood in the corpus, in how many did the merge take it up? A part
-            whose share reaches this is dropped: it leaves the vocabulary, and wherever it still
-            stands it is split into what it was made of. So the size has room for tokens that are
-            used. This is PickyBPE (Chizhov et al., "BPE Gets Picky", EMNLP 2024); `tok.events`
-            tells what was merged and dropped, and such a tokenizer encodes by the same events. It
-            is saved in digram's own format. Training is in memory, some 30 bytes for each byte of
-            distinct pretokens: `memory_limit`, `checkpoint`, `runners_up`, `on_merge` and
-            `superwords` are refused.
+    Dropping tokens:
+        picky: a share, greater than 0 and at most 1, such as 0.9. After each merge, each of its two
+            parts is dropped if the merge used at least this share of its occurrences. A dropped
+            token leaves the vocabulary, and its remaining occurrences are split into its parts.
+            This leaves room for tokens that are used more. This is PickyBPE (Chizhov et al., "BPE
+            Gets Picky", EMNLP 2024); `tok.events` has the merges and the dropped tokens, and
+            encoding applies the same events. Only digram's own format can store the tokenizer.
+            Training takes some 30 bytes of memory for each byte of distinct pretokens.
+            `memory_limit`, `checkpoint`, `runners_up`, `on_merge` and `superwords` are not
+            supported.
 
-    Which pair, among those of the same count:
-        ties: "ids" the smallest pair of ids; "first_seen" the one that occurs first in the corpus
-            as it is merged so far; "lexicographic" the greatest pair of byte strings, "printable"
-            the same with bytes in the order of the characters that GPT-2 prints for them. Except
-            for "first_seen" the result does not depend on the order of the texts; it never depends
-            on `threads`.
+    Choice among pairs of equal count:
+        ties: "ids" takes the smallest pair of ids; "first_seen" the pair that occurs first in the
+            corpus as merged so far; "lexicographic" the greatest pair of byte strings; "printable"
+            the same, with bytes in the order of the characters that GPT-2 prints for them. Except
+            with "first_seen", the result does not depend on the order of the texts. It never
+            depends on `threads`.
 
     Tokens of several words:
-        superwords: "two-stage" (SuperBPE) or "boundless" (BoundlessBPE), or `digram.TwoStage(...)`,
-            `digram.Boundless(...)` with options. The corpus is held in memory, so `memory_limit`
-            and `checkpoint` are refused.
+        superwords: "two-stage" (SuperBPE) or "boundless" (BoundlessBPE), or `digram.TwoStage(...)`
+            or `digram.Boundless(...)` with options. The counts must fit into memory: `memory_limit`
+            and `checkpoint` are not supported.
 
-    Counts are of neighbouring places and overlap: "aaa" holds (a, a) twice. A merge replaces from
-    the left: "aaa" becomes "aa", "a".
+    Counts of pairs include overlapping ones: "aaa" contains (a, a) twice. A merge replaces from the
+    left: "aaa" becomes "aa", "a".
 
-    For large corpora:
-        memory_limit: bytes, or "2 GB", that counting and merging may take beside the interpreter
-            and some megabytes of text; what does not fit goes to the folder for temporary files,
-            or to that of `checkpoint`. The merges are the same. At least 24 MiB; the less, the more
-            often the disk is read.
-        checkpoint: a folder in which the run notes how far it is, each corpus of a dictionary for
-            itself. The same call with the same folder goes on from there after a kill, and ends
-            with the same tokenizer; `vocab_size` and `max_merges` may be others. Where a bar is
-            drawn, a line says from where it went on. It may be deleted when the run is done.
+    Large corpora:
+        memory_limit: bytes, or "2 GB", for counting and merging, in addition to the interpreter and
+            some megabytes of text. Data beyond it is written to temporary files, or to the folder
+            of `checkpoint`. The merges are the same. The minimum is 24 MiB; a smaller limit reads
+            the disk more often.
+        checkpoint: a folder in which the run saves its progress. After a crash, the same call with
+            the same folder resumes the run and makes the same tokenizer; `vocab_size` and
+            `max_merges` may differ. If a progress bar is shown, a line says where the run resumed.
+            The folder may be deleted when the run is done.
 
-    `on_merge` is called with each `Merge`, also with those of an earlier run that it goes on from.
-    `runners_up` is how many of the next pairs that reach `min_frequency` to keep with each merge,
-    for `tok.merge_log`; it does not change the tokenizer. `progress` draws a bar on stderr, by
-    default where stderr is a terminal. Raises `OptionError` for options that are invalid, or that
-    have no effect with the others, and for a base that lacks characters of the corpus;
-    `ConfigMismatchError` for counts that were made with another pretokenizer or unit,
-    `CheckpointError` for a folder of another run or a damaged one, `InvalidTextError` for text that
-    is none, `CorruptFileError` for a record that holds no text or a file that is damaged, `OSError`
-    for files that cannot be read. Memory: the distinct pretokens, and about 12 bytes for
-    each of their bytes.
+    `on_merge` is called with each `Merge`, including those of a resumed run. `runners_up` is the
+    number of next most frequent pairs, with at least `min_frequency`, to store for each merge in
+    `tok.merge_log`; it does not change the tokenizer. `progress` shows a bar on stderr, by default
+    if stderr is a terminal. Raises `OptionError` for options that are invalid or without effect,
+    and for a base that lacks characters of the corpus; `ConfigMismatchError` for counts made with
+    another pretokenizer or unit; `CheckpointError` for a folder of another run or a damaged one;
+    `InvalidTextError` for invalid text; `CorruptFileError` for a record without text or a damaged
+    file; `OSError` for files that cannot be read. Memory: the distinct pretokens, and about 12
+    bytes for each of their bytes.
     """
     counts = corpus if isinstance(corpus, Counts) and superwords is None else None
     options = TrainOptions(
@@ -230,7 +230,7 @@ def train(
 
 
 def _unit(counts: Counts | None, unit: Unit | None) -> Unit:
-    """The unit that is asked for, or that of counts."""
+    """The requested unit, or that of counts."""
     if unit is not None:
         return unit
     return "byte" if counts is None else counts.unit
@@ -239,7 +239,7 @@ def _unit(counts: Counts | None, unit: Unit | None) -> Unit:
 def _pretokenizer(
     counts: Counts | None, pretokenizer: PretokenizerLike, rules: Rules | None
 ) -> Pretokenizer:
-    """The pretokenizer that is asked for, or that of counts, with the rules that are asked for."""
+    """The requested pretokenizer, or that of counts, with the requested rules."""
     if pretokenizer is not MISSING:
         cut = resolve(pretokenizer)
     else:
@@ -250,18 +250,18 @@ def _pretokenizer(
 def _checked_way(
     superwords: SuperwordsLike, options: TrainOptions, run: RunOptions
 ) -> TwoStage | Boundless:
-    """How superwords are learned; refuses what they are learned without."""
+    """The method for superwords; raises for options that it does not support."""
     if options.pretokenizer.rules is not None:
         raise OptionError(
-            "superwords are learned without rules.",
+            "superwords do not support rules.",
             value=superwords,
             hint="Leave out rules=, or superwords=.",
         )
     for name, value in (("memory_limit", run.memory), ("checkpoint", run.checkpoint)):
         if value is not None:
             raise OptionError(
-                f"superwords are learned in memory, without {name}=.",
+                f"superwords do not support {name}=, since they are learned in memory.",
                 value=value,
-                hint="Learn them from a sample of the corpus.",
+                hint="Train on a sample of the corpus.",
             )
     return named(superwords)

@@ -1,4 +1,4 @@
-"""What a tokenizer is, as plain values: the meeting point of training, files and the core."""
+"""The definition of a tokenizer as plain values, shared by training, files and the core."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ StopReason = Literal["vocab_size", "max_merges", "min_frequency", "no_pairs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRecord:
-    """Where a trained tokenizer comes from. It takes no part in equality or in the digest.
+    """How a tokenizer was trained. It does not affect equality or the digest.
 
-    `bytes` and `pretokens` are totals over the corpus, `distinct_pretokens` counts different ones;
-    `counts[r]` is how often the pair of the merge of rank r stood in the corpus when it was
-    chosen, None where a tokenizer was extended that did not say it; `options` holds the arguments
-    that shaped the result. `runners_up[r]` are the pairs that came next at that moment, as
-    (left id, right id, count), where they were asked for. `skipped` counts the records of files
-    and tables that held no text and were passed over, which happens under `on_error="skip"` alone.
-    `languages[r]` is the language that the merge of rank r was made for, in whose text its count
-    was taken, or None for all of them; only `train_fair` knows of languages.
+    `bytes` and `pretokens` are totals over the corpus, `distinct_pretokens` is the number of
+    distinct ones. `counts[r]` is the count of the pair of the merge of rank r in the corpus when it
+    was chosen, None if it is not known because an earlier tokenizer was extended. `options` are the
+    arguments that determined the result. `runners_up[r]` are the pairs that came next at that step,
+    as (left id, right id, count), if they were requested. `skipped` is the number of records of
+    files and tables without text, which are skipped only under `on_error="skip"`. `languages[r]` is
+    the language for which the merge of rank r was made, in whose text its count was taken, or None
+    for all languages; only `train_fair` sets it.
     """
 
     ties: str
@@ -75,9 +75,9 @@ _OF_RECORD: dict[str, type | UnionType] = {
 
 
 def check_record(record: TrainingRecord) -> None:
-    """Refuses what is not a training record, and one with fields of other types.
+    """Check the type of a training record and of its fields.
 
-    Raises `TypeError`. Cost: some µs, and for runners-up some ns each.
+    Raises `TypeError`. Takes some µs, and some ns for each runner-up.
     """
     instance("training", record, TrainingRecord)
     for name, kind in _OF_RECORD.items():
@@ -86,24 +86,25 @@ def check_record(record: TrainingRecord) -> None:
             raise TypeError(f"training.{name} is of type {type(value).__name__}")
     for pairs in record.runners_up or ():
         if not isinstance(pairs, list | tuple) or any(len(pair) != 3 for pair in pairs):
-            raise TypeError("training.runners_up holds lists of (left id, right id, count)")
+            raise TypeError("training.runners_up contains lists of (left id, right id, count)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """Everything that decides what a tokenizer does.
+    """Everything that determines the behaviour of a tokenizer.
 
-    `tokens[id]` are the bytes of an ordinary token; None marks a hole or a special token.
-    `model` says how a pretoken becomes tokens: a `BpeModel` holds the merges. With unit "char" each
-    character is a base token, `on_unknown` says what becomes of the others ("error", "bytes", or a
-    `SpecialToken` of `special_tokens`), and `byte_ids` are the 256 ids of the single bytes
-    where they are the fallback. These four are not the model's: every kind of model has tokens, a
-    unit and text that it has no token for.
+    `tokens[id]` are the bytes of an ordinary token; None marks a gap or a special token. `model`
+    determines the tokens of a pretoken: a `BpeModel` has the merges. With unit "char" the base
+    tokens are characters, `on_unknown` says how other characters are encoded ("error", "bytes", or
+    a `SpecialToken` of `special_tokens`), and `byte_ids` are the 256 ids of the single bytes if
+    they are the fallback. These fields are not part of the model, since every kind of model has
+    them.
 
-    `template`, `context_size` and `pad_token` concern `tok(text)` alone: the special tokens around
-    a text, how many tokens `max_length="context"` means, and the special token that pads.
+    `template`, `context_size` and `pad_token` apply only to `tok(text)`: the special tokens around
+    a text, the number of tokens for `max_length="context"`, and the special token for padding.
 
-    `reserved` names blocks of ids: those of the special tokens `<|name_0|>`, `<|name_1|>`, ...
+    `reserved` maps names to blocks of ids, those of the special tokens `<|name_0|>`, `<|name_1|>`,
+    ...
     """
 
     tokens: list[bytes | None]
@@ -121,16 +122,16 @@ class Definition:
 
 
 class Packed(NamedTuple):
-    """Tokens and merges as a digest takes them; numbers are 64 bits, the lowest byte first.
+    """Tokens and merges as input of the digest; numbers are 64 bits, little-endian.
 
-    A model of another kind has its own numbers in the place of merges (`Model.rows`).
+    A model of another kind has its own numbers instead of merges (`Model.rows`).
     """
 
     tokens: int
     """One more than the highest id."""
     merges: int
     lengths: bytes
-    """Of each token by its id, -1 for none."""
+    """The length of each token by id, -1 for none."""
     spelled: bytes
     """The bytes of all tokens, one after the other."""
     triples: bytes
@@ -138,7 +139,7 @@ class Packed(NamedTuple):
 
 
 def packed(definition: Definition) -> Packed:
-    """What is in a definition; `Model.packed` in the core gives the same of a tokenizer."""
+    """Pack the content of a definition; `Model.packed` in the core does the same."""
     tokens, rows = definition.tokens, definition.model.rows()
     end = max((i + 1 for i, token in enumerate(tokens) if token is not None), default=0)
     return Packed(
@@ -151,23 +152,26 @@ def packed(definition: Definition) -> Packed:
 
 
 def digest(definition: Definition) -> str:
-    """SHA-256, in hexadecimal, of everything that decides what a tokenizer does.
+    """SHA-256, in hexadecimal, of everything that determines the behaviour of a tokenizer.
 
-    Two definitions share it exactly when they hold the same tokens, merges, pretokenizer, special
-    tokens and settings; where they come from plays no part. Files carry it, so it is fixed for
-    good: a line of JSON with the settings, the lengths of the tokens (-1 for none), their bytes,
-    and the merges, numbers as 64 bits with the lowest byte first. What came later, the template,
-    the context size, the pad token, reserved blocks, rules and the scheme, is among the settings
-    only where it is set. Linear, some 0.2 µs a token.
+    Two definitions have the same digest if and only if they have the same tokens, merges,
+    pretokenizer, special tokens and settings; the training record is not included. Files store the
+    digest, so its input must never change: a line of JSON with the settings, the lengths of the
+    tokens (-1 for none), their bytes, and the merges, with little-endian numbers of 64 bits. Newer
+    settings (template, context size, pad token, reserved blocks, rules, scheme) are included only
+    if they are set. Linear, some 0.2 µs per token.
     """
     special, kernel = definition.special_tokens, definition.model.kernel()
     return digest_of(definition, kernel, special, packed(definition))
 
 
 def digest_of(
-    definition: Definition | Settings, kernel: Kernel, special_tokens: dict[str, int], held: Packed
+    definition: Definition | Settings,
+    kernel: Kernel,
+    special_tokens: dict[str, int],
+    packed_model: Packed,
 ) -> str:
-    """The same of a definition in parts, for who has the tokens and merges packed already."""
+    """The digest of a definition whose tokens and merges are packed already."""
     import hashlib
     import json
 
@@ -179,8 +183,8 @@ def digest_of(
         "patterns": definition.pretokenizer.patterns,
         "digits": definition.pretokenizer.digits,
         "special_tokens": sorted((i, text) for text, i in special_tokens.items()),
-        "tokens": held.tokens,
-        "merges": held.merges,
+        "tokens": packed_model.tokens,
+        "merges": packed_model.merges,
         **kernel.to_dict(),
     }
     if definition.template is not None:
@@ -193,7 +197,7 @@ def digest_of(
     if definition.reserved:
         settings["reserved"] = {n: [ids.start, len(ids)] for n, ids in definition.reserved.items()}
     sha = hashlib.sha256(json.dumps(settings, sort_keys=True).encode() + b"\n")
-    for part in (held.lengths, held.spelled, held.triples):
+    for part in (packed_model.lengths, packed_model.spelled, packed_model.triples):
         sha.update(part)
     return sha.hexdigest()
 

@@ -1,11 +1,11 @@
-"""The seam between what every tokenizer has and what one kind of model alone has.
+"""The interface between tokenizers and kinds of models.
 
-A `Definition` holds a `Model`, and asks nothing of it but what stands in `Model`. What rests on the
-merges of BPE asks for them by name, with `require_bpe` or `require_ranked`; no other place knows
-which kinds there are.
+A `Definition` has a `Model`, and uses only the methods of `Model`. Code that needs the merges of
+BPE requests them explicitly, with `require_bpe` or `require_ranked`; no other code depends on the
+kind.
 
-A kind is two values. The `Model` is the plain one. The `Kernel` is what a tokenizer keeps of it
-beside the tables in the core: how a pretoken that was not met before becomes ids.
+A kind consists of two classes. The `Model` is a plain value. The `Kernel` is the part that a
+tokenizer keeps in addition to the tables in the core: it determines the ids of a new pretoken.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ __all__ = [
 
 
 class Fault(NamedTuple):
-    """What contradicts itself in a model; a file adds its path and line."""
+    """An inconsistency in a model; readers of files add path and line."""
 
     problem: str
     value: object
     hint: str
     rank: int | None = None
-    """Of the merge that is wrong, where it is one."""
+    """The rank of the wrong merge, if the fault is in a merge."""
 
 
 class Model(ABC):
-    """How a pretoken becomes tokens: what a `Definition` holds of one kind of model.
+    """How pretokens are encoded: the part of a `Definition` that depends on the kind of model.
 
-    Tokens, the unit, `on_unknown` and `byte_ids` are not here: every kind has them, and formats,
-    counts and analyses read them without asking the kind.
+    Tokens, the unit, `on_unknown` and `byte_ids` are in the `Definition`, since every kind has
+    them.
     """
 
     __slots__ = ()
 
     kind: ClassVar[str]
-    """The name of the kind, as "bpe"."""
+    """The name of the kind, such as "bpe"."""
 
     @property
     @abstractmethod
     def portable(self) -> bool:
-        """Whether libraries of others have an encoder for it."""
+        """Whether other libraries support it."""
 
     @abstractmethod
     def kernel(self) -> Kernel:
@@ -72,27 +72,27 @@ class Model(ABC):
 
     @abstractmethod
     def tables(self, tokens: list[bytes | None]) -> _core.Model:
-        """Its tables in the core, with the tokens; `VocabError` where they do not fit them."""
+        """Its tables in the core, with the tokens; `VocabError` if they do not match."""
 
     def rows(self) -> Sequence[Sequence[int]]:
-        """The numbers that a digest takes of it, beside the tokens and `Kernel.to_dict`."""
+        """The numbers of the model for the digest, in addition to tokens and `Kernel.to_dict`."""
         return ()
 
     @abstractmethod
     def fault(self, definition: Definition) -> Fault | None:
-        """What contradicts itself in the model of this definition; None for nothing."""
+        """The first inconsistency in the model of this definition; None if there is none."""
 
     @abstractmethod
     def made(self, definition: Definition) -> set[int]:
-        """The ids of the tokens that it makes of others."""
+        """The ids of the tokens that are made from other tokens."""
 
     @abstractmethod
     def unreached(self, definition: Definition) -> list[int]:
-        """The ids of tokens that no text yields. The token of no bytes is not among them."""
+        """The ids of unreachable tokens, except the empty token."""
 
 
 class Kernel(ABC):
-    """What a tokenizer keeps of a model beside its tables in the core."""
+    """The part of a model that a tokenizer keeps in addition to the tables in the core."""
 
     __slots__ = ()
 
@@ -101,9 +101,9 @@ class Kernel(ABC):
     @property
     @abstractmethod
     def by_rank(self) -> bool:
-        """Whether merges are applied by rank alone, so that encodings are local.
+        """Whether merges are applied by rank alone, so that encoding is local.
 
-        The proofs of docs/algorithm.md rest on that.
+        The proofs in docs/algorithm.md require this.
         """
 
     @property
@@ -118,18 +118,18 @@ class Kernel(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """What decides ids beside the tables, as JSON; digests hold it among the settings.
+        """The settings that determine ids in addition to the tables, as JSON for the digest.
 
-        Every kind but BPE, which was there first, names itself in it, under "kind".
+        Every kind except BPE includes its name under "kind".
         """
 
     @abstractmethod
     def core(self) -> tuple[bool, _core.Scheme | None]:
-        """For the core: whether a pretoken that is a token becomes it, and how others are made."""
+        """For the core: whether pretokens that are tokens are not merged, and the scheme."""
 
     @abstractmethod
     def model(self, tables: _core.Model) -> Model:
-        """The plain value again, with what these tables hold."""
+        """The `Model` with the content of these tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class BpeModel(Model):
         return self.merges
 
     def fault(self, definition: Definition) -> Fault | None:
-        """Whether each merge makes a token of its parts, once, of what was made before."""
+        """Check that each merge makes the token of its parts, once, and follows its parts."""
         tokens, apart = definition.tokens, definition.byte_ids
         if _are_plain(self.merges, tokens, apart):
             return None
@@ -199,7 +199,7 @@ class BpeModel(Model):
         return _wrong_merge(self.merges, tokens, fallback) or _wrong_order(self.merges, tokens)
 
     def made(self, definition: Definition) -> set[int]:
-        """The ids that merges make, or events."""
+        """The ids made by merges or events."""
         ids = {id for _, _, id in self.merges}
         if isinstance(self.scheme, Picky):
             from digram.vocab.picky import made, single_symbols
@@ -211,7 +211,7 @@ class BpeModel(Model):
         return ids
 
     def unreached(self, definition: Definition) -> list[int]:
-        """Those that no merge makes, and that are neither base tokens nor whole pretokens."""
+        """Tokens that no merge makes and that are neither base tokens nor whole pretokens."""
         known = self.made(definition) | set(definition.byte_ids or ())
         one = _is_byte if definition.unit == "byte" else _is_character
         lost = [
@@ -236,7 +236,7 @@ class BpeKernel(Kernel):
 
     @property
     def by_rank(self) -> bool:
-        """Whether the lowest rank comes first, always."""
+        """Whether the merge with the lowest rank is always applied first."""
         return self.scheme is None
 
     @property
@@ -246,23 +246,23 @@ class BpeKernel(Kernel):
 
     @property
     def description(self) -> str | None:
-        """What the scheme holds."""
+        """The description of the scheme."""
         return None if self.scheme is None else str(self.scheme)
 
     def to_dict(self) -> dict[str, Any]:
-        """Whether merges are ignored; the scheme, where there is one."""
+        """`ignore_merges`, and the scheme if there is one."""
         scheme = {} if self.scheme is None else {"scheme": self.scheme.to_dict()}
         return {"ignore_merges": self.ignore_merges, **scheme}
 
     def core(self) -> tuple[bool, _core.Scheme | None]:
-        """The same for the core."""
+        """The arguments for the core."""
         if self.scheme is not None and not isinstance(self.scheme, Scheme):
             raise TypeError(f"scheme is one of digram.vocab.schemes, not {show(self.scheme)}")
         scheme = None if self.scheme is None else self.scheme.core()
         return flag("ignore_merges", self.ignore_merges), scheme
 
     def model(self, tables: _core.Model) -> BpeModel:
-        """With the merges of these tables."""
+        """The model with the merges of these tables."""
         return BpeModel(tables.merges(), ignore_merges=self.ignore_merges, scheme=self.scheme)
 
 
@@ -271,7 +271,7 @@ def bpe(of: Model) -> BpeModel | None: ...
 @overload
 def bpe(of: Kernel) -> BpeKernel | None: ...
 def bpe(of: Model | Kernel) -> BpeModel | BpeKernel | None:
-    """The same as BPE; None for a model of another kind."""
+    """The argument if it is BPE; None for another kind."""
     return of if isinstance(of, BpeModel | BpeKernel) else None
 
 
@@ -280,14 +280,14 @@ def require_bpe(of: Model, what: str) -> BpeModel: ...
 @overload
 def require_bpe(of: Kernel, what: str) -> BpeKernel: ...
 def require_bpe(of: Model | Kernel, what: str) -> BpeModel | BpeKernel:
-    """The same as BPE. Raises `OptionError` for another kind: `what` rests on merges."""
+    """The argument if it is BPE. Raises `OptionError` for another kind, naming `what`."""
     found = bpe(of)
     if found is None:
         raise OptionError(
-            f"{what} needs the merges of a BPE tokenizer, and the model of this one is of the kind "
+            f"{what} needs the merges of a BPE tokenizer, but the model of this one is of the kind "
             f"{show(of.kind)}.",
             value=of.kind,
-            hint="Do it with a BPE tokenizer, as digram.train makes one.",
+            hint="Use a BPE tokenizer, such as one made by digram.train.",
         )
     return found
 
@@ -297,17 +297,17 @@ def require_ranked(of: Model, what: str) -> BpeModel: ...
 @overload
 def require_ranked(of: Kernel, what: str) -> BpeKernel: ...
 def require_ranked(of: Model | Kernel, what: str) -> BpeModel | BpeKernel:
-    """The same as BPE whose merges are applied by rank alone, which `what` rests on.
+    """The argument if it is BPE with merges applied by rank alone, which `what` needs.
 
-    Raises `OptionError` for another kind, and where there is a scheme.
+    Raises `OptionError` for another kind, and for a scheme.
     """
     found = require_bpe(of, what)
     if found.scheme is not None:
         raise OptionError(
-            f"{what} rests on merges that are applied by rank alone, and this tokenizer applies "
-            f"them otherwise ({found.scheme.kind}).",
+            f"{what} needs merges that are applied by rank alone, but this tokenizer applies them "
+            f"differently ({found.scheme.kind}).",
             value=found.scheme.kind,
-            hint="Do it with a tokenizer without that, or train anew.",
+            hint="Use a tokenizer without it, or train a new one.",
         )
     return found
 
@@ -320,9 +320,7 @@ def picky(of: Model | Kernel) -> Picky | None:
 
 
 Merges = list[tuple[int, int, int]]
-TOGETHER = (
-    "Do the vocabulary and the merges belong together? Special tokens take no part in merges."
-)
+TOGETHER = "Do the vocabulary and the merges belong together? Special tokens cannot be in merges."
 
 
 def _is_byte(token: bytes) -> bool:
@@ -334,10 +332,10 @@ def _is_character(token: bytes) -> bool:
 
 
 def _are_plain(merges: Merges, tokens: list[bytes | None], byte_ids: list[int] | None) -> bool:
-    """Whether the merges are right beyond doubt, as nearly all are; told in bulk.
+    """Whether the merges are certainly valid, by fast checks of all at once.
 
-    Ids rise along the merges and above those of the parts: then none stands there twice, and every
-    part was made before.
+    If the ids rise along the merges and are above those of the parts, no merge occurs twice and
+    every part is made earlier.
     """
     lefts = [left for left, _, _ in merges]
     rights = [right for _, right, _ in merges]
@@ -381,9 +379,9 @@ def _wrong_order(merges: Merges, tokens: list[bytes | None]) -> Fault | None:
         if (left, right) in seen or made_at(left, -1) >= rank or made_at(right, -1) >= rank:
             pair = f"{show(tokens[left])} + {show(tokens[right])}"
             if (left, right) in seen:
-                return Fault(f"{pair} stands there twice.", rank, "Remove one.", rank)
-            problem = f"{pair} has a part that only a later merge makes."
-            hint = "Put the merges into the order in which they were learned."
+                return Fault(f"{pair} occurs twice.", rank, "Remove one.", rank)
+            problem = f"{pair} has a part that is made by a later merge."
+            hint = "Sort the merges into the order in which they were learned."
             return Fault(problem, rank, hint, rank)
         seen.add((left, right))
     return None

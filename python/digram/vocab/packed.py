@@ -1,7 +1,7 @@
-"""A definition whose tokens and merges stay in the core: what loading and pickling pass on.
+"""A definition whose tokens and merges stay in the core, for loading and pickling.
 
-A list of 100,000 tokens and one of as many merges take longer to make, and to take apart again,
-than all that is done with them in between. `Definition` is the same as plain values.
+Converting 100,000 tokens and merges to Python objects and back takes longer than the work itself.
+`Definition` is the same as plain values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from digram._util.validation import instance, mapping
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.model import Kernel, Model
 
-if TYPE_CHECKING:  # it takes longer to import than a file to read
+if TYPE_CHECKING:  # importing it takes longer than reading a file
     from digram.vocab.definition import Definition, OnUnknown, TrainingRecord, Unit
     from digram.vocab.template import Template
 
@@ -21,7 +21,7 @@ __all__ = ["Compact", "Settings", "compacted"]
 
 
 class Settings(NamedTuple):
-    """What a definition says besides its tokens and the tables of its model; see `Definition`."""
+    """The fields of a definition other than tokens and the tables of the model."""
 
     pretokenizer: Pretokenizer
     kernel: Kernel
@@ -43,7 +43,7 @@ class Compact(NamedTuple):
     settings: Settings
 
     def plain(self) -> Definition:
-        """The same as plain values, built anew at each call."""
+        """The definition as plain values, made at each call."""
         from digram.vocab.definition import Definition
 
         fields = self.settings._asdict()
@@ -55,25 +55,25 @@ class Compact(NamedTuple):
         )
 
     def digest(self) -> str:
-        """That of the same as plain values, which are not made for it."""
+        """The digest of the definition, without making plain values."""
         from digram.vocab.definition import Packed, digest_of
 
-        settings, held = self.settings, Packed(*self.model.packed())
-        return digest_of(settings, settings.kernel, self.special_tokens, held)
+        settings, packed_model = self.settings, Packed(*self.model.packed())
+        return digest_of(settings, settings.kernel, self.special_tokens, packed_model)
 
 
 def compacted(definition: Definition) -> Compact:
     """A definition with its tokens and merges in the core.
 
-    Raises `VocabError` where the merges do not fit the tokens.
+    Raises `VocabError` if the merges do not match the tokens.
     """
-    # The room of definitions is above this one: what is asked for is what is read here.
+    # `Definition` cannot be imported here, so check the fields that are used.
     d = definition
     if not isinstance(getattr(d, "tokens", None), list):
         raise TypeError("definition is a digram.Definition, whose tokens are a list")
     instance("definition.model", d.model, Model)
     end = len(d.tokens)
-    while end and d.tokens[end - 1] is None:  # the highest id is that of a token
+    while end and d.tokens[end - 1] is None:  # the highest id must have a token
         end -= 1
     model = d.model.tables(d.tokens if end == len(d.tokens) else d.tokens[:end])
     mapping("reserved", d.reserved, "names and ranges of ids")

@@ -1,4 +1,4 @@
-"""What PickyBPE does to tokens in the order of time: learned, and told by their bytes."""
+"""The events of PickyBPE: learning them, and describing them by the bytes of tokens."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ __all__ = ["Event", "Picked", "learn_events", "made", "replayed", "single_symbol
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that PickyBPE did in training, and does again with each text.
+    """An event of PickyBPE in training, which is repeated when encoding.
 
-    A "merge" puts `token` wherever its two `parts` stand side by side. A "drop" takes `token` out
-    of the vocabulary and puts `parts` wherever it still stands: those of which it was made first,
-    or theirs, where they were dropped before. `count` is how often the pair stood in the training
-    corpus when it was chosen, or how often the dropped token still did; None where that is not
-    known.
+    A "merge" replaces each adjacent pair of its two `parts` by `token`. A "drop" removes `token`
+    from the vocabulary and replaces it by `parts`: those of its first merge, or their parts if they
+    were dropped before. `count` is the count of the pair in the training corpus when it was chosen,
+    or the remaining count of the dropped token; None if it is not known.
     """
 
     kind: Literal["merge", "drop"]
@@ -33,18 +32,18 @@ class Event:
 
 
 class Picked(NamedTuple):
-    """What was learned, with final ids but for what comes before the base."""
+    """The result of learning; ids start with those of the base."""
 
     tokens: list[bytes]
-    """The base, and the tokens that are left, in the order in which they were made first."""
+    """The base and the remaining tokens, in the order in which they were first made."""
     scheme: Picky
     counts: list[int]
-    """Of each event."""
+    """The count of each event."""
     stop_reason: StopReason
 
 
-# A token may double at each merge, so that a few lines of a file could ask for all memory. The core
-# has the same bounds.
+# A token can double at each merge, so that a small file could exhaust memory. The core has the same
+# limits.
 _MOST, _MOST_IN_ALL = 1 << 24, 1 << 28
 
 
@@ -62,7 +61,7 @@ def learn_events(
     ties: str,
     on_progress: Callable[[int, int], object],
 ) -> Picked:
-    """Merge, and drop what a merge leaves too rare; arguments as for the core's `train`."""
+    """Learn merges, and drop tokens that become too rare; arguments as for the core's `train`."""
     tokens, live, events, stop = _core.train_picky(
         counts,
         base,
@@ -77,7 +76,7 @@ def learn_events(
         on_progress=on_progress,
     )
     fallback = 256 * with_bytes
-    # By value, so that no order of ids plays a part in what the events say.
+    # Numbers are by value, so that events do not depend on the order of ids.
     place = {symbol: number for number, symbol in enumerate(sorted(base))}
     numbers = [*repeat(0, fallback), *(place[symbol] for symbol in base)]
     numbers += range(len(base), len(tokens) - fallback)
@@ -92,7 +91,7 @@ def learn_events(
 def single_symbols(
     tokens: Iterable[bytes | None], unit: Unit, byte_ids: Iterable[int] | None
 ) -> list[bytes]:
-    """The base tokens among tokens by id: bytes, or characters without the bytes of a fallback."""
+    """The base tokens among `tokens`: bytes, or characters without the fallback bytes."""
     apart = {*(byte_ids or ())}
     of_unit = [token for id, token in enumerate(tokens) if token is not None and id not in apart]
     if unit == "byte":
@@ -109,8 +108,8 @@ def made(scheme: Picky, base: Iterable[bytes]) -> set[bytes]:
             size = len(tokens[left]) + len(tokens[right])
             if size > _MOST or total + size > _MOST_IN_ALL:
                 raise VocabError(
-                    f"an event makes a token of {size:,} bytes; at most {_MOST:,} are kept, and "
-                    f"{_MOST_IN_ALL:,} in all."
+                    f"an event makes a token of {size:,} bytes; the limits are {_MOST:,} "
+                    f"for a token and {_MOST_IN_ALL:,} for all."
                 )
             token = tokens[left] + tokens[right]
             if token not in known:
@@ -118,18 +117,18 @@ def made(scheme: Picky, base: Iterable[bytes]) -> set[bytes]:
                 known.add(token)
                 tokens.append(token)
     except IndexError:
-        raise VocabError("an event merges a token that no event made before.") from None
+        raise VocabError("an event merges a token that no earlier event makes.") from None
     return known
 
 
 def replayed(
     scheme: Picky, base: Iterable[bytes], counts: Sequence[int | None] | None
 ) -> list[Event]:
-    """The events by the bytes of tokens. `base` are the base tokens, of one unit.
+    """The events with the bytes of tokens. `base` are the base tokens, of one unit.
 
-    Raises `VocabError` for events that contradict themselves.
+    Raises `VocabError` for inconsistent events.
     """
-    # The order of UTF-8 is that of code points.
+    # UTF-8 sorts in the order of code points.
     tokens = sorted(base)
     number = dict[bytes, int]()
     live, made_of = set(range(len(tokens))), dict[int, tuple[int, int]]()

@@ -1,9 +1,9 @@
-"""The size of a vocabulary: ids set aside by name, padding, and smaller ones of the same family.
+"""The size of a vocabulary: reserved ids, padding, and smaller vocabularies inside it.
 
 A reserved block of n ids is n special tokens, `<|name_0|>`, `<|name_1|>`, ... with consecutive ids,
-so that every reader of a file has the same ids, and as many tokens as there are rows of a model.
-They come after the merges and the other special tokens: what stands for text is not moved by the
-size of a block, and a model's first rows are those of the text.
+so that every reader of a file has the same ids, and as many tokens as a model has rows. They come
+after the merges and the other special tokens: the size of a block does not move the ids of text,
+and the first rows of a model belong to text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from digram._util.validation import mapping
 from digram.errors import OptionError, VocabError, several, show
 from digram.vocab.model import require_bpe
 
-if TYPE_CHECKING:  # it takes longer to import than a file to read
+if TYPE_CHECKING:  # importing it takes longer than reading a file
     from digram.vocab.definition import Definition, TrainingRecord
 
 __all__ = [
@@ -41,19 +41,19 @@ __all__ = [
 ]
 
 PADDING = "unused"
-"""The name of the block that pads."""
+"""The name of the block for padding."""
 
 _NAME = re.compile(r"[^\W\d_][\w.-]*")
-_MOST = 1 << 21  # ids in all, in the core
+_MAX_IDS = 1 << 21  # the limit of the core
 
 
 def blocks(
     reserve: Mapping[str, int] | None, pad_to_multiple: int | None, special_tokens: Iterable[str]
 ) -> dict[str, int]:
-    """What `reserve` asks for, checked: a number of ids for each name.
+    """Check `reserve`, and return the number of ids for each name.
 
-    Raises `OptionError` for a name that makes no token, a number below 1, and for a token that is
-    there already; `TypeError` for what is not a mapping of names to whole numbers.
+    Raises `OptionError` for an invalid name, a number below 1, and for a token that exists already;
+    `TypeError` if it is not a mapping of names to whole numbers.
     """
     if reserve is not None and not isinstance(reserve, Mapping):
         raise TypeError('reserve is a mapping of names to numbers, as in {"image": 8192}')
@@ -66,11 +66,11 @@ def blocks(
             raise OptionError(
                 f"reserve: {show(name)} is not a name for a block of ids.",
                 value=name,
-                hint="Begin with a letter, and go on with letters, digits, '_', '-' and '.'.",
+                hint="Use a letter, followed by letters, digits, '_', '-' and '.'.",
             )
         if name == PADDING and pad_to_multiple is not None:
             raise OptionError(
-                f"reserve: {show(name)} is the name of the ids that pad.",
+                f"reserve: {show(name)} is the name of the padding ids.",
                 value=name,
                 hint="Choose another name, or leave out pad_to_multiple=.",
             )
@@ -78,7 +78,7 @@ def blocks(
         clash = special & _texts(name, number).keys() if special else set()
         if clash:
             raise OptionError(
-                f"reserve: {min(clash)!r} would be a token of the block {show(name)}, and is a "
+                f"reserve: {min(clash)!r} would be a token of the block {show(name)}, but is a "
                 "special token already.",
                 value=name,
                 hint="Choose another name.",
@@ -87,7 +87,7 @@ def blocks(
 
 
 def with_blocks(definition: Definition, blocks: Mapping[str, int]) -> Definition:
-    """The definition with these blocks after its highest id, in order."""
+    """Add blocks after the highest id, in order."""
     special, reserved = dict(definition.special_tokens), dict(definition.reserved)
     first = size_of(definition)
     for name, number in blocks.items():
@@ -98,13 +98,13 @@ def with_blocks(definition: Definition, blocks: Mapping[str, int]) -> Definition
 
 
 def padded(definition: Definition, multiple: int | None) -> Definition:
-    """The definition with unused ids at its end, so that its size is a multiple of `multiple`."""
+    """Add unused ids at the end, so that the size is a multiple of `multiple`."""
     missing = 0 if multiple is None else -size_of(definition) % multiple
     return with_blocks(definition, {PADDING: missing}) if missing else definition
 
 
 def multiple_of(definition: Definition) -> int | None:
-    """What the size was padded to a multiple of, where that is known."""
+    """The multiple to which the size was padded, if that is known."""
     record = definition.training
     multiple = None if record is None else record.options.get("pad_to_multiple")
     return multiple if type(multiple) is int and multiple > 0 else None
@@ -113,7 +113,7 @@ def multiple_of(definition: Definition) -> int | None:
 def check_reserved(
     reserved: Mapping[str, range], special_tokens: Mapping[str, int], path: str | None = None
 ) -> None:
-    """Raises `VocabError` unless each id of a block is the special token of its name and place."""
+    """Raises `VocabError` unless the ids of each block are those of its special tokens."""
     mapping("reserved", reserved, "names and ranges of ids")
     for name, ids in reserved.items():
         if not isinstance(ids, range):
@@ -122,17 +122,16 @@ def check_reserved(
         wrong = next((t for t, i in texts.items() if special_tokens.get(t) != ids.start + i), None)
         if wrong is not None or ids.step != 1:
             raise VocabError(
-                f"the reserved block {show(name)} has the ids {ids.start} to {ids.stop - 1}, and "
-                "they are not those of its special tokens.",
+                f"the reserved block {show(name)} has the ids {ids.start} to {ids.stop - 1}, but "
+                "its special tokens have other ids.",
                 path=path,
                 value=name,
-                hint=f"Its tokens are <|{name}_0|>, <|{name}_1|>, ... with ids that follow one "
-                "another.",
+                hint=f"Its tokens are <|{name}_0|>, <|{name}_1|>, ... with consecutive ids.",
             )
 
 
 def shrunk(definition: Definition, vocab_size: int) -> Definition:
-    """What training to `vocab_size` would have given; see `digram.shrink`."""
+    """The definition that training to `vocab_size` would have made; see `digram.shrink`."""
     if isinstance(vocab_size, bool) or not isinstance(vocab_size, int):
         raise TypeError(f"vocab_size is a whole number, not {show(vocab_size)}")
     record = definition.training
@@ -142,12 +141,12 @@ def shrunk(definition: Definition, vocab_size: int) -> Definition:
         _check_words_first(record, _merges(small), whole=not removed)
         small = replace(small, training=_record(record, small, removed, vocab_size))
     if PADDING in small.reserved:
-        return small  # other tokens follow it, and keep their distance
+        return small  # other tokens follow the padding
     return padded(small, multiple_of(definition))
 
 
 def _check_words_first(record: TrainingRecord, merges: int, *, whole: bool) -> None:
-    """Refuses a size to which training in two stages would have learned fewer words."""
+    """Raises `VocabError` for a size to which two-stage training would have learned fewer words."""
     superwords = record.options.get("superwords")
     if not isinstance(superwords, dict) or superwords.get("kind") != "two-stage":
         return
@@ -158,7 +157,7 @@ def _check_words_first(record: TrainingRecord, merges: int, *, whole: bool) -> N
         return
     how = f"up to size {words}" if type(words) is int else f"by a share of the merges, {words}"
     raise VocabError(
-        "this vocabulary has no such smaller one inside it: its words were learned before its "
+        "this vocabulary contains none of that size: its words were learned before its "
         f"superwords, {how}.",
         value=words if isinstance(words, int | float) else None,
         hint="Train it to the smaller size.",
@@ -166,30 +165,30 @@ def _check_words_first(record: TrainingRecord, merges: int, *, whole: bool) -> N
 
 
 class Family(NamedTuple):
-    """The vocabularies inside one: its own size before padding, and the tokens that may go."""
+    """The smaller vocabularies inside one: its size before padding, and the removable tokens."""
 
     size: int
     learned: list[int]
-    """The ids of the tokens that merges make, rising. The last go first."""
+    """The ids of the tokens made by merges, in order. The last are removed first."""
 
     def removed(self, vocab_size: int) -> list[int]:
-        """The ids that the member of this size does not have; `OptionError` where it is none."""
+        """The ids to remove for this size; `OptionError` if there is no such vocabulary."""
         number = self.size - vocab_size
         if number < 0:
             raise OptionError(
-                f"vocab_size={vocab_size} is more than the {self.size} there are.",
+                f"vocab_size={vocab_size} is more than the size {self.size} of this vocabulary.",
                 value=vocab_size,
                 hint=f"Choose at most {self.size}, or train to the larger size.",
             )
         if number >= len(self.learned):
             min_size = self.min_size
             raise OptionError(
-                f"vocab_size={vocab_size} leaves no room for a merge: "
-                f"it has {several(min_size - 1, 'token')} without one.",
+                f"vocab_size={vocab_size} leaves no room for a merge: without merges there are "
+                f"{several(min_size - 1, 'token')}.",
                 value=vocab_size,
                 hint=f"It must be at least {min_size}."
                 if self.learned
-                else "This vocabulary holds no merges.",
+                else "This vocabulary has no merges.",
             )
         return self.learned[len(self.learned) - number :]
 
@@ -200,27 +199,26 @@ class Family(NamedTuple):
 
 
 def family(definition: Definition) -> Family:
-    """The vocabularies inside this one; `VocabError` where there are none."""
+    """The smaller vocabularies inside this one; `VocabError` if there are none."""
     whole = without_padding(definition)
     model = require_bpe(whole.model, "a smaller vocabulary")
     if model.scheme is not None:
         raise VocabError(
-            "this vocabulary has no smaller ones inside it: its merges are not applied by rank "
-            f"alone ({model.scheme.kind}).",
+            "this vocabulary contains no smaller ones: its merges are not applied by rank alone "
+            f"({model.scheme.kind}).",
             hint="Train it to the smaller size.",
         )
     made = [id for _, _, id in model.merges]
     if any(a >= b for a, b in pairwise(made)):
         raise VocabError(
-            "this vocabulary has no smaller ones inside it: its ids do not follow the order of its "
-            "merges.",
+            "this vocabulary contains no smaller ones: its ids are not in the order of its merges.",
             hint="Train it to the smaller size.",
         )
     base = base_ids(whole, set(made))
     rules = whole.pretokenizer.rules
     kept = {None} if rules is None else {None, *rules.tokens()}
     learned = [id for id, token in enumerate(whole.tokens) if token not in kept and id not in base]
-    if made:  # a token that nothing makes counts by its id among those that come after merges
+    if made:  # includes tokens without a merge whose ids follow the first merge
         learned = learned[bisect_left(learned, made[0]) :]
     return Family(size_of(whole), learned)
 
@@ -241,7 +239,7 @@ def base_ids(definition: Definition, made: set[int]) -> set[int]:
 
 
 def without(definition: Definition, removed: list[int]) -> Definition:
-    """The definition without these tokens; what stood above them closes up, its gaps kept."""
+    """Remove tokens; the ids above them move down, and gaps are kept."""
     gone = set(removed)
 
     new = partial(new_id, removed)
@@ -250,8 +248,8 @@ def without(definition: Definition, removed: list[int]) -> Definition:
     for left, right, _ in merges:
         if left in gone or right in gone:
             raise VocabError(
-                "this vocabulary has no such smaller one inside it: a token that no merge makes is "
-                "a part of one that stays.",
+                "this vocabulary contains none of that size: a removed token, which no merge "
+                "makes, is part of one that stays.",
                 value=left if left in gone else right,
                 hint="Train it to the smaller size.",
             )
@@ -281,7 +279,7 @@ def _without_gap(tokens: list[bytes | None]) -> list[bytes | None]:
 
 
 def new_id(removed: list[int], id: int) -> int:
-    """The new id of what stays."""
+    """The new id of a token that stays."""
     return id - bisect_left(removed, id)
 
 
@@ -308,7 +306,7 @@ def _merges(small: Definition) -> int:
 
 
 def without_padding(definition: Definition) -> Definition:
-    """The definition without the block that pads, where that is what it ends with."""
+    """The definition without its padding block, if that is at the end."""
     ids = definition.reserved.get(PADDING)
     if ids is None or ids.stop != size_of(definition):
         return definition
@@ -322,7 +320,7 @@ def without_padding(definition: Definition) -> Definition:
 
 
 def _texts(name: str, number: int) -> dict[str, int]:
-    """The texts of a block's tokens, each with its place in the block."""
+    """The texts of the tokens of a block, each with its index in the block."""
     return {f"<|{name}_{place}|>": place for place in range(number)}
 
 
@@ -336,5 +334,5 @@ def size_of(definition: Definition) -> int:
 def _check_number(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} is a whole number, not {show(value)}")
-    if not 1 <= value <= _MOST:
-        raise OptionError(f"{name}={show(value)} is not between 1 and {_MOST:,}.", value=value)
+    if not 1 <= value <= _MAX_IDS:
+        raise OptionError(f"{name}={show(value)} is not between 1 and {_MAX_IDS:,}.", value=value)

@@ -1,4 +1,4 @@
-"""What a vocabulary holds because rules want it so: tokens without a merge, preferred merges."""
+"""Apply rules to a vocabulary: tokens without a merge, and preferred merges."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["preferring", "protecting"]
 
 
 def protecting(definition: Definition, rules: Rules) -> Definition:
-    """The definition with the tokens of rules, and with text cut by these.
+    """Add the tokens of rules to a definition, and the rules to its pretokenizer.
 
-    Those that are not there yet come after the highest id. A pretoken that is a token becomes it,
-    so they need no merges.
+    New tokens come after the highest id. They need no merges, since a pretoken that equals a token
+    is encoded as that token.
 
     >>> from digram.pretokenizers.pretokenizer import Pretokenizer
     >>> from digram.vocab.model import BpeModel
@@ -29,7 +29,7 @@ def protecting(definition: Definition, rules: Rules) -> Definition:
     """
     if definition.unit != "byte":
         raise OptionError(
-            'rules are for unit="byte".',
+            'rules need unit="byte".',
             value=definition.unit,
             hint='Train with unit="byte", in which every text can be encoded.',
         )
@@ -52,7 +52,7 @@ def preferring(
     max_token_length: int | None = None,
     whole_characters: bool = False,
 ) -> Definition:
-    """The definition with the preferred merges after those that it has, each token once.
+    """Add preferred merges after the existing ones; each token is made once.
 
     >>> from digram.pretokenizers.pretokenizer import Pretokenizer
     >>> from digram.vocab.model import BpeModel
@@ -61,11 +61,11 @@ def preferring(
     >>> definition = Definition(tokens=tokens, model=BpeModel([]), pretokenizer=cut)
     >>> preferring(definition, Rules(prefer=["non", ("p", "re")])).tokens[256:]
     Traceback (most recent call last):
-    digram.errors.OptionError: prefer[1] = ('p', 're'): 're' is not a token by then. ...
+    digram.errors.OptionError: prefer[1] = ('p', 're'): 're' is not a token yet. ...
     >>> preferring(definition, Rules(prefer=["non", ("r", "e"), ("p", "re")])).tokens[256:]
     [b'no', b'non', b're', b'pre']
 
-    Raises `OptionError` for one that cannot be, or that breaks a limit of training.
+    Raises `OptionError` for an impossible merge, or one that exceeds a limit of training.
     """
     model = require_bpe(definition.model, "rules")
     tokens, merges = [*definition.tokens], [*model.merges]
@@ -82,9 +82,9 @@ def preferring(
             missing = [part for part in parts if part not in ids]
             if missing:
                 raise OptionError(
-                    f"{where}: {missing[0].decode()!r} is not a token by then.",
+                    f"{where}: {missing[0].decode()!r} is not a token yet.",
                     value=wanted,
-                    hint="Prefer it before.",
+                    hint="Prefer that token first.",
                 )
         while len(parts) > 1:
             left, right = parts[0], parts[1]
@@ -92,12 +92,12 @@ def preferring(
             if max_token_length is not None and len(left + right) > max_token_length:
                 broken = f"is longer than max_token_length={max_token_length}"
             elif whole_characters and _is_half(left + right):
-                broken = "holds a part of a character, which whole_characters= forbids"
+                broken = "has part of a character, which whole_characters= forbids"
             if broken is not None:
                 raise OptionError(
                     f"{where}: {(left + right).decode(errors='replace')!r} {broken}.",
                     value=wanted,
-                    hint="Leave it out, or prefer whole characters before what holds them.",
+                    hint="Leave it out, or prefer whole characters first.",
                 )
             if left + right in ids or forbidden.holds(left, right):
                 why = "is a token already" if left + right in ids else "is forbidden"
@@ -114,7 +114,7 @@ def preferring(
 
 
 def _is_half(token: bytes) -> bool:
-    r"""Whether a token goes over the border of a character with less than all of it.
+    r"""Whether a token joins part of a character with other bytes.
 
     >>> [_is_half(token) for token in (b"\xc3", b"\xa9", b"\xc3\xa9", b"a\xc3", b"\xa9a")]
     [False, False, False, True, True]
@@ -130,14 +130,14 @@ def _check_whole(definition: Definition, text: str, wanted: str | Pair, where: s
     pieces = definition.pretokenizer.splitter().split(text)
     if len(pieces) > 1:
         raise OptionError(
-            f"{where} is cut into {pieces}, so that no merge makes it.",
+            f"{where} is split into {pieces}, so no merge can make it.",
             value=wanted,
             hint="Leave it out, or protect it.",
         )
 
 
 def _merged(text: bytes, ids: dict[bytes, int], merges: list[tuple[int, int, int]]) -> list[bytes]:
-    """The tokens of a text by the merges so far."""
+    """The tokens of a text under the merges so far."""
     if text in ids:
         return [text]
     ranks = {(left, right): rank for rank, (left, right, _) in enumerate(merges)}

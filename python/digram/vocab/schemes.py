@@ -1,4 +1,4 @@
-"""How merges are applied, where it is not simply the lowest rank first."""
+"""Schemes: ways to apply merges other than by rank alone."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["SCHEMES", "Picky", "Scheme", "Superwords"]
 
 @dataclass(frozen=True, slots=True)
 class Superwords:
-    """Pretokens are cut into words; words are merged first, then those of one token join.
+    """Pretokens are split into words, which are merged first; then words of one token join.
 
-    `words` cuts a pretoken into words, and `ranks` are those of the merges that join words, in
-    rising order; see `digram.Boundless`.
+    `words` splits a pretoken into words, and `ranks` are the ranks of the merges that join words,
+    in increasing order; see `digram.Boundless`.
     """
 
     words: Pretokenizer
@@ -26,21 +26,21 @@ class Superwords:
     kind: ClassVar[str] = "superwords"
 
     def core(self) -> _core.Scheme:
-        """The same for the core."""
+        """The scheme for the core."""
         return _core.Scheme.superwords(self.words.splitter(), list(self.ranks))
 
     def __str__(self) -> str:
         cut = self.words.name or " then ".join(self.words.patterns) or "none"
-        return f"{several(len(self.ranks), 'merge')} join words, which are cut by {cut}"
+        return f"{several(len(self.ranks), 'merge')} join words, which are split by {cut}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as JSON, for files and digests."""
+        """The scheme as JSON, for files and digests."""
         words = {"patterns": list(self.words.patterns), "digits": self.words.digits}
         return {"kind": self.kind, "words": words, "ranks": list(self.ranks)}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Superwords:
-        """What `said` wrote; KeyError, TypeError and ValueError for anything else."""
+        """The reverse of `to_dict`; KeyError, TypeError and ValueError for invalid content."""
         _check_keys(content, "kind", "words", "ranks")
         _check_keys(content["words"], "patterns", "digits")
         patterns, digits = content["words"]["patterns"], content["words"]["digits"]
@@ -54,11 +54,11 @@ class Superwords:
 
 @dataclass(frozen=True, slots=True)
 class Picky:
-    """Tokens are merged, and dropped again, by events in the order of time; see `digram.train`.
+    """Tokens are merged and dropped by events in a fixed order; see `digram.train`.
 
-    An event is two numbers of tokens that are merged, or one of a token that is dropped. The
-    numbers are those of the base, bytes by value or characters by code point, and then of each
-    token in the order in which it was made first. `tok.events` tells the same by the tokens' bytes.
+    An event is a pair of numbers of tokens to merge, or the number of a token to drop. Numbers
+    start with the base, bytes by value or characters by code point, followed by the other tokens in
+    the order in which they were first made. `tok.events` has the events with the bytes of tokens.
     """
 
     events: tuple[tuple[int, ...], ...]
@@ -68,19 +68,19 @@ class Picky:
     def __str__(self) -> str:
         drops = sum(len(event) == 1 for event in self.events)
         merges = several(len(self.events) - drops, "merge")
-        return f"{merges} and {drops:,} dropped tokens, in the order of time"
+        return f"{merges} and {drops:,} dropped tokens, applied in order"
 
     def core(self) -> _core.Scheme:
-        """The same for the core."""
+        """The scheme for the core."""
         return _core.Scheme.events([(event[0], [*event, None][1]) for event in self.events])
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as JSON, for files and digests."""
+        """The scheme as JSON, for files and digests."""
         return {"kind": self.kind, "events": [list(event) for event in self.events]}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Picky:
-        """What `said` wrote; KeyError, TypeError and ValueError for anything else."""
+        """The reverse of `to_dict`; KeyError, TypeError and ValueError for invalid content."""
         _check_keys(content, "kind", "events")
         events = tuple(tuple(event) for event in content["events"])
         for event in events:
@@ -92,7 +92,7 @@ class Picky:
 
 
 def _check_keys(content: dict[str, Any], *known: str) -> None:
-    """Refuses what is not an object, and what says more than is understood."""
+    """Raises for a value that is not an object, and for unknown keys."""
     if not isinstance(content, dict):
         raise TypeError(f"{content!r} is not an object")
     for key in content:
@@ -105,4 +105,4 @@ Scheme = Superwords | Picky
 SCHEMES: dict[str, type[Superwords] | type[Picky]] = {
     scheme.kind: scheme for scheme in (Superwords, Picky)
 }
-"""By the name that files have for them."""
+"""The schemes by their names in files."""

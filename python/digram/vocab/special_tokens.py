@@ -11,15 +11,15 @@ from digram._util.validation import word
 __all__ = ["OnSpecial", "SpecialToken", "TextOrParts", "rule_of"]
 
 OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
-"""What becomes of text that spells a special token; a collection names those that are parsed."""
+"""How the text of special tokens is encoded; a collection names the tokens to parse."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpecialToken:
-    """A special token, named on purpose.
+    """A special token as part of a text.
 
-    Text never turns into a special token by itself; a `SpecialToken` among the parts of a text
-    does:
+    By default the text of a special token is encoded as plain text; a `SpecialToken` among the
+    parts of a text is encoded as the token:
 
     >>> import digram
     >>> tok = digram.train("a user wrote this", max_merges=0, special_tokens=["<|im_start|>"])
@@ -34,9 +34,9 @@ class SpecialToken:
 
 
 TextOrParts: TypeAlias = str | bytes | Sequence[str | bytes | SpecialToken]
-"""A text, or the parts of one in a list or tuple, which special tokens may stand between."""
+"""A text, or a list or tuple of its parts, which may include special tokens."""
 
 
 def rule_of(special: OnSpecial) -> OnSpecial | None:
-    """The argument that the core receives; None for "text", which is the fastest."""
+    """The argument for the core; None for "text", which is the fastest."""
     return None if isinstance(special, str) and special == "text" else special

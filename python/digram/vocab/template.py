@@ -1,4 +1,4 @@
-"""Templates: which special tokens stand around a text, or around two."""
+"""Templates: the special tokens around a text, or around a pair of texts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from digram.errors import OptionError, show
 __all__ = ["SEQUENCES", "Piece", "Template"]
 
 Piece = tuple[str, int]
-"""What stands at a place of a template: a special token, or `$A` or `$B`; and its type id."""
+"""An item of a template: a special token, `$A` or `$B`, with its type id."""
 
 SEQUENCES = ("$A", "$B")
-"""What stands for the tokens of the text, and for those of its pair."""
+"""The placeholders for the tokens of the text and of its pair."""
 
 _TYPED = re.compile(r"(.+):([0-9]+)", re.DOTALL)
 _LIMIT = 1 << 32
@@ -24,9 +24,9 @@ _LIMIT = 1 << 32
 class Template:
     """The special tokens around a text (`single`), and around a text with its pair (`pair`).
 
-    Written as Hugging Face's `TemplateProcessing` is: pieces with spaces between them, `$A` for the
-    tokens of the text, `$B` for those of its pair, anything else for a special token; `:1` gives a
-    piece the type id 1, where it would have 0.
+    The syntax is that of Hugging Face's `TemplateProcessing`: pieces separated by spaces, with `$A`
+    for the tokens of the text, `$B` for those of its pair, and the text of special tokens; `:1`
+    gives a piece the type id 1 instead of 0.
 
     >>> import digram
     >>> template = digram.Template("<s> $A </s>", pair="<s> $A </s> $B:1 </s>:1")
@@ -36,9 +36,9 @@ class Template:
     >>> tok.with_template(template)("a", "b").ids
     [256, 97, 257, 98, 257]
 
-    A special token with a space in it is written in a sequence: `["<my token>", ("$A", 1)]`, where
-    a `str` is a piece of its own. Without `pair` the template is for single texts, and a pair is an
-    error. Raises `OptionError` unless each text stands in its template exactly once.
+    Write a template as a sequence if a special token contains a space: `["<my token>", ("$A", 1)]`,
+    in which each `str` is a piece. Without `pair` the template is only for single texts, and a pair
+    is an error. Raises `OptionError` unless each text occurs in its template exactly once.
     """
 
     single: tuple[Piece, ...]
@@ -53,7 +53,7 @@ class Template:
 
     @property
     def tokens(self) -> list[str]:
-        """The special tokens that it names, each once, in the order of their first place."""
+        """The special tokens of the template, each once, in order of first occurrence."""
         names = (name for name, _ in (*self.single, *(self.pair or ())))
         return [name for name in dict.fromkeys(names) if name not in SEQUENCES]
 
@@ -70,10 +70,10 @@ def _pieces(
     names = [name for name, _ in pieces]
     for name in SEQUENCES:
         if names.count(name) != (name in needed):
-            wanted = "once" if name in needed else "nowhere"
+            wanted = "once" if name in needed else "0 times"
             raise OptionError(
-                f"the template {which}={show(written)} holds {name} {names.count(name)} times, and "
-                f"it should stand there {wanted}.",
+                f"the template {which}={show(written)} has {name} {names.count(name)} times, but "
+                f"should have it {wanted}.",
                 value=written,
             )
     return pieces

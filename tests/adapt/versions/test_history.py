@@ -215,7 +215,7 @@ def test_faults_of_counts() -> None:
         history().add("low", name="")
     with pytest.raises(TypeError, match="name must be a str"):
         history().add("low", name=3)  # type: ignore[arg-type]
-    with pytest.raises(digram.OptionError, match="counts hold none"):
+    with pytest.raises(digram.OptionError, match="counts contain none"):
         history().add(digram.count_pretokens("low"), separator="x")
 
 

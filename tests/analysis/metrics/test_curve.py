@@ -138,7 +138,7 @@ def test_what_makes_no_sense_is_refused(options: Any, message: str) -> None:
 
 def test_vocabularies_without_smaller_ones_are_refused() -> None:
     tok = digram.Tokenizer(vocabularies.SAMPLES["two merges make one token"])
-    with pytest.raises(digram.VocabError, match="no smaller ones inside it"):
+    with pytest.raises(digram.VocabError, match="contains no smaller ones"):
         digram.curve(tok, "low")
 
 

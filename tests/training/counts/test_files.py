@@ -162,7 +162,7 @@ def test_what_is_said_must_fit_the_rows(counts: Counts, tmp_path: Path) -> None:
         (b'"pretokens": %d,' % counts.pretokens, b'"pretokens": 99,', "add up to pretokens="),
         (b'"format": 1', b'"format": 9', "newer digram"),
         (b'"unit": "byte"', b'"unit": "bite"', "unit='bite'"),
-        (b'"documents": 1', b'"documents": "', "no JSON"),
+        (b'"documents": 1', b'"documents": "', "not JSON"),
         (counts.fingerprint[:8].encode(), b"00000000", "fingerprint"),
     ):
         assert whole.count(old) == 2, old  # the second is in the footer
@@ -221,7 +221,7 @@ def test_damaged_parquet(counts: Counts, tmp_path: Path) -> None:
     other = said | {b"digram": said[b"digram"].replace(b'"documents": 1', b'"documents": 2')}
     assert other != said
     pyarrow.parquet.write_table(file.replace_schema_metadata(other), path)
-    with pytest.raises(digram.CorruptFileError, match="do not fit the digest"):
+    with pytest.raises(digram.CorruptFileError, match="do not match the digest"):
         Counts.load(path)
     del other[b"digram.sha256"]  # as files of before
     pyarrow.parquet.write_table(file.replace_schema_metadata(other), path)

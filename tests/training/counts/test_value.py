@@ -98,7 +98,7 @@ def test_what_was_made_otherwise_does_not_go_together(counts: Counts) -> None:
     with pytest.raises(digram.ConfigMismatchError) as raised:
         digram.train(counts, pretokenizer="o200k", max_merges=1)
     assert str(raised.value) == (
-        'these counts were made with pretokenizer="gpt2", training asked for '
+        'these counts were made with pretokenizer="gpt2", but training needs '
         'pretokenizer="o200k". Count again, or pass pretokenizer="gpt2".'
     )
     with pytest.raises(digram.ConfigMismatchError, match=r"\. Count with .*rules=digram\.Rules"):
@@ -142,7 +142,7 @@ def test_options_for_text_are_refused_for_counts(counts: Counts) -> None:
         digram.train(counts, weights={"a": 1}, max_merges=1)
     with pytest.raises(digram.OptionError, match=r"weights="):
         count_pretokens(TEXT, weights={"a": 1})
-    with pytest.raises(TypeError, match=r"already counts"):
+    with pytest.raises(TypeError, match=r"already Counts"):
         count_pretokens(counts)
     with pytest.raises(digram.OptionError, match=r"unit='word'"):
         count_pretokens(TEXT, unit="word")  # type: ignore[arg-type]

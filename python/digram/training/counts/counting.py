@@ -1,4 +1,4 @@
-"""Counting: from texts, and from several corpora with weights, to counts."""
+"""Count the pretokens of texts, or of several corpora with weights."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ __all__ = [
 ]
 
 CorporaLike: TypeAlias = CorpusLike | Mapping[str, CorpusLike | Counts]
-"""What can be counted: one corpus, or several by their names, of which some are counted already."""
+"""One corpus, or several by name, of which some may already be `Counts`."""
 
 Corpora: TypeAlias = "Corpus | Mapping[str, Corpus | Counts] | Counts"
-"""The same, made ready to be read."""
+"""The same, prepared for reading."""
 
 Held: TypeAlias = _core.Counts | _core.SortedCounts
 """Counts in memory or on disk."""
@@ -57,7 +57,7 @@ def count_pretokens(
     memory_limit: int | str | None = None,
     progress: bool | None = None,
 ) -> Counts:
-    """Count the pretokens of a corpus: all that training needs to know of it, much smaller.
+    """Count the pretokens of a corpus. The counts are much smaller, and sufficient for training.
 
     >>> import digram
     >>> counts = digram.count_pretokens(["low low", "lower"], pretokenizer="whitespace")
@@ -66,9 +66,9 @@ def count_pretokens(
     >>> counts.documents, counts.bytes, counts.pretokens
     (2, 12, 3)
 
-    `corpus`, `separator`, `pretokenizer` and `unit` are as for `digram.train`, and so are the
-    merges that it learns of the counts. A dictionary names several corpora, one after the other;
-    counts may be among them. `weights` then says how much some of them count (`Counts.scale`, with
+    `corpus`, `separator`, `pretokenizer` and `unit` are those of `digram.train`, and training on
+    the counts makes the same merges. A dictionary names several corpora, which are counted in
+    order; some may be `Counts`. `weights` then has the weights of corpora (`Counts.scale`, with
     its rounding), 1 by default:
 
     >>> sources = {"en": "the cat", "sw": "paka"}
@@ -76,17 +76,16 @@ def count_pretokens(
     >>> counts["the"], counts["paka"], counts.bytes
     (1, 3, 19)
 
-    The result does not depend on `threads` (one for each core by default). That all bytes were
-    counted is checked before anything is weighted. `progress` draws a bar on stderr (by default
-    where that is a terminal). Raises as `train` does. Memory: the distinct pretokens, and some 40
-    bytes for each; while the text is counted several times that, or up to `memory_limit` ("2 GB",
-    as for `train`).
+    The result does not depend on `threads` (one per core by default). `progress` shows a bar on
+    stderr (by default if that is a terminal). Raises the errors of `train`. Memory: the distinct
+    pretokens, and some 40 bytes for each; several times as much during counting, or up to
+    `memory_limit` ("2 GB", as for `train`).
     """
     cut, unit = resolve(pretokenizer), check_unit(unit)
     threads = check_threads(threads)
     memory = memory_in_bytes(memory_limit)
     if isinstance(corpus, Counts):
-        raise TypeError("corpus is already counts; pass the text they are to be made of")
+        raise TypeError("corpus is already Counts; pass text")
     counting = Counting(cut, unit, threads, progress, memory)
     with advise_on_full_disk():
         counts, skipped = counting.count(corpora(corpus, separator), weights)
@@ -96,7 +95,7 @@ def count_pretokens(
 
 
 class Counted(NamedTuple):
-    """Counts, and how many records were skipped while they were made."""
+    """Counts, and the number of records that were skipped."""
 
     counts: Held
     skipped: int = 0
@@ -104,7 +103,7 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """How sources are counted: within a limit of memory, noted in a checkpoint."""
+    """The settings for counting, with a limit of memory and a checkpoint."""
 
     cut: Pretokenizer
     unit: Unit
@@ -115,11 +114,10 @@ class Counting:
     spotter: Spotter | None = None
 
     def count(self, corpus: Corpora, weights: Mapping[str, Any] | None) -> Counted:
-        """The counts of one corpus, or of several; or those that are there.
+        """Count one corpus or several; `Counts` are returned unchanged.
 
-        They are on disk where they did not fit into memory while they were counted, or went there
-        for the checkpoint. Whether merging has room for them in memory is another question, which
-        the core answers.
+        The result is on disk if it did not fit into memory during counting, or was written to the
+        checkpoint. The core decides whether merging has enough memory for it.
         """
         if isinstance(corpus, Mapping):
             return self._count_named(corpus, weights)
@@ -157,10 +155,10 @@ class Counting:
             return Counted(joiner.finish(tell), skipped)
 
     def count_one_of(self, number: int, name: str, corpus: Corpus | Counts) -> Counted:
-        """The counts of one corpus of several, by its number and name."""
+        """Count one of several corpora, given its number and name."""
         if isinstance(corpus, Counts):
             made = (corpus.pretokenizer, corpus.unit)
-            check_made(made, (self.cut, self.unit), "these counts", "asked for is")
+            check_made(made, (self.cut, self.unit), "these counts", "but the call has")
             return Counted(corpus._held, corpus.skipped)
         point = None
         if self.checkpoint is not None:
@@ -171,9 +169,9 @@ class Counting:
     def _count(self, corpus: Corpus, point: Checkpoint | None, name: str | None = None) -> Counted:
         splitter, memory = self.cut.splitter(), self.memory
         size = corpus.size
-        # What is held of a file that cannot be cut must leave room for counting.
-        most = None if memory is None else memory // 4
-        reading = corpus.batches(splitter.last_border, most)
+        # A document that cannot be divided must leave memory for counting.
+        largest = None if memory is None else memory // 4
+        reading = corpus.batches(splitter.last_border, largest)
         texts = _checked(reading) if self.unit == "char" else reading
         texts = texts if self.spotter is None else self.spotter.over(texts)
         if point is None:
@@ -182,16 +180,16 @@ class Counting:
         else:
             counter = point.counter(splitter, memory)
             texts = point.rest(texts, counter, lambda: reading.skipped)
-            if size is not None and corpus.stamps is None:  # files are read again
+            if size is not None and corpus.stamps is None:  # files are read again from the start
                 size = max(size - point.state.bytes, 0)
             if point.state.bytes and not point.merges:
                 counted = amount(point.state.bytes)
-                note(f"Went on from {counted} counted in {point.folder}.", self.progress)
+                note(f"Resumed after {counted} counted in {point.folder}.", self.progress)
         try:
             with contextlib.closing(reading):
                 self._add(counter, texts, reading, size, _titled("Counting", name))
         except CorruptFileError as error:
-            # With a checkpoint what stands before the record may be noted there.
+            # With a checkpoint, the documents before the record may be saved already.
             if error.record is not None and point is None:
                 kind = "table" if error.path is None else "file"
                 error.message += f" Nothing was counted from this {kind}."
@@ -216,22 +214,22 @@ class Counting:
             for batch in texts:
                 begun = sum(not isinstance(text, Further) for text in batch)
                 counter.add(batch, self.threads, begun)
-                # Of files what was read of the disk counts, since their sizes do.
+                # For files the progress is the bytes read from disk, as the total is.
                 advance(reading.done - done if reading.done else sum(map(len, batch)))
                 done = reading.done
 
     def _folder(self) -> str | os.PathLike[str]:
-        """Where what does not fit into memory goes."""
+        """The folder for data that does not fit into memory."""
         import tempfile
 
         return tempfile.gettempdir() if self.checkpoint is None else self.checkpoint.folder
 
 
 def corpora(corpus: CorporaLike | Counts, separator: str | bytes | None) -> Corpora:
-    """What a caller gives as text or counts, made ready to be read: all files are looked up.
+    """Prepare the text or counts of a caller for reading; checks that all files exist.
 
-    Raises as `Corpus.of` does, with the name of the corpus; `OptionError` for a separator where
-    there is nothing to cut.
+    Raises the errors of `Corpus.of`, with the name of the corpus; `OptionError` for a separator if
+    there are only counts.
     """
     if isinstance(corpus, Counts):
         refuse_separator(separator)
@@ -245,7 +243,7 @@ def corpora(corpus: CorporaLike | Counts, separator: str | bytes | None) -> Corp
 def named_corpora(
     argument: str, sources: Mapping[str, CorpusLike | Counts], separator: str | bytes | None
 ) -> dict[str, Corpus | Counts]:
-    """The same of several corpora by their names; `argument` is what they were given as."""
+    """Prepare several named corpora; `argument` is the name of the argument."""
     found: dict[str, Corpus | Counts] = {}
     for name, one in sources.items():
         try:
@@ -257,45 +255,45 @@ def named_corpora(
 
 
 def refuse_separator(separator: str | bytes | None, *sources: object) -> None:
-    """Counts were cut before; `OptionError` where they are to be cut again, and nothing else is."""
+    """`OptionError` for a separator if all sources are counts, which cannot be split again."""
     if separator is not None and all(isinstance(one, Counts) for one in sources):
         raise OptionError(
-            "separator= cuts text, and counts hold none.",
+            "separator= splits text, but counts contain none.",
             value=separator,
-            hint="Give it to digram.count_pretokens.",
+            hint="Pass it to digram.count_pretokens.",
         )
 
 
 def made_with(cut: Pretokenizer, unit: Unit, corpus: Corpora) -> list[str]:
-    """What decides how a corpus is counted, beside its text: for the note of a checkpoint.
+    """The settings that determine the counts of a text, to be stored in a checkpoint.
 
-    Here counts the separator that cuts, whoever gave it and as which type.
+    They include the separator in use, normalized to bytes.
     """
     return [fingerprint(cut, unit), repr(separator_in(corpus))]
 
 
 def separator_in(corpus: Corpora) -> bytes | None:
-    """The separator that cuts text; of several corpora that of the first."""
+    """The separator in use; for several corpora that of the first."""
     several = corpus.values() if isinstance(corpus, Mapping) else [corpus]
     return next((one.separator for one in several if isinstance(one, Corpus)), None)
 
 
 def have_first(sources: Mapping[str, Any]) -> bool:
-    """Whether it is known of all where each pretoken first stands."""
+    """Whether all sources have first occurrences."""
     return all(one.has_first for one in sources.values() if isinstance(one, Counts))
 
 
 def weights_without_names() -> OptionError:
-    """What is wrong with weights for one corpus."""
+    """The error for weights with a single corpus."""
     return OptionError(
-        "weights= is for several corpora, by their names.",
-        hint='Pass a dictionary, as in train({"en": ..., "sw": ...}, weights={"sw": 2}), or weigh '
-        "counts with scale.",
+        "weights= needs several named corpora.",
+        hint='Pass a dictionary, as in train({"en": ..., "sw": ...}, weights={"sw": 2}), or scale '
+        "counts with Counts.scale.",
     )
 
 
 def _titled(phase: str, corpus: str | None) -> str:
-    """What a bar is called; of several corpora each has bars of its own."""
+    """The title of a progress bar; with several corpora it includes the name."""
     return phase if corpus is None else f"{phase} {corpus}"
 
 
@@ -307,7 +305,7 @@ def _factors(
     for name in weights or {}:
         if name not in sources:
             raise OptionError(
-                f"weights= names {show(name)}, and no corpus has that name.",
+                f"weights= names {show(name)}, but no corpus has that name.",
                 value=name,
                 hint=f"Corpora: {', '.join(map(repr, sources))}.",
             )
@@ -315,8 +313,8 @@ def _factors(
 
 
 def _checked(batches: Iterable[list[Text]]) -> Iterator[list[Text]]:
-    """The batches; `InvalidTextError` for bytes that hold no characters, with their place."""
-    number, offset = -1, 0  # of the text, and of what comes of it next
+    """Yield the batches; `InvalidTextError` for invalid UTF-8, with its place."""
+    number, offset = -1, 0  # of the current text, and of its next part
     for batch in batches:
         for text in batch:
             if not isinstance(text, Further):
@@ -328,7 +326,7 @@ def _checked(batches: Iterable[list[Text]]) -> Iterator[list[Text]]:
             except UnicodeDecodeError as error:
                 offset += error.start
                 raise InvalidTextError(
-                    f"text {number} is not UTF-8 at byte {offset}; characters need UTF-8.",
+                    f'text {number} is not UTF-8 at byte {offset}; unit="char" needs UTF-8.',
                     index=number,
                     offset=offset,
                     hint='Convert it to UTF-8, or train with unit="byte".',

@@ -1,8 +1,8 @@
-"""Counts as a file, and back.
+"""Save counts to files, and load them.
 
-The usual form is Arrow's file format, written and read by the core with nothing more installed. Its
-footer carries the SHA-256 of all before it, so that nothing damaged is ever decoded. Parquet is
-smaller and left to pyarrow; its metadata carry a digest of what is to be read.
+The default is Arrow's file format, which the core writes and reads without other packages. Its
+footer has the SHA-256 of the file before it, so that damaged data is never decoded. Parquet is
+smaller and needs pyarrow; its metadata have a digest of the content.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 __all__ = ["from_bytes", "holds_counts", "load", "pyarrow", "save", "to_bytes"]
 
 _ARROW, _PARQUET = b"ARROW1\0\0", b"PAR1"
-# What such files of ours hold near their ends, and those of others don't.
+# Bytes near the ends of files of counts that other files do not have.
 _MARKS = {_ARROW[:4]: b"digram.sha256", _PARQUET: b'"fingerprint"'}
 _DIGEST = b"digram.sha256"
 _COPY = "Copy the file again, or count again."
 
 
 def save(counts: Counts, path: str | PathLike[str]) -> None:
-    """Write a file, whose form its name decides; see `Counts.save`."""
+    """Write a file in the format of its name; see `Counts.save`."""
     if os.path.splitext(path_name(path))[1].lower() == ".parquet":
         atomic_write(path, _to_parquet(counts))
     else:
@@ -40,7 +40,7 @@ def save(counts: Counts, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str]) -> tuple[_core.Counts, CountsMetadata]:
-    """What a file holds, whose form its first bytes tell; see `Counts.load`."""
+    """Load a file in the format of its first bytes; see `Counts.load`."""
     _check_ends(path_name(path))
     data = read_file(path, None)
     try:
@@ -51,7 +51,7 @@ def load(path: str | PathLike[str]) -> tuple[_core.Counts, CountsMetadata]:
 
 
 def _check_ends(path: str) -> None:
-    """Refuses a large file that cannot be one of counts before all of it is in memory."""
+    """Check the ends of a large file before reading all of it into memory."""
     if os.path.getsize(path) <= LARGEST:
         return
     with open(path, "rb") as file:
@@ -66,7 +66,7 @@ def _check_ends(path: str) -> None:
 
 
 def holds_counts(path: str | PathLike[str]) -> bool:
-    """Whether a file looks like counts that were saved, by its first and last bytes."""
+    """Whether a file looks like saved counts, by its first and last bytes."""
     with open(path, "rb") as file:
         mark = _MARKS.get(file.read(4))
         if mark is None:
@@ -88,7 +88,7 @@ def to_bytes(counts: Counts) -> Iterator[bytes]:
 
 
 def from_bytes(data: bytes) -> tuple[_core.Counts, CountsMetadata]:
-    """What the bytes of a file hold."""
+    """The counts in the bytes of a file."""
     import hashlib
 
     if not data.startswith(_ARROW):
@@ -97,7 +97,7 @@ def from_bytes(data: bytes) -> tuple[_core.Counts, CountsMetadata]:
     reader = _core.CountsReader(data)
     if hashlib.sha256(memoryview(data)[: reader.digested]).hexdigest() != reader.digest:
         raise CorruptFileError(
-            f"bytes 0 to {reader.digested} do not fit the digest in the footer.",
+            f"bytes 0 to {reader.digested} do not match the digest in the footer.",
             value=reader.digest,
             hint=_COPY,
         )
@@ -106,12 +106,12 @@ def from_bytes(data: bytes) -> tuple[_core.Counts, CountsMetadata]:
 
 
 def _checked(counts: _core.Counts, metadata: CountsMetadata) -> tuple[_core.Counts, CountsMetadata]:
-    """Refuses rows that do not add up to what is said of them."""
+    """Raises `CorruptFileError` if the rows do not add up to the stated totals."""
     for name in ("bytes", "pretokens", "end"):
         found, stated = getattr(counts, name), getattr(metadata, name)
         if found != stated:
             raise CorruptFileError(
-                f"the rows add up to {name}={found}, and the file says {stated}.", hint=_COPY
+                f"the rows add up to {name}={found}, but the file says {stated}.", hint=_COPY
             )
     return counts, metadata
 
@@ -126,7 +126,7 @@ def _to_parquet(counts: Counts) -> bytes:
         table.replace_schema_metadata({b"digram": line, _DIGEST: digest}),
         sink,
         compression="zstd",
-        use_dictionary=False,  # no piece comes twice
+        use_dictionary=False,  # pieces are distinct
         write_page_checksum=True,
     )
     return bytes(sink.getvalue())
@@ -143,7 +143,7 @@ def _from_parquet(data: bytes) -> tuple[_core.Counts, CountsMetadata]:
     line = (table.schema.metadata or {}).get(b"digram")
     if line is None:
         raise CorruptFileError(
-            "the file says nothing of how its text was cut.",
+            "the file does not store its pretokenizer.",
             hint="Read it with pyarrow, and pass the table to digram.Counts.from_arrow.",
         )
     metadata = from_json(line.decode("utf-8", "replace"))
@@ -152,21 +152,21 @@ def _from_parquet(data: bytes) -> tuple[_core.Counts, CountsMetadata]:
     except ValueError as error:  # an OptionError, or what pyarrow raises
         raise CorruptFileError(str(error), hint=_COPY) from None
     counts = counts.of_corpus(metadata.documents, metadata.end)
-    # Files of before have none.
+    # Older files have no digest.
     if table.schema.metadata.get(_DIGEST, digest := _digest(counts, line).encode()) != digest:
-        raise CorruptFileError("the counts do not fit the digest that the file tells.", hint=_COPY)
+        raise CorruptFileError("the counts do not match the digest in the file.", hint=_COPY)
     return _checked(counts, metadata)
 
 
 def _digest(counts: _core.Counts, line: bytes) -> str:
-    """Of the rows and of what is said of them. Checksums of pages are not those of a whole file."""
+    """The digest of the rows and metadata, since checksums of pages do not cover the whole file."""
     import hashlib
 
     return hashlib.sha256(line + b"\n" + counts.digest().encode()).hexdigest()
 
 
 def pyarrow(purpose: str) -> Any:
-    """pyarrow, with its Parquet; an `OptionError` with the remedy where it is not installed."""
+    """Import pyarrow with Parquet; raises `OptionError` if it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -174,6 +174,6 @@ def pyarrow(purpose: str) -> Any:
         raise OptionError(
             f"{purpose} needs pyarrow, which is not installed.",
             hint='Install it in the folder of digram\'s clone: pip install ".[arrow]". Files in '
-            "Arrow's own format, with any name but *.parquet, need nothing more.",
+            "Arrow's own format, with any name but *.parquet, do not need it.",
         ) from None
     return pyarrow

@@ -1,4 +1,4 @@
-"""What counts were made with, and what a file says of them beside its rows."""
+"""The settings of counts, and the metadata that files store with the rows."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from digram.vocab.definition import Unit
 __all__ = ["COLUMNS", "CountsMetadata", "fingerprint", "from_json", "spelled", "to_json"]
 
 VERSION = 1
-"""The version of what a file says. A reader refuses later ones."""
+"""The version of the metadata. Later versions are refused."""
 
 COLUMNS = ("piece", "count", "first")
-"""What a table of counts has; the last need not be there."""
+"""The columns of a table of counts; the last is optional."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountsMetadata:
-    """What a file says beside its rows.
+    """The metadata of a file of counts.
 
-    `end` is where the corpus ends, for first occurrences, and `skipped` counts the records that
-    were passed over.
+    `end` is the end of the corpus, for first occurrences, and `skipped` the number of skipped
+    records.
     """
 
     pretokenizer: Pretokenizer
@@ -38,9 +38,9 @@ class CountsMetadata:
 
 
 def fingerprint(pretokenizer: Pretokenizer, unit: Unit) -> str:
-    """SHA-256, in hexadecimal, of what decides how a text is counted: patterns, digits, unit.
+    """SHA-256, in hexadecimal, of the settings that determine counts: patterns, digits, unit.
 
-    Files carry it, so it is fixed for good. What comes later is part of it only where it is set.
+    Files store it, so it must never change. Newer settings are included only if they are set.
     """
     import hashlib
 
@@ -55,7 +55,7 @@ def fingerprint(pretokenizer: Pretokenizer, unit: Unit) -> str:
 
 
 def spelled(pretokenizer: Pretokenizer) -> str:
-    """A pretokenizer as one writes it after `pretokenizer=`.
+    """A pretokenizer as Python code, for messages.
 
     >>> spelled(Pretokenizer("gpt2")), spelled(Pretokenizer(None, digits="individual"))
     ('"gpt2"', "digram.Pretokenizer(None, digits='individual')")
@@ -68,7 +68,7 @@ def spelled(pretokenizer: Pretokenizer) -> str:
 
 
 def to_json(metadata: CountsMetadata) -> str:
-    """A line of JSON, the same for equal counts."""
+    """The metadata as a line of JSON, the same for equal counts."""
     cut = metadata.pretokenizer
     return json.dumps(
         {
@@ -85,7 +85,7 @@ def to_json(metadata: CountsMetadata) -> str:
             "bytes": metadata.bytes,
             "pretokens": metadata.pretokens,
             "end": metadata.end,
-            # What came later is there only where it says something.
+            # Newer fields are written only if they differ from the default.
             **({"skipped": metadata.skipped} if metadata.skipped else {}),
         },
         sort_keys=True,
@@ -93,15 +93,15 @@ def to_json(metadata: CountsMetadata) -> str:
 
 
 def from_json(line: str) -> CountsMetadata:
-    """What such a line says; `CorruptFileError` where it is none."""
+    """The reverse of `to_json`; `CorruptFileError` for an invalid line."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        raise CorruptFileError("what the file says of its counts is no JSON.") from None
+        raise CorruptFileError("the metadata of the file are not JSON.") from None
     version = _expect(_expect(found, dict, "it").get("format"), int, "format")
     if version > VERSION:
         raise CorruptFileError(
-            f"the file has format {version}, and this version of digram reads up to {VERSION}.",
+            f"the file has format {version}; this version of digram reads up to {VERSION}.",
             value=version,
             hint="Install a newer digram.",
         )
@@ -116,7 +116,7 @@ def from_json(line: str) -> CountsMetadata:
     )
     if found.get("fingerprint") != fingerprint(metadata.pretokenizer, metadata.unit):
         raise CorruptFileError(
-            "the fingerprint does not fit the pretokenizer and the unit.",
+            "the fingerprint does not match the pretokenizer and the unit.",
             value=found.get("fingerprint"),
         )
     return metadata
@@ -134,7 +134,7 @@ def _pretokenizer(found: dict[str, Any]) -> Pretokenizer:
     except PatternError as error:
         raise CorruptFileError(f"a pattern is not supported: {error}") from None
     except (OptionError, TypeError) as error:
-        raise CorruptFileError(f"the rules are not understood: {error}") from None
+        raise CorruptFileError(f"the rules are not valid: {error}") from None
 
 
 def _expect(value: Any, kind: type, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Counts as a value."""
+"""The class `Counts`."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from digram.vocab.definition import Unit
 __all__ = ["Counts", "check_same"]
 
 Piece: TypeAlias = bytes  # in the class below, `bytes` is a number
-_AT_ONCE = 1 << 12  # pretokens made into Python objects together
-_MOST = (1 << 64) - 1  # the largest count there is
+_AT_ONCE = 1 << 12  # pretokens converted to Python objects at a time
+_MAX_COUNT = (1 << 64) - 1
 
 
 class Counts:
-    """Which pretokens a corpus holds and how often. Made by `digram.count_pretokens`; immutable.
+    """The distinct pretokens of a corpus with their counts, made by `digram.count_pretokens`.
 
     >>> import digram
     >>> counts = digram.count_pretokens("the cat and the dog and the bird", pretokenizer="gpt2")
@@ -49,17 +49,17 @@ class Counts:
     >>> digram.train(counts + more, max_merges=2).merges
     [(b'h', b'e'), (b't', b'he')]
 
-    `digram.train(counts, ...)` gives what training on the text gives. Counts of parts of a corpus
-    add up to those of the whole, in any grouping, so that they can be made anywhere and brought
-    together. All sides must be made with the same pretokenizer and unit, else it is a
-    `ConfigMismatchError`; numbers have 64 bits, and more is a `LimitExceededError`.
+    `digram.train(counts, ...)` gives the same result as training on the text. Counts of parts of a
+    corpus add up to those of the whole, so that they can be made on different machines. The parts
+    must have the same pretokenizer and unit, otherwise `ConfigMismatchError` is raised. Counts have
+    64 bits; larger ones raise `LimitExceededError`.
 
-    Counts may know where each pretoken first stands, which `ties="first_seen"` needs; those made
-    from text do (`has_first`). Iteration is in that order; without it, in the order of bytes.
+    Counts may include the first occurrence of each pretoken, which `ties="first_seen"` needs; those
+    made from text do (`has_first`). Iteration is in that order, otherwise in the order of bytes.
 
-    Two are equal when they hold the same pretokens, counts, first occurrences and totals, and were
-    made alike; equal counts save to equal bytes. Memory: some 32 bytes for each distinct pretoken
-    beside its own. All that looks through them is linear; the first look-up sorts.
+    Objects are immutable. Two are equal if they have the same pretokens, counts, first occurrences,
+    totals and settings; equal counts are saved to equal bytes. Memory: some 32 bytes for each
+    distinct pretoken in addition to its bytes. Iteration is linear; the first look-up sorts.
     """
 
     __slots__ = ("_held", "_pretokenizer", "_skipped", "_unit")
@@ -76,7 +76,7 @@ class Counts:
         pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None,
         unit: Unit = "byte",
     ) -> Self:
-        """Counts that somebody else made, by pretokens cut as `pretokenizer` says.
+        """Make counts from pretokens that were split by `pretokenizer`.
 
         >>> counts = Counts({"low": 5, "lower": 2}, pretokenizer="whitespace")
         >>> counts.bytes, counts.pretokens, counts.documents, counts.has_first
@@ -93,7 +93,7 @@ class Counts:
         cls, core: _core.Counts, pretokenizer: Pretokenizer, unit: Unit, skipped: int = 0
     ) -> Self:
         if unit == "char":
-            core.characters()  # raises where there are bytes that are none
+            core.characters()  # raises for invalid UTF-8
         made = object.__new__(cls)
         for name, value in (
             ("_held", core),
@@ -113,46 +113,46 @@ class Counts:
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"counts are immutable, and {name} cannot be deleted")
 
-    # --- what they hold
+    # --- content
 
     @property
     def pretokenizer(self) -> Pretokenizer:
-        """How the text was cut."""
+        """The pretokenizer that split the text."""
         return self._pretokenizer
 
     @property
     def unit(self) -> Unit:
-        """What merges will start from: with "char" the text was checked to be UTF-8."""
+        """The unit that merges start from; with "char" the text is valid UTF-8."""
         return self._unit
 
     @property
     def documents(self) -> int:
-        """How many texts were counted; filters and weights leave it as it is."""
+        """The number of texts that were counted; filters and weights do not change it."""
         return self._held.documents
 
     @property
     def skipped(self) -> int:
-        """How many records held no text and were passed over, under `on_error="skip"`."""
+        """The number of records without text that were skipped under `on_error="skip"`."""
         return self._skipped
 
     @property
     def bytes(self) -> int:
-        """The bytes of all pretokens: each one's length times its count."""
+        """The size of all pretokens in bytes: the sum of length times count."""
         return self._held.bytes
 
     @property
     def pretokens(self) -> int:
-        """The number of all pretokens, repeated ones included: the sum of the counts."""
+        """The number of all pretokens, including repeated ones: the sum of the counts."""
         return self._held.pretokens
 
     @property
     def has_first(self) -> bool:
-        """Whether it is known where each pretoken first stands."""
+        """Whether the first occurrence of each pretoken is known."""
         return self._held.end is not None
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256, in hexadecimal, of what decides how text is counted: pretokenizer and unit."""
+        """SHA-256, in hexadecimal, of the pretokenizer and the unit."""
         return fingerprint(self._pretokenizer, self._unit)
 
     def __len__(self) -> int:
@@ -160,7 +160,7 @@ class Counts:
         return len(self._held)
 
     def __getitem__(self, piece: str | Piece) -> int:
-        """How often a pretoken stands in the corpus; 0 where it does not."""
+        """The count of a pretoken; 0 if it does not occur."""
         return self._held.get(piece)
 
     def __contains__(self, piece: str | Piece) -> bool:
@@ -175,14 +175,14 @@ class Counts:
             yield from self._held.items(start, _AT_ONCE)
 
     def most_common(self, n: SupportsIndex | None = None) -> list[tuple[Piece, int]]:
-        """The `n` most frequent pretokens with their counts, or all; of equal counts by bytes."""
+        """The `n` most frequent pretokens with their counts, or all; equal counts in byte order."""
         number = len(self) if n is None else any_number("n", n)
         return self._held.most_common(max(0, min(number, len(self))))
 
-    # --- what can be made of them
+    # --- operations
 
     def __add__(self, other: Counts) -> Self:
-        """The counts of both, as if the other's text came after this one's."""
+        """The sum of two counts, as if the other's text followed this one's."""
         return self.merge([self, other]) if isinstance(other, Counts) else NotImplemented
 
     def __radd__(self, other: object) -> Self:
@@ -191,24 +191,24 @@ class Counts:
 
     @classmethod
     def merge(cls, parts: Iterable[Counts]) -> Self:
-        """The counts of several corpora, as if each came after the one before it.
+        """The counts of several corpora, as if their texts followed each other.
 
         >>> import digram
         >>> parts = [digram.count_pretokens(text) for text in ("a b", "b c", "c d")]
         >>> digram.Counts.merge(parts) == digram.count_pretokens(["a b", "b c", "c d"])
         True
 
-        First occurrences are known where all parts know theirs; without them the order of the
-        parts does not matter (`without_first`). Linear in all entries, where `sum` is not.
+        The result has first occurrences if all parts have them; without them the order of the
+        parts does not matter (`without_first`). Linear in the number of entries, unlike `sum`.
         """
         found = list(parts)
         for index, part in enumerate(found):
             if not isinstance(part, Counts):
                 raise TypeError(f"parts[{index}] is of type {type(part).__name__}, not Counts.")
         if not found:
-            raise OptionError("there are no counts to merge.", hint="Give at least one.")
+            raise OptionError("there are no counts to merge.", hint="Pass at least one.")
         for part in found[1:]:
-            check_same(part, found[0], "these counts", "the first ones")
+            check_same(part, found[0], "these counts", "but the first ones with")
         return cls._of(
             _core.Counts.merge([part._held for part in found]),
             found[0]._pretokenizer,
@@ -217,26 +217,25 @@ class Counts:
         )
 
     def __sub__(self, other: Counts) -> Self:
-        """What is left when a part of the corpus is taken away again, without first occurrences.
+        """The counts without those of a part of the corpus, and without first occurrences.
 
-        Raises `OptionError`, which names the pretoken, where less would be left than nothing.
+        Raises `OptionError`, naming the pretoken, if a count would become negative.
         """
         if not isinstance(other, Counts):
             return NotImplemented
-        check_same(other, self, "the counts to take away", "these")
+        check_same(other, self, "the counts to subtract", "but these with")
         left = max(0, self._skipped - other._skipped)
         return self._of(self._held.subtract(other._held), self._pretokenizer, self._unit, left)
 
     def filter(self, *, min_count: int) -> Self:
-        """Without the pretokens that stand less often than `min_count` times in the corpus.
+        """Remove the pretokens that occur fewer than `min_count` times.
 
         >>> import digram
         >>> digram.count_pretokens("a a b", pretokenizer="whitespace").filter(min_count=2).pretokens
         0
         """
-        # A count has 64 bits, all of which tell one from another.
-        least = whole_number("min_count", min_count, 1, maximum=_MOST)
-        return self._with(self._held.filter(least))
+        minimum = whole_number("min_count", min_count, 1, maximum=_MAX_COUNT)
+        return self._with(self._held.filter(minimum))
 
     def scale(self, weight: Any) -> Self:
         """Multiply each count by `weight`, as if the corpus were repeated.
@@ -245,22 +244,22 @@ class Counts:
         >>> dict(counts.scale(3).items()), dict(counts.scale(0.5).items())
         ({b'low': 15, b'new': 3}, {b'low': 2})
 
-        A weight is a positive number: an int, a float (taken for the decimal number that it
-        prints as), a `Fraction` or a `Decimal`. Products are exact, and then rounded once, to the
-        nearest whole number and a half to the even one; what comes to 0 is gone. Whole weights
-        lose nothing: to weigh two corpora 1 to 1.5, use 2 and 3. Documents and first occurrences
-        stay.
+        A weight is a positive number: an int, a float (read as the decimal number that it prints
+        as), a `Fraction` or a `Decimal`. Products are exact, and then rounded to the nearest whole
+        number, half to even; pretokens with a count of 0 are removed. Whole weights are not
+        rounded: to weight two corpora 1 to 1.5, use 2 and 3. Documents and first occurrences do
+        not change.
         """
         return self._with(self._held.scale(*fraction(weight, "weight")))
 
     def without_first(self) -> Self:
-        """The same without first occurrences, and so independent of the order of the corpus."""
+        """Remove first occurrences, so that the order of the corpus does not matter."""
         return self._with(self._held.without_first())
 
     # --- files and tables
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Save to a file: Arrow's file format, or Parquet where the name ends in `.parquet`.
+        """Save to a file: Arrow's file format, or Parquet if the name ends in `.parquet`.
 
         >>> import digram
         >>> path = getfixture("tmp_path") / "counts.arrow"
@@ -269,10 +268,11 @@ class Counts:
         >>> digram.Counts.load(path) == counts
         True
 
-        A row for each pretoken, sorted: `piece: binary`, `count: int64` and, where it is known,
-        `first: int64` (bytes before its first occurrence); beside them the pretokenizer, the unit
-        and the totals. Replaced at once or not at all. Raises `LimitExceededError` for a count
-        beyond 2^63, `OptionError` where Parquet is asked for and pyarrow is missing, and OSError.
+        The file has a row for each pretoken, sorted: `piece: binary`, `count: int64` and, if it is
+        known, `first: int64` (bytes before its first occurrence); the metadata have the
+        pretokenizer, the unit and the totals. The file is replaced atomically. Raises
+        `LimitExceededError` for a count beyond 2^63, `OptionError` for Parquet if pyarrow is not
+        installed, and OSError.
         """
         from digram.training.counts import files
 
@@ -280,15 +280,15 @@ class Counts:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Counts that were saved, whatever the name of the file.
+        """Load saved counts; the name of the file does not matter.
 
-        Raises `CorruptFileError` for a file that is damaged or was not saved by digram
-        (`from_arrow` takes tables of others), and OSError. Memory: the file and the counts.
+        Raises `CorruptFileError` for a file that is damaged or was not saved by digram (for other
+        tables use `from_arrow`), and OSError. Memory: the file and the counts.
         """
         from digram.training.counts import files
 
-        core, what = files.load(path)
-        return cls._of(core, what.pretokenizer, what.unit, what.skipped)
+        core, metadata = files.load(path)
+        return cls._of(core, metadata.pretokenizer, metadata.unit, metadata.skipped)
 
     @classmethod
     def from_arrow(
@@ -300,7 +300,7 @@ class Counts:
         unit: Unit | None = None,
         documents: int = 0,
     ) -> Self:
-        """Counts from a table of pyarrow, polars, duckdb or anything else that speaks Arrow.
+        """Make counts from a table of pyarrow, polars, duckdb or any library that supports Arrow.
 
         >>> import digram, pyarrow
         >>> table = pyarrow.table({"piece": [b"low", b"er", b"low"], "count": [2, 1, 3]})
@@ -309,12 +309,12 @@ class Counts:
         (5, False)
 
         The table has a column `piece` (bytes or text) and a column `count` (whole numbers), and may
-        have `first`; others are passed over. Rows of the same piece are added up. How the text was
-        cut is said by `pretokenizer=` and `unit=` ("byte" by default), or they are `like=` those of
-        other counts; a table that digram made says it itself.
+        have `first`; other columns are ignored. Rows with the same piece are added up. Pass the
+        settings as `pretokenizer=` and `unit=` ("byte" by default), or as `like=` other counts; a
+        table made by digram stores them.
 
-        Raises `OptionError`, with the row as `.index`, for columns and rows that are not counts,
-        `ConfigMismatchError` where the table was made otherwise than told.
+        Raises `OptionError`, with the row as `.index`, for invalid columns and rows, and
+        `ConfigMismatchError` if the table was made with other settings.
         """
         if like is not None:
             instance("like", like, Counts)
@@ -329,15 +329,15 @@ class Counts:
             cut, of = metadata.pretokenizer, metadata.unit
         else:
             raise OptionError(
-                "the table does not say how its text was cut.",
+                "the table does not store its pretokenizer.",
                 hint='Pass pretokenizer="o200k" (or what it was), or like= with counts made alike.',
             )
         if metadata is None:
-            # A place is an offset in bytes of the text.
+            # First occurrences are byte offsets in the text.
             return cls._of(core.of_corpus(documents, core.bytes), cut, of)
         stated = (metadata.pretokenizer, metadata.unit)
-        check_made(stated, (cut, of), "the counts of the table", "and from_arrow was called with")
-        # Of a part of a table of ours nobody knows from how many documents it is.
+        check_made(stated, (cut, of), "the counts of the table", "but the call has")
+        # For a part of a table, the number of documents is not known.
         whole = (metadata.bytes, metadata.pretokens) == (core.bytes, core.pretokens)
         number = documents or (metadata.documents if whole else 0)
         return cls._of(
@@ -345,7 +345,7 @@ class Counts:
         )
 
     def to_arrow(self) -> Any:
-        """A `pyarrow.Table` of these counts; others take the counts themselves, as they are."""
+        """A `pyarrow.Table` of these counts. Other libraries accept the counts directly."""
         from digram.training.counts import files
 
         return files.pyarrow("a table of pyarrow").table(self)
@@ -354,7 +354,7 @@ class Counts:
         return self._held.arrow_schema(self._metadata())
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows as a stream of Arrow, sorted by piece. Its types are what they are."""
+        """The rows as an Arrow stream, sorted by piece. `requested_schema` is ignored."""
         return self._held.arrow_stream(self._metadata())
 
     def _metadata(self) -> str:
@@ -370,7 +370,7 @@ class Counts:
             )
         )
 
-    # --- as any value
+    # --- comparison
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
@@ -402,13 +402,13 @@ def _restored(data: bytes) -> Counts:
 
 
 def check_unit(unit: Unit) -> Unit:
-    """Refuses a unit that is not known."""
+    """Check that a unit is known."""
     choice("unit", unit, *get_args(Unit))
     return unit
 
 
 def check_same(some: Counts, others: Counts, what: str, with_what: str) -> None:
-    """Refuses counts that were made otherwise than others."""
+    """Raises `ConfigMismatchError` if two counts were made with different settings."""
     check_made(
         (some._pretokenizer, some._unit), (others._pretokenizer, others._unit), what, with_what
     )
@@ -422,9 +422,9 @@ def check_made(
     *,
     fixed: bool = False,
 ) -> None:
-    """Refuses what was made with one pretokenizer or unit where another is wanted.
+    """Raises `ConfigMismatchError` if the settings `made` differ from those `wanted`.
 
-    `fixed` says that no argument changes what is wanted, and so that the hint names none.
+    `fixed` says that no argument can change the wanted settings, so that the hint names none.
     """
     rules = wanted[0].rules
     fixed = fixed or (rules is not None and rules != made[0].rules)

@@ -1,7 +1,7 @@
 """Fair vocabularies: training in which languages take turns.
 
-turns     which options make sense together, in the form of the core
-learning  counting each language, and learning merges for one after the other
+turns     checking the options, and converting them for the core
+learning  counting each language, and learning merges for one language at a time
 training  `train_fair`
 """
 

@@ -1,4 +1,4 @@
-"""Counting the text of each language, and learning merges for one after the other."""
+"""Count the text of each language, and learn merges for one language at a time."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Named = Mapping[str, Corpus | Counts]
 
 
 class Texts(NamedTuple):
-    """What was counted, in the order of the languages."""
+    """The counts, in the order of the languages."""
 
     languages: list[_core.Counts]
     dev: list[_core.Counts] | None
     skipped: int
 
     def together(self) -> _core.Counts:
-        """All that merges are learned from."""
+        """The counts of all languages together."""
         return _core.Counts.merge(self.languages)
 
 
 def counted(languages: Named, dev: Named | None, counting: Counting) -> Texts:
-    """Counts each text by itself."""
+    """Count the text of each language."""
     found, skipped = _counted("languages", languages, [*languages], counting)
     if dev is None:
         return Texts(found, None, skipped)
@@ -59,7 +59,7 @@ def _counted(
 
 
 def learned(texts: Texts, turns: Turns, options: TrainOptions, run: RunOptions) -> Learned:
-    """Learn the merges of a vocabulary, of which each is made for one language."""
+    """Learn the merges of a vocabulary, each for one language."""
     corpus = texts.together()
     begun = start_of(options, corpus, options.unit)
     limit = most_merges(begun, options)

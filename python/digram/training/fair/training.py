@@ -1,4 +1,4 @@
-"""Training for several languages, so that none falls behind."""
+"""Training for several languages, with about equal cost for each."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from digram.vocab.definition import OnUnknown, Unit
 __all__ = ["train_fair"]
 
 
-_COUNTED = "Count each language before, by digram.count_pretokens within it."
-_IN_TURNS = "Languages take turns without it; digram.train has it."
+_COUNTED = "Count each language with it, by digram.count_pretokens, and pass the counts."
+_IN_TURNS = "Only digram.train supports it."
 
 
 @takes_no(
-    rules="Give them to the tokenizer afterwards: tok.with_rules(rules).",
-    weights="Turns weigh the languages: dev= or ratios= say how.",
+    rules="Add them to the trained tokenizer: tok.with_rules(rules).",
+    weights="Use dev= or ratios= to weight the languages.",
     memory_limit=_COUNTED,
-    checkpoint="Count each language before, by digram.count_pretokens, and save the counts.",
+    checkpoint="Count each language by digram.count_pretokens, and save the counts.",
     runners_up=_IN_TURNS,
     picky=_IN_TURNS,
     superwords=_IN_TURNS,
@@ -62,7 +62,7 @@ def train_fair(
     on_merge: Callable[[Merge], object] | None = None,
     progress: bool | None = None,
 ) -> Tokenizer:
-    """Learn a tokenizer for several languages: each merge is made for the one furthest behind.
+    """Train one tokenizer for several languages; each merge is for the one that needs most tokens.
 
     >>> import digram
     >>> texts = {"en": "the cat and the dog and the cow and the hen", "sw": "paka na mbwa na kuku"}
@@ -74,42 +74,43 @@ def train_fair(
     >>> [tok.count_batch(dev.values()) for tok in (plain, fair)]
     [[9, 11], [10, 9]]
 
-    Parity-aware BPE (Foroutan et al. 2025, arXiv 2508.04796). At each step one language has its
-    turn: the one whose dev text is longest, in tokens, under the merges so far; of equals the one
-    that was named first. The pair that is most frequent in its training text becomes a token, in
-    all languages. So a language with little training text gets its share of the vocabulary, and
-    parallel dev texts come to cost about the same number of tokens.
+    Parity-aware BPE (Foroutan et al. 2025, arXiv 2508.04796). Each step selects the language whose
+    dev text is longest, in tokens, under the merges so far; of equal ones the first. The most
+    frequent pair of its training text becomes a token, in all languages. So a language with little
+    training text gets its share of the vocabulary, and parallel dev texts come to need about the
+    same number of tokens.
 
-        languages: the text of each language to learn from, by its name: corpora as for
-            `digram.train`, or `Counts`.
-        dev: text that says the same in each language, or as much of it as is to cost the same.
-            Nothing is learned from it, it is measured. Without it the training texts are measured,
-            and the language with most text has nearly all turns.
-        ratios: in place of `dev`, how many times as short as at the start the training text of each
-            language is to become, in proportion to the others: who has done least of that, has its
-            turn. Bytes per character differ, so equal numbers do not mean equal cost.
-        global_merges: how many merges come first that are the most frequent pairs of all languages
-            together, as in `digram.train`; their language is None. (The hybrid variant.)
-        window: how many turns to look back on: a language that had more than `alpha` times its even
-            share of them waits, and the next one has its turn. (The window variant; 100 is usual.)
-        alpha: above 0; 2 by default. With few languages, as many as there are or more bounds
-            nothing. Where a language has no pair left, small numbers lose turns.
+        languages: the training text of each language, by name: corpora as for `digram.train`, or
+            `Counts`.
+        dev: parallel text in each language, or texts that should need the same number of tokens.
+            It is only measured, not learned from. Without it the training texts are measured, and
+            the language with most text gets nearly all merges.
+        ratios: instead of `dev`, the targets for the compression of each training text, relative to
+            each other: the language furthest from its target is selected. Bytes per character
+            differ, so equal numbers do not mean equal cost.
+        global_merges: the number of first merges that use the counts of all languages together, as
+            in `digram.train`; their language is None. (The hybrid variant.)
+        window: the number of previous steps to consider: a language that was selected in more than
+            `alpha` times an even share of them is skipped. (The window variant; 100 is usual.)
+        alpha: greater than 0; 2 by default. A value of at least the number of languages has no
+            effect. If a language has no pair left, small values can waste steps.
 
-    There is neither a limit of memory nor a checkpoint: distinct pretokens of all languages are
-    held in memory. Large corpora can be counted before (`digram.count_pretokens`).
+    There is neither a memory limit nor a checkpoint: the distinct pretokens of all languages are
+    kept in memory. Large corpora can be counted before (`digram.count_pretokens`).
 
-    A language none of whose pairs occurs `min_frequency` times in its training text has no more
-    turns. The other arguments are those of `digram.train`, but `ties="first_seen"` is refused:
-    languages have no common order. The merges are those of Hugging Face's `ParityBpeTrainer` with
-    `ties="printable"`, and the ids of the bytes too with `byte_order="gpt2"`; there the sizes are
-    `num_merges` for `max_merges`, `ratio`, `variant="window"` with `window_size` and `alpha`.
+    A language is no longer selected when none of its pairs occurs `min_frequency` times in its
+    training text. The other arguments are those of `digram.train`, but `ties="first_seen"` is not
+    supported, since languages have no common order. With `ties="printable"` the merges are those of
+    Hugging Face's `ParityBpeTrainer`, and with `byte_order="gpt2"` so are the ids of the bytes;
+    there the options are `num_merges` for `max_merges`, `ratio`, and `variant="window"` with
+    `window_size` and `alpha`.
 
-    Returns an ordinary tokenizer. `tok.training.languages` and the `language` of each `Merge` say
-    for whom a merge was made; its count is that in the training text of this language. What came
-    of it, `digram.evaluate(tok, texts, reference="en")` tells: premium and Gini. Raises what
-    `train` raises, and `OptionError` where `dev` or `ratios` name other languages. Cost: that of
-    `train` on training and dev text, up to twice as much where the texts are small; memory in
-    addition 8 bytes for each pair that is followed and each language.
+    Returns an ordinary tokenizer. `tok.training.languages`, and the `language` of each `Merge`, say
+    for which language a merge was made; its count is that in the training text of this language.
+    `digram.evaluate(tok, texts, reference="en")` measures the result: premium and Gini coefficient.
+    Raises the errors of `train`, and `OptionError` if `dev` or `ratios` name other languages. Cost:
+    that of `train` on training and dev text, up to twice as much for small texts; memory: in
+    addition 8 bytes for each tracked pair and each language.
     """
     turns = checked_turns(languages, dev, ratios, global_merges, window, alpha)
     options = TrainOptions(
@@ -132,16 +133,16 @@ def train_fair(
     )
     if options.ties == "first_seen":
         raise OptionError(
-            'ties="first_seen": languages have no common order, so of their pairs none is first.',
+            'ties="first_seen" is not supported: languages have no common order.',
             value=ties,
             hint='Choose ties="ids".',
         )
     cut = options.pretokenizer
     if cut.rules is not None:
         raise OptionError(
-            "languages take turns without rules.",
+            "train_fair does not support rules.",
             value=cut.rules,
-            hint="Give them to the tokenizer afterwards: tok.with_rules(rules).",
+            hint="Add them to the trained tokenizer: tok.with_rules(rules).",
         )
     run = RunOptions(threads=threads, on_merge=on_merge, progress=progress)
     spotter = Spotter(options.special) if options.special else None

@@ -1,4 +1,4 @@
-"""How languages take turns: what is asked for, checked."""
+"""Check the options that select the language of each merge."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ USUAL_ALPHA = 2.0
 
 
 class Turns(NamedTuple):
-    """What decides whose turn it is, in the form of the core."""
+    """The options that select the language of each merge, for the core."""
 
     names: list[str]
     has_dev: bool
     ratios: list[float] | None
     global_merges: int
     window: tuple[int, float] | None
-    """How many turns it looks back on, and how many times the even share of them is allowed."""
+    """The number of previous steps, and the allowed multiple of an even share of them."""
 
     def options(self) -> dict[str, Any]:
-        """The same as arguments, for the record of training."""
+        """The options as arguments, for the training record."""
         size, alpha = self.window or (None, None)
         return {
             "languages": self.names,
@@ -45,18 +45,16 @@ def checked_turns(
     window: int | None,
     alpha: float | None,
 ) -> Turns:
-    """The arguments of `train_fair` that decide it.
+    """Check the arguments of `train_fair` that select languages.
 
-    Raises `TypeError` for what is not a dictionary or not a number, `OptionError` for names that
-    are not those of the languages, and for numbers and combinations that make no sense.
+    Raises `TypeError` for arguments that are not a dictionary or a number, `OptionError` for names
+    of other languages, and for invalid numbers and combinations.
     """
     names = [*_named("languages", languages)]
     if not names:
         raise OptionError("languages= names no language.")
     if dev is not None and ratios is not None:
-        raise OptionError(
-            "dev= and ratios= both say who is behind.", hint="Give one of them, or none."
-        )
+        raise OptionError("dev= and ratios= cannot be combined.", hint="Pass one of them, or none.")
     if dev is not None:
         _check_same("dev", dev, names)
     if ratios is not None:
@@ -67,9 +65,9 @@ def checked_turns(
         window = whole_number("window", window, 1)
     elif alpha is not None:
         raise OptionError(
-            "alpha= bounds the turns of a window, and there is none.",
+            "alpha= needs window=, which is missing.",
             value=alpha,
-            hint="Give window= too; 100 is usual.",
+            hint="Pass window= too; 100 is usual.",
         )
     return Turns(
         names,
@@ -90,19 +88,19 @@ def _named(argument: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _check_same(argument: str, value: Mapping[str, Any], names: list[str]) -> None:
-    """Refuses what lacks a language, or has one more."""
+    """Raises `OptionError` if the names are not exactly those of the languages."""
     given = _named(argument, value)
     for name in names:
         if name not in given:
             raise OptionError(
-                f"{argument}= says nothing of {show(name)}.",
+                f"{argument}= lacks the language {show(name)}.",
                 value=name,
                 hint="Name every language, or leave it out.",
             )
     for name in given:
         if name not in names:
             raise OptionError(
-                f"{argument}= names {show(name)}, and no language has that name.",
+                f"{argument}= names {show(name)}, but no language has that name.",
                 value=name,
                 hint=f"Languages: {', '.join(map(repr, names))}.",
             )
