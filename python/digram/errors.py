@@ -3,18 +3,18 @@
     DigramError
     ├── InvalidTextError      text that cannot be encoded (a lone surrogate, an unknown character)
     ├── SpecialTokenError     a special token that is unknown, not allowed here, or in conflict
-    ├── TokenIdError          an id that the vocabulary does not hold
-    ├── VocabError            a vocabulary that contradicts itself, or that a format cannot carry
+    ├── TokenIdError          an id that is not in the vocabulary
+    ├── VocabError            a vocabulary that is inconsistent, or that a format cannot store
     ├── CorruptFileError      a file that is damaged
     ├── PatternError          a pattern that is unknown or not supported
-    ├── OptionError           an argument with a value that makes no sense
-    ├── LimitExceededError    a stated limit was passed
-    ├── ConfigMismatchError   two things that were made with different settings
-    ├── CheckpointError       a checkpoint that is not of this run, or in use
-    └── InternalError         a broken promise of digram's own (also a RuntimeError)
+    ├── OptionError           an argument with an invalid value
+    ├── LimitExceededError    a documented limit was exceeded
+    ├── ConfigMismatchError   values that were made with different settings
+    ├── CheckpointError       a checkpoint of another run, or one in use
+    └── InternalError         a bug in digram (also a RuntimeError)
 
-All but `CheckpointError` and `InternalError` are `ValueError`s too. `OSError`, `MemoryError`,
-`TypeError` and `KeyboardInterrupt` stay the built-in ones.
+All except `CheckpointError` and `InternalError` are also `ValueError`s. `OSError`, `MemoryError`,
+`TypeError` and `KeyboardInterrupt` are the built-in ones.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _PLACES = ("path", "line", "record", "offset", "index", "value", "hint")
 
 
 class DigramError(Exception):
-    """The base of all errors of digram: what happened, where, and what to do.
+    """The base class of the errors of digram: what happened, where, and what to do.
 
-    >>> error = VocabError("token 7 is there twice.", path="vocab.json", line=3, hint="Remove one.")
+    >>> error = VocabError("token 7 occurs twice.", path="vocab.json", line=3, hint="Remove one.")
     >>> str(error)
-    'vocab.json, line 3: token 7 is there twice. Remove one.'
+    'vocab.json, line 3: token 7 occurs twice. Remove one.'
     >>> error.line
     3
     >>> print(CorruptFileError("invalid JSON.", path="a.jsonl", record=2, offset=18))
@@ -102,7 +102,7 @@ _LONGEST, _END = 2_000, 300
 
 
 def _shortened(text: str) -> str:
-    """A message without most of what it quotes, where that is long: nobody reads 70 kB."""
+    """Shorten a message that quotes long values."""
     if len(text) <= _LONGEST:
         return text
     return f"{text[: _LONGEST - _END - 1]}…{text[-_END:]}"
@@ -113,7 +113,7 @@ def _rebuild(kind: type[DigramError], message: str, state: dict[str, Any]) -> Di
 
 
 def placed(error: BaseException, place: str) -> None:
-    """Say first in the message of an error which part of an argument it is about.
+    """Prefix the message of an error with the part of the argument that it is about.
 
     >>> error = TypeError("text is str or bytes, not int")
     >>> placed(error, "text[1]")
@@ -130,24 +130,24 @@ def placed(error: BaseException, place: str) -> None:
 
 
 def show(value: object) -> str:
-    """`repr`, at most 80 characters of it.
+    """`repr`, shortened to 80 characters.
 
     >>> show("a" * 1000) == "'" + "a" * 78 + "…", show(10**1000)
     (True, 'a number of 3322 bits')
     """
     if isinstance(value, list | dict) and len(value) > 20:
-        return f"a {type(value).__name__} of {len(value)}"  # its repr might take seconds
+        return f"a {type(value).__name__} of {len(value)}"  # its repr could take seconds
     if isinstance(value, int) and value.bit_length() > 256:
-        return f"a number of {value.bit_length()} bits"  # Python refuses to write out some
+        return f"a number of {value.bit_length()} bits"  # Python limits the length of its repr
     try:
         text = repr(value[:80] if isinstance(value, str | bytes) else value)
-    except Exception:  # of a fraction, with numbers that are as long
+    except Exception:  # e.g. a fraction of such numbers
         return f"a {type(value).__name__}"
     return text if len(text) <= 80 else text[:79] + "…"
 
 
 def several(number: int, noun: str) -> str:
-    """A number with its noun, for messages and for people.
+    """A number with its noun, for messages.
 
     >>> several(1, "merge"), several(0, "merge"), several(2_000, "merge")
     ('1 merge', '0 merges', '2,000 merges')
@@ -157,7 +157,7 @@ def several(number: int, noun: str) -> str:
 
 
 class InvalidTextError(DigramError, ValueError):
-    """Text that cannot be encoded as it is; `.index` is its place, in characters."""
+    """Text that cannot be encoded; `.index` is the place, in characters."""
 
 
 class SpecialTokenError(DigramError, ValueError):
@@ -165,11 +165,11 @@ class SpecialTokenError(DigramError, ValueError):
 
 
 class TokenIdError(DigramError, ValueError):
-    """An id that is not in the vocabulary; `.index` is its place in the argument."""
+    """An id that is not in the vocabulary; `.index` is its index in the argument."""
 
 
 class VocabError(DigramError, ValueError):
-    """A vocabulary that contradicts itself, or that the asked format cannot carry."""
+    """A vocabulary that is inconsistent, or that a format cannot store."""
 
 
 class CorruptFileError(DigramError, ValueError):
@@ -181,15 +181,15 @@ class PatternError(DigramError, ValueError):
 
 
 class OptionError(DigramError, ValueError):
-    """An argument whose value makes no sense; the message names it and what is allowed."""
+    """An argument with an invalid value; the message names it and the valid values."""
 
 
 class LimitExceededError(DigramError, ValueError):
-    """A stated limit was passed."""
+    """A documented limit was exceeded."""
 
 
 class ConfigMismatchError(DigramError, ValueError):
-    """Two things that must agree were made with different settings."""
+    """Values that must match were made with different settings."""
 
 
 class CheckpointError(DigramError):
@@ -197,4 +197,4 @@ class CheckpointError(DigramError):
 
 
 class InternalError(DigramError, RuntimeError):
-    """digram broke a promise of its own; please report the message."""
+    """A bug in digram; please report the message."""

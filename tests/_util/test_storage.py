@@ -229,9 +229,11 @@ def test_large_files_are_refused_before_they_are_read(tmp_path: Path) -> None:
     path = tmp_path / "sparse"
     with path.open("wb") as file:
         file.truncate(8 << 30)
-    with pytest.raises(LimitExceededError, match=r"has 8,589,934,592 bytes or more.*at most 268,"):
+    with pytest.raises(
+        LimitExceededError, match=r"has 8,589,934,592 bytes or more.*such a file is 268,"
+    ):
         read_file(path)
-    with pytest.raises(LimitExceededError, match="at most 5 of such"):
+    with pytest.raises(LimitExceededError, match="such a file is 5"):
         read_file(path, 5)
     path.write_bytes(b"12345")
     assert read_file(path, 5) == b"12345"

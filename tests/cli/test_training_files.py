@@ -89,7 +89,7 @@ def test_files_beside_stdin(run: Run, tok_path: str, corpus: Path, tmp_path: Pat
     assert [row.split(",")[3] for row in rows] == [*map(str, sorted(corpus.iterdir())), "stdin"]
     inside = run(*arguments, corpus, "-", "-o", corpus / "out", input=b"from stdin")
     assert inside.exit_code == 3
-    assert "would lie in" in inside.stderr
+    assert "shards would be written to" in inside.stderr
     dotted = run(*arguments, "-", "-o", tmp_path / "b", "--field", "a.", input=b"")
     assert dotted.exit_code == run(*arguments, corpus, "-o", out, "--field", "a.").exit_code == 2
 
@@ -137,7 +137,7 @@ def test_resume(run: Run, tok_path: str, corpus: Path, tmp_path: Path) -> None:
     assert run(*arguments, "--shard-size", "10").exit_code == 0
     again = run(*arguments, "--shard-size", "10")
     assert (again.exit_code, again.stdout) == (3, "")
-    assert "holds a run that is finished; there is nothing left to do. Give another" in again.stderr
+    assert "the run in this folder is finished already. Pass another" in again.stderr
     assert run(*arguments, "--shard-size", "10", "--resume").exit_code == 0
     other = run(*arguments, "--shard-tokens", "9", "--resume")
     assert other.exit_code == 3
@@ -155,14 +155,14 @@ def test_resume(run: Run, tok_path: str, corpus: Path, tmp_path: Path) -> None:
         (["-o", "out", "--format", "npy", "--lines"], "--lines applies to ids on stdout"),
         (["-o", "out", "--format", "npy", "--raw", "u16"], "--raw applies to ids on stdout"),
         (["-o", "out", "--format", "bin"], "'bin' is not one of 'megatron'"),
-        (["-o", "out", "--format", "npy"], "Name one with --end-of-text, or pass --end-of-text"),
+        (["-o", "out", "--format", "npy"], "Pass one as --end-of-text, or --end-of-text"),
         (
             ["-o", "out", "--format", "npy", "--end-of-text", "</s>"],
             "--end-of-text '</s>' is not a special token of this tokenizer.",
         ),
         (
             ["-o", "out", "--format", "npy", "--end-of-text", "none", "--dtype", "u8"],
-            "--dtype u8 is none that --format npy can have.",
+            "--format npy does not support --dtype u8.",
         ),
     ],
 )
@@ -239,4 +239,4 @@ def test_a_damaged_manifest(run: Run, tok_path: str, tmp_path: Path) -> None:
     path.write_text(json.dumps(said))
     done = run("decode", "-t", tok_path, tmp_path)
     assert (done.exit_code, done.stdout) == (3, "")
-    assert done.stderr.startswith(f"Error: {path}: a shard of npy has a .npy, and one here no")
+    assert done.stderr.startswith(f"Error: {path}: a shard of npy has a .npy, but one here has no")

@@ -38,7 +38,7 @@ def encode(corpus: str, folders: dict[str, str], threads: int) -> None:
     import digram
     from digram.shards import encoding
 
-    encoding.LEAST = encoding.BATCH = 1 << 16
+    encoding.MIN_BATCH = encoding.BATCH = 1 << 16
     tok = digram.train("the quick brown fox, the dog", max_merges=20, special_tokens=["</s>"])
     print(READY, flush=True)
     for format, folder in folders.items():

@@ -79,7 +79,7 @@ def test_what_is_written_is_what_encode_gives(
     tail = [tok.special_tokens[END]] if end else []
     expected = [tok.encode(text) + tail for text in corpus]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoding, "LEAST", batch)
+        patch.setattr(encoding, "MIN_BATCH", batch)
         patch.setattr(encoding, "BATCH", batch)
         found = digram.encode_files(
             tok,
@@ -114,7 +114,7 @@ def test_bytes_do_not_depend_on_threads_or_batches(
         paths[-1].write_text("\n".join(f"low {n} newest" for n in range(number * 9)))
     found = []
     for threads, batch in ((1, 1), (2, 300), (7, 1 << 20)):
-        monkeypatch.setattr(encoding, "LEAST", batch)
+        monkeypatch.setattr(encoding, "MIN_BATCH", batch)
         monkeypatch.setattr(encoding, "BATCH", batch)
         out = tmp_path / f"out-{threads}"
         digram.encode_files(
@@ -208,12 +208,14 @@ def test_dtype_by_vocabulary(tmp_path: Path, format: str, size: int, dtype: str)
 
 def test_dtypes_that_do_not_fit(tmp_path: Path) -> None:
     wide = TOK.with_special_tokens({"<|far|>": 65_536})
-    with pytest.raises(digram.OptionError, match=r"too few for the 65,537.*megatron, llmc") as bad:
+    with pytest.raises(
+        digram.OptionError, match=r"too small for the 65,537.*megatron, llmc"
+    ) as bad:
         digram.encode_files(wide, [], tmp_path / "out", format="nanogpt")
     assert "nanogpt" not in (bad.value.hint or "")
-    with pytest.raises(digram.OptionError, match="holds ids up to 65,535, and this vocabulary"):
+    with pytest.raises(digram.OptionError, match="holds ids up to 65,535, but this vocabulary"):
         digram.encode_files(wide, [], tmp_path / "out", format="npy", dtype="uint16")
-    with pytest.raises(digram.OptionError, match="none that format='megatron' can have"):
+    with pytest.raises(digram.OptionError, match="format='megatron' does not support"):
         digram.encode_files(wide, [], tmp_path / "out", format="megatron", dtype="uint32")
     asked = digram.encode_files(TOK, ["a"], tmp_path / "out", format="npy", dtype="int64")
     assert asked.dtype == "int64"
@@ -222,7 +224,7 @@ def test_dtypes_that_do_not_fit(tmp_path: Path) -> None:
 def test_which_token_ends_a_document(tmp_path: Path) -> None:
     plain = digram.train("a", max_merges=0)
     for tok, what in (
-        (plain, "has none that is known.*It has no special tokens"),
+        (plain, "has none with a known name.*It has no special tokens"),
         (plain.with_special_tokens(["<x>", "<pad>"]), "Its special tokens: '<x>', '<pad>'"),
         (plain.with_special_tokens(["</s>", END]), "has .* and .*end_of_text=None for none"),
     ):
@@ -245,7 +247,7 @@ def test_which_token_ends_a_document(tmp_path: Path) -> None:
     [
         ({"format": "bin"}, "format='bin' is not known. Formats: megatron, "),
         ({"shard_tokens": 0}, "shard_tokens=0 is not at least 1"),
-        ({"shard_tokens": 5, "shard_size": 5}, "give one of them"),
+        ({"shard_tokens": 5, "shard_size": 5}, "pass one of them"),
         ({"shard_size": "many"}, "not a size"),
         ({"threads": 0}, "threads=0"),
         ({"separator": ""}, "separator is empty"),
@@ -312,7 +314,7 @@ def test_errors_say_where_in_the_source(tmp_path: Path) -> None:
 def test_outputs_are_no_inputs(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("low")
     digram.encode_files(TOK, tmp_path / "a.txt", tmp_path / "out", format="npy")
-    with pytest.raises(digram.CheckpointError, match="lies in the folder") as caught:
+    with pytest.raises(digram.CheckpointError, match="is in the folder") as caught:
         digram.encode_files(TOK, tmp_path, tmp_path / "out", format="npy", resume=True)
     assert caught.value.path == str(tmp_path / "out" / "manifest.json")
 
@@ -322,7 +324,7 @@ import resource, sys
 import digram
 from digram.shards import encoding
 from digram.shards.formats import FORMATS
-encoding.LEAST = encoding.BATCH = 4000
+encoding.MIN_BATCH = encoding.BATCH = 4000
 tok = digram.train("low lower", max_merges=0, special_tokens=["<|endoftext|>"])
 texts = [f"{n * 2654435761 % 2**32:x} low" for n in range(4000)]
 
@@ -444,7 +446,7 @@ def test_ctrl_c_leaves_a_callers_iterator_alone(tmp_path: Path) -> None:
 
     options: dict[str, Any] = {"format": "megatron", "shard_tokens": 5}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoding, "LEAST", 1000)
+        patch.setattr(encoding, "MIN_BATCH", 1000)
         patch.setattr(encoding, "BATCH", 1000)
         with pytest.raises(ZeroDivisionError):
             digram.encode_files(TOK, broken(), tmp_path / "out", **options)
@@ -484,7 +486,7 @@ def test_a_fork_while_files_are_written(tmp_path: Path) -> None:
 
     options: dict[str, Any] = {"format": "megatron", "shard_tokens": 50}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoding, "LEAST", 100)
+        patch.setattr(encoding, "MIN_BATCH", 100)
         patch.setattr(encoding, "BATCH", 100)
         try:
             found = digram.encode_files(TOK, texts(), out, **options)
@@ -498,7 +500,7 @@ def test_a_fork_while_files_are_written(tmp_path: Path) -> None:
                 os._exit(1)
     try:
         assert select.select([readable], [], [], 10)[0], "the child hangs"
-        assert os.read(readable, 1000).startswith(b"the process forked while it wrote")
+        assert os.read(readable, 1000).startswith(b"the process was forked during")
         assert [TOK.decode(ids[:-1]) for ids in found] == [f"low {n}" for n in range(50)]
         again = (f"low {n}" for n in range(50))  # the child lives, and the folder is free
         assert len(digram.encode_files(TOK, again, out, **options, resume=True)) == 50

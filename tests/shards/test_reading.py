@@ -50,7 +50,7 @@ def test_more_shards_than_open_files(tmp_path: Path) -> None:
     formats = ["megatron", "npy"]
     command = [sys.executable, "-c", MANY, str(tmp_path), *formats]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    told = f"{errno.EMFILE} Arrays keep the files open that they lie in."
+    told = f"{errno.EMFILE} Arrays keep their files open."
     assert [line.partition(" Copy")[0] for line in done.stdout.splitlines()] == [told] * 2
 
 
@@ -191,7 +191,7 @@ def test_a_file_that_changes_after_it_was_opened(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(4, dtype="<u2"))
     found = digram.read_tokens(tmp_path / "a.npy", end_of_text=3)
     np.save(tmp_path / "a.npy", np.arange(5, dtype="<u2"))
-    with pytest.raises(digram.CorruptFileError, match="5 ids, and 4 when it was opened"):
+    with pytest.raises(digram.CorruptFileError, match="5 ids, but 4 when it was opened"):
         found[0]
 
 
@@ -211,8 +211,14 @@ Change = Callable[[dict[str, Any]], object]
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda said: said["shards"][0].update(files=[]), r"has a \.npy, and one here no files"),
-        (lambda said: said["options"].update(format="megatron"), r"a \.bin, and one here tokens-"),
+        (
+            lambda said: said["shards"][0].update(files=[]),
+            r"has a \.npy, but one here has no files",
+        ),
+        (
+            lambda said: said["options"].update(format="megatron"),
+            r"a \.bin, but one here has tokens-",
+        ),
         (lambda said: said["options"].update(format="bin"), "names the format 'bin', which is no"),
         (lambda said: said["options"].update(format=[1]), r"names the format \[1\]"),
         (lambda said: said["options"].pop("format"), "names the format None"),

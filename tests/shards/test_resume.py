@@ -26,7 +26,7 @@ OPTIONS: dict[str, Any] = {"format": "megatron", "shard_tokens": 60, "separator"
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a run of little text has many."""
-    monkeypatch.setattr(encoding, "LEAST", 100)
+    monkeypatch.setattr(encoding, "MIN_BATCH", 100)
     monkeypatch.setattr(encoding, "BATCH", 100)
 
 
@@ -110,7 +110,7 @@ def test_a_run_that_is_done_is_proved_and_left_alone(corpus: Path, tmp_path: Pat
     assert len(digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)) == 106
     after = content(out), [path.stat().st_mtime_ns for path in out.glob("tokens-*")]
     assert before == after
-    with pytest.raises(digram.CheckpointError, match=r"holds a run that is finished.*resume=True"):
+    with pytest.raises(digram.CheckpointError, match=r"is finished already.*resume=True"):
         digram.encode_files(TOK, corpus, out, **OPTIONS)
     assert content(out) == before[0]
 
@@ -214,10 +214,10 @@ def test_without_resume_a_run_is_not_gone_on_with(
 ) -> None:
     broken(corpus, tmp_path / "out", 9)
     before = content(tmp_path / "out")
-    with pytest.raises(digram.CheckpointError, match=r"not finished.*resume=True"):
+    with pytest.raises(digram.CheckpointError, match=r"unfinished run.*resume=True"):
         digram.encode_files(TOK, corpus, tmp_path / "out", **OPTIONS)
     assert content(tmp_path / "out") == before
-    with pytest.raises(digram.CorruptFileError, match="is not done"):
+    with pytest.raises(digram.CorruptFileError, match="is unfinished"):
         digram.read_tokens(tmp_path / "out")
     one = digram.read_tokens(tmp_path / "out" / "tokens-000000.bin")
     assert TOK.decode(one[0]) == f"lower 0 newer 0{END}"
@@ -296,10 +296,10 @@ def other_borders(corpus: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        (other_size, r"0\.txt' had \d+ bytes, and has"),
-        (other_name, r"0\.txt' is '.*0a\.txt' now"),
-        (one_more, "it had 5 inputs, and there are 6"),
-        (one_less, "it had 5 inputs, and there are 4"),
+        (other_size, r"0\.txt' had \d+ bytes, and now has"),
+        (other_name, r"0\.txt' is now '.*0a\.txt'"),
+        (one_more, "it had 5 inputs, and now has 6"),
+        (one_less, "it had 5 inputs, and now has 4"),
         (other_content, r"0\.txt' differs"),
         (other_borders, r"0\.txt' differs"),
     ],
@@ -320,7 +320,7 @@ def test_another_source_is_refused(
     change(corpus)
     with pytest.raises(digram.CheckpointError, match=what):
         digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
-    with pytest.raises(digram.CheckpointError, match="is no file now"):
+    with pytest.raises(digram.CheckpointError, match="is now no file"):
         digram.encode_files(TOK, ["lower"], out, **OPTIONS, resume=True)
 
 
@@ -372,7 +372,7 @@ def test_an_iterator_must_give_the_same_again(tmp_path: Path, broken: Callable[.
         shutil.rmtree(out)
     broken(iter(texts), out, 9)
     (tmp_path / "a.txt").write_text("a")
-    with pytest.raises(digram.CheckpointError, match=r"its input no file is '.*' now"):
+    with pytest.raises(digram.CheckpointError, match=r"its input no file is now '.*'"):
         digram.encode_files(TOK, tmp_path / "a.txt", out, **OPTIONS, resume=True)
 
 

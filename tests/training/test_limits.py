@@ -415,7 +415,7 @@ except OSError as error:
 def test_a_full_disk_is_an_error_with_advice(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FULL, str(tmp_path / "run")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(f"{errno.EFBIG} Make room"), done.stdout
+    assert done.stdout.startswith(f"{errno.EFBIG} Free disk space"), done.stdout
     assert "TMPDIR" in done.stdout
 
 

@@ -1,1 +1,1 @@
-"""What every room uses and none is about: checks of arguments, files, progress."""
+"""Helpers for all packages: checks of arguments, files, progress."""

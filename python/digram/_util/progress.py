@@ -1,4 +1,4 @@
-"""A bar on a terminal, and silence everywhere else."""
+"""Progress bars; silent unless stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _EVERY = 0.1  # seconds between updates; a merge takes microseconds, redrawing t
 def progress(
     description: str, total: int | None = None, unit: str = "B", enabled: bool | None = None
 ) -> Iterator[Callable[[int], None]]:
-    """A progress bar on stderr for as long as the block runs; call the given function to advance.
+    """Show a progress bar on stderr during the block; call the given function to advance it.
 
     >>> with progress("Reading", total=300, unit="B") as advance:
     ...     for block in (100, 100, 100):
     ...         advance(block)
 
-    Shows the part done, the rate, the memory in use and, where `total` is known, the time left;
-    `unit` is "B" for bytes or a plural such as "merges". All of it fits 80 columns; on a narrower
-    terminal memory, rate, bar and time give way, in this order, so that it stays one line. When
-    the block ends without an error, how far it got is drawn once more; bytes are all read by then,
-    also the separators, for which nobody advances. The bar is drawn where stderr is a terminal, and
-    leaves nothing behind; `enabled` True or False decides instead. `NO_COLOR` is honoured. A call
-    costs about half a microsecond, and no library is loaded while silent.
+    Shows the progress, the rate, the memory in use and, if `total` is known, the time left; `unit`
+    is "B" for bytes or a plural such as "merges". The bar fits 80 columns; on a narrower terminal
+    memory, rate, bar and time are left out, in this order, so that it stays on one line. When the
+    block ends without an error, the bar is drawn once more; for bytes it is then complete, since
+    separators do not advance it. The bar is drawn if stderr is a terminal, and removed at the end;
+    `enabled` overrides this. `NO_COLOR` is respected. A call takes about half a microsecond, and no
+    library is imported if no bar is drawn.
     """
     if not (_is_terminal() if enabled is None else flag("progress", enabled)):
         yield _silent
@@ -73,20 +73,20 @@ def progress(
         yield advance
         if unit == "B" and total is not None:
             done = max(done, total)
-        show(time.monotonic())  # drawn once more before it goes
+        show(time.monotonic())  # the last state, before the bar is removed
 
 
 @contextmanager
 def progress_of_all(
     description: str, unit: str, enabled: bool | None = None
 ) -> Iterator[Callable[[int, int], None]]:
-    """The same for work that learns only on its way how much there is, or that there is none.
+    """Like `progress`, for work whose total is known only after it has started.
 
     >>> with progress_of_all("Joining", unit="pretokens") as tell:
     ...     for done in (100, 200, 300):
     ...         tell(done, 300)
 
-    The bar comes with the first call.
+    The bar is shown at the first call.
     """
     with ExitStack() as shown:
         to: Callable[[int], None] | None = None
@@ -101,7 +101,7 @@ def progress_of_all(
 
 
 def differences(advance: Callable[[int], None]) -> Callable[[int], None]:
-    """Tells `advance` how much more there is, given how much there is.
+    """A function that takes the total done so far, and calls `advance` with the difference.
 
     >>> to = differences(print)
     >>> to(3), to(10)
@@ -120,13 +120,13 @@ def differences(advance: Callable[[int], None]) -> Callable[[int], None]:
 
 
 def note(line: str, enabled: bool | None = None) -> None:
-    """A line on stderr that stays, wherever `progress` would draw a bar."""
+    """Print a line on stderr if `progress` would draw a bar."""
     if (_is_terminal() if enabled is None else enabled) and sys.stderr is not None:
         print(line, file=sys.stderr, flush=True)
 
 
 def amount(number: float, unit: str = "B") -> str:
-    """A quantity for people, three digits of it or more.
+    """A quantity for people, rounded to three digits or more.
 
     >>> amount(28_612_345), amount(7), amount(1_234_567, "merges")
     ('28.6 MB', '7 B', '1,234,567 merges')
@@ -145,24 +145,24 @@ def amount(number: float, unit: str = "B") -> str:
 
 
 def memory_in_use() -> int | None:
-    """The bytes of memory that this process holds now; None where the system does not say."""
+    """The memory in use by this process, in bytes; None if it is not known."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:  # only Linux has it
+    except OSError:  # only on Linux
         return None
 
 
 def _one_line(
     columns: list[ProgressColumn], dispensable: list[ProgressColumn], console: Console
 ) -> Progress:
-    """A display that leaves columns out, in the order of `dispensable`, until it fits."""
+    """A display that leaves out columns, in the order of `dispensable`, until it fits."""
     from rich.progress import Progress
 
     class OneLine(Progress):
         def make_tasks_table(self, tasks: Iterable[Task]) -> Table:
-            # A terminal that is too narrow would break the line, and then each redraw leaves a
-            # part of the one before. The width is asked for each time: windows change.
+            # If the line were wrapped, each redraw would leave a part of the previous one. The
+            # width is checked each time, since windows can be resized.
             tasks, shown = list(tasks), list(columns)
             unbounded = console.options.update(max_width=10_000)
             for column in [None, *dispensable]:
@@ -182,7 +182,7 @@ def _memory_column() -> ProgressColumn:
     from rich.text import Text
 
     class Memory(ProgressColumn):
-        """Read at each redraw, and so also while nothing advances."""
+        """Updated at each redraw, even without progress."""
 
         max_refresh = 0.5
 

@@ -1,4 +1,4 @@
-"""Arguments that several calls take, checked and brought into the form of the core."""
+"""Checks of arguments that several functions have, and their conversion for the core."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ __all__ = [
     "word",
 ]
 
-_MOST_DIGITS = 128  # of a number of 64 bits, or of one divided by such a one; with room
-_MOST_BYTES = 1e24
+_MAX_DIGITS = 128  # more than any fraction of 64-bit numbers needs
+_MAX_BYTES = 1e24
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGTPE]?)(i?)(?:B|bytes)?\s*", re.IGNORECASE)
 
 P = ParamSpec("P")
@@ -48,13 +48,13 @@ T = TypeVar("T")
 
 
 def several_texts(texts: Iterable[T], one: str) -> list[T]:
-    """The texts as a list; `one` is the call for a single text."""
+    """The texts as a list; `one` is the function for a single text."""
     refuse_one(texts, one)
     return texts if isinstance(texts, list) else list(texts)
 
 
 def refuse_one(texts: object, one: str) -> None:
-    """Refuses one text, which is not a batch of letters; `one` is the call for it."""
+    """Raise `TypeError` for a single text; `one` is the function for it."""
     if isinstance(texts, str | bytes):
         raise TypeError(f"texts is several texts; pass one text to {one}, or put it in a list")
     if is_frame(texts):
@@ -62,7 +62,7 @@ def refuse_one(texts: object, one: str) -> None:
 
 
 def is_frame(value: object) -> bool:
-    """Whether it is a data frame: to iterate over one of pandas gives the names of its columns."""
+    """Whether a value is a data frame, whose iteration gives column names in pandas."""
     kind = type(value)
     return hasattr(kind, "columns") and (
         hasattr(kind, "iloc") or hasattr(kind, "__arrow_c_stream__")
@@ -70,21 +70,21 @@ def is_frame(value: object) -> bool:
 
 
 def takes_no(**remedies: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Tells who passes an option that a call does not have, but its neighbours do, what to do.
+    """Decorate a function to explain options that similar functions have but it has not.
 
-    >>> @takes_no(rules="Cut the text by them before.")
+    >>> @takes_no(rules="Split the text by them before.")
     ... def count(text, *, unit="byte"): ...
     >>> count("a", rules=1)
     Traceback (most recent call last):
         ...
-    TypeError: count() takes no rules=. Cut the text by them before. It takes unit=.
+    TypeError: count() takes no rules=. Split the text by them before. It takes unit=.
     >>> count("a", units=1)
     Traceback (most recent call last):
         ...
     TypeError: count() takes no units=; did you mean unit=? It takes unit=.
     """
 
-    def telling(call: Callable[P, T]) -> Callable[P, T]:
+    def decorate(call: Callable[P, T]) -> Callable[P, T]:
         parameters = inspect.signature(call).parameters.values()
         names = [one.name for one in parameters]
         options = ", ".join(f"{one.name}=" for one in parameters if one.kind is one.KEYWORD_ONLY)
@@ -103,18 +103,18 @@ def takes_no(**remedies: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
         return called
 
-    return telling
+    return decorate
 
 
 def choice(name: str, value: Any, *allowed: str | None) -> None:
-    """Refuses what is none of the words that a call knows.
+    """Raise `OptionError` unless the value is one of the allowed words.
 
     >>> choice("out", "tensor", "list", "numpy")
     Traceback (most recent call last):
         ...
     digram.errors.OptionError: out='tensor' is not known. Pass 'list' or 'numpy'.
     """
-    # An array is compared item by item, so that only words are compared.
+    # Only compare strings, since arrays compare item by item.
     known = isinstance(value, str) if value is not None else None in allowed
     if not known or value not in allowed:
         *others, last = map(repr, allowed)
@@ -123,7 +123,7 @@ def choice(name: str, value: Any, *allowed: str | None) -> None:
 
 
 def instance(name: str, value: Any, kind: type) -> None:
-    """Refuses what is not an object of a class of digram's.
+    """Raise `TypeError` unless the value is an instance of a class of digram.
 
     >>> from digram.errors import DigramError
     >>> instance("tok", 7, DigramError)
@@ -137,7 +137,7 @@ def instance(name: str, value: Any, kind: type) -> None:
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False, as Python or NumPy have them, or as 1 and 0.
+    """Convert True or False, of Python or NumPy, or 1 or 0, to a bool.
 
     >>> flag("resume", True), flag("resume", 0)
     (True, False)
@@ -149,7 +149,7 @@ def flag(name: str, value: Any) -> bool:
     try:
         number = operator.index(value)
     except TypeError:
-        # NumPy's are not whole numbers, but compare as them.
+        # NumPy bools have no __index__.
         number = int(value) if type(value).__name__ in ("bool", "bool_") else -1
     if number not in (0, 1):
         raise TypeError(f"{name} is True or False, not {show(value)}")
@@ -157,7 +157,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def mapping(name: str, value: Any, what: str) -> None:
-    """Refuses what is not a dictionary; `what` are its keys and values.
+    """Raise `TypeError` unless the value is a mapping; `what` are its keys and values.
 
     >>> mapping("weights", [2, 1], "names and weights")
     Traceback (most recent call last):
@@ -169,29 +169,29 @@ def mapping(name: str, value: Any, what: str) -> None:
 
 
 def path_name(path: Any) -> str:
-    r"""A path as a `str` that can be the name of a file.
+    r"""Convert a path to a `str` that is a valid file name.
 
     >>> path_name("shards/000.bin")
     'shards/000.bin'
     >>> path_name("a\0b")
     Traceback (most recent call last):
         ...
-    digram.errors.OptionError: 'a\x00b' is not a name of a file: it holds a NUL.
+    digram.errors.OptionError: 'a\x00b' is not a name of a file: it contains a NUL.
 
     Python raises `ValueError` for such a name only when the file is opened.
     """
     name = os.fsdecode(os.fspath(path))
     try:
-        reason = "it holds a NUL" if b"\0" in os.fsencode(name) else None
+        reason = "it contains a NUL" if b"\0" in os.fsencode(name) else None
     except UnicodeEncodeError:
-        reason = "it holds a lone surrogate"
+        reason = "it contains a lone surrogate"
     if reason is not None:
         raise OptionError(f"{show(name)} is not a name of a file: {reason}.", value=path)
     return name
 
 
 def word(name: str, value: Any) -> str:
-    r"""A `str` that has UTF-8; `name` says whose it is.
+    r"""Check that a value is a `str` without lone surrogates; `name` is for messages.
 
     >>> word("pad_token", "<pad>")
     '<pad>'
@@ -234,13 +234,13 @@ def utf8_bytes(name: str, text: str | bytes) -> bytes:
 
 
 def real_number(name: str, value: Any) -> float:
-    """A finite number as a float.
+    """Convert a finite number to a float.
 
     >>> real_number("alpha", 2), real_number("alpha", 0.5)
     (2.0, 0.5)
 
-    Raises `TypeError` for what is not a number, `OptionError` for one that is not finite or that no
-    float comes near.
+    Raises `TypeError` for a value that is not a number, `OptionError` for one that is not finite or
+    too large for a float.
     """
     import decimal
     import math
@@ -258,13 +258,13 @@ def real_number(name: str, value: Any) -> float:
 
 
 def whole_number(name: str, value: Any, minimum: int, maximum: int = sys.maxsize) -> int:
-    """A whole number that is not below another, and that the core can hold.
+    """Check that a value is a whole number of at least `minimum`.
 
     >>> whole_number("n", 3, 0), whole_number("n", 2**70, 0) == 2**63 - 1
     (3, True)
 
     A value above `maximum` becomes `maximum`: no text and no limit is so large. Raises `TypeError`
-    for what is not a whole number, `OptionError` for one that is too small.
+    for a value that is not a whole number, `OptionError` for one that is too small.
     """
     number = any_number(name, value)
     if number < minimum:
@@ -273,7 +273,7 @@ def whole_number(name: str, value: Any, minimum: int, maximum: int = sys.maxsize
 
 
 def any_number(name: str, value: Any) -> int:
-    """A whole number of any size and sign; `TypeError` for what is none.
+    """Check that a value is a whole number, of any size and sign; otherwise `TypeError`.
 
     >>> any_number("token", -1)
     -1
@@ -287,17 +287,17 @@ def any_number(name: str, value: Any) -> int:
 
 
 def check_threads(threads: int | None) -> int | None:
-    """Refuses fewer than one thread."""
+    """Check that the number of threads is None or at least 1."""
     return None if threads is None else whole_number("threads", threads, 1)
 
 
 def fraction(value: Any, name: str) -> tuple[int, int]:
-    """A positive number as numerator and denominator of 64 bits.
+    """Convert a positive number to a numerator and a denominator of 64 bits.
 
     >>> fraction(3, "weight"), fraction(0.1, "weight")
     ((3, 1), (1, 10))
 
-    A float is taken for the decimal number that it prints as.
+    A float is read as the decimal number that it prints as.
     """
     import decimal
     import fractions
@@ -325,20 +325,20 @@ def fraction(value: Any, name: str) -> tuple[int, int]:
 
 
 def fraction_in(text: str) -> Fraction:
-    """The number that a text spells, exactly.
+    """Parse a number exactly.
 
     >>> fraction_in("0.9"), fraction_in("2/3"), fraction_in("1e3")
     (Fraction(9, 10), Fraction(2, 3), Fraction(1000, 1))
 
-    Raises ValueError for what is not a number, and for one with more digits than any that is meant.
+    Raises ValueError for text that is not a number, and for too many digits.
     """
     import decimal
     import fractions
 
-    if len(text) > _MOST_DIGITS:
-        raise ValueError("a number has fewer digits")
+    if len(text) > _MAX_DIGITS:
+        raise ValueError("the number has too many digits")
     try:
-        if "/" in text:  # and then nothing is raised to a power
+        if "/" in text:  # a fraction has no exponent
             return fractions.Fraction(text)
         number = decimal.Decimal(text)
         if not number.is_finite():
@@ -349,9 +349,9 @@ def fraction_in(text: str) -> Fraction:
 
 
 def _of_decimal(number: Decimal) -> Fraction:
-    """A finite number as a fraction; OverflowError where 64 bits cannot hold what is written.
+    """Convert a finite number to a fraction; OverflowError if it is far too long for 64 bits.
 
-    Ten to the power of an exponent is asked for only then: it may have a thousand million digits.
+    This is checked first, since a power of ten with a large exponent may have a billion digits.
     """
     import fractions
 
@@ -361,23 +361,23 @@ def _of_decimal(number: Decimal) -> Fraction:
     significant = places.strip("0")
     if not significant:
         return fractions.Fraction(0)
-    if len(significant) > _MOST_DIGITS or abs(number.adjusted()) > _MOST_DIGITS:
+    if len(significant) > _MAX_DIGITS or abs(number.adjusted()) > _MAX_DIGITS:
         raise OverflowError
     exponent += len(places) - len(places.rstrip("0"))
     return fractions.Fraction(f"{'-' * sign}{significant}e{exponent}")
 
 
 def _spelled(value: Any) -> str:
-    """A number as one writes it, if that is not long."""
+    """The text of a number, shortened if it is long."""
     try:
         text = str(value)
-    except ValueError:  # Python refuses to write out thousands of digits
+    except ValueError:  # Python limits the conversion of large numbers
         return show(value)
     return text if len(text) <= 80 else show(value)
 
 
 def size_in_bytes(name: str, value: float | str) -> float:
-    """A number of bytes, given as such or as "2 GB" (decimal) or "2 GiB".
+    """Convert a size, given in bytes or as "2 GB" (decimal) or "2 GiB", to bytes.
 
     >>> size_in_bytes("memory_limit", "2 GB"), size_in_bytes("memory_limit", "16MiB")
     (2000000000.0, 16777216.0)
@@ -388,31 +388,31 @@ def size_in_bytes(name: str, value: float | str) -> float:
         number = float(match[1]) * float(base ** " kmgtpe".index((match[2] or " ").lower()))
     elif isinstance(value, bool) or not isinstance(value, int | float):
         raise OptionError(
-            f"{name}={show(value)} is not a size.", value=value, hint='Write it as in "500 GB".'
+            f"{name}={show(value)} is not a size.", value=value, hint='Write it as "500 GB".'
         )
     else:
-        # A whole number may be too large for a float; either end is refused below.
-        number = float(value) if 0 < value < _MOST_BYTES else 0.0
-    if not 1 <= number < _MOST_BYTES:
+        # An int may be too large for a float; 0.0 is refused below.
+        number = float(value) if 0 < value < _MAX_BYTES else 0.0
+    if not 1 <= number < _MAX_BYTES:
         raise OptionError(f"{name}={show(value)} is not a size.", value=value)
     return number
 
 
 def memory_in_bytes(limit: int | str | None) -> int | None:
-    """A limit of memory in bytes; none, or one that training can keep to.
+    """Check a limit of memory, and convert it to bytes; None for no limit.
 
     >>> memory_in_bytes("2 GB"), memory_in_bytes(None)
     (2000000000, None)
     """
     if limit is None:
         return None
-    # More than the core can count is as good as that: no machine has it.
+    # The core cannot represent larger limits, which no machine has.
     memory = min(int(size_in_bytes("memory_limit", limit)), sys.maxsize)
     if memory < MIN_MEMORY:
-        least = f"{MIN_MEMORY >> 20} MiB"
+        minimum = f"{MIN_MEMORY >> 20} MiB"
         raise OptionError(
-            f"memory_limit={show(limit)} is less than {least}, the least there can be.",
+            f"memory_limit={show(limit)} is less than the minimum of {minimum}.",
             value=limit,
-            hint="The less memory, the more often the disk is read; 1 GB is a good limit.",
+            hint="With less memory the disk is read more often; 1 GB is a good limit.",
         )
     return memory

@@ -1,16 +1,16 @@
-"""From a corpus to training files, and back: `digram.encode_files` and `digram.read_tokens`.
+"""Encode a corpus into training files, and read them: `digram.encode_files`, `digram.read_tokens`.
 
-encoding   the run: read, encode, write, each while the others do; going on with one
-options    what a run is asked for
-pieces     what a corpus is made of: files, tables, streams, iterators
-inputs     their documents in batches, with the place of each, and from any place on
-borders    where a long document may be cut
-tally      how far a run is in its inputs, with a digest
-pipeline   a thread that writes behind
-shards     where shards end
-long       the ids of a long document, until all are there
-manifest   what a folder says of itself
-reading    the way back
+encoding   the run: read, encode and write concurrently; resume a run
+options    the options of a run
+pieces     the parts of a corpus: files, tables, streams, iterators
+inputs     documents in batches, with their places, from any place on
+borders    where a long document may be divided
+tally      the progress of a run in its inputs, with a digest
+pipeline   a thread that writes
+shards     dividing documents into shards
+long       the ids of a long document, until it is complete
+manifest   the manifest of a folder
+reading    reading training files
 """
 
 from __future__ import annotations

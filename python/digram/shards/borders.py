@@ -1,4 +1,4 @@
-"""Where a document that is longer than a batch may be cut, so that its ids stay the same."""
+"""Where a document that is longer than a batch can be divided without changing its ids."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = ["border_of"]
 
-_LOOK = 1 << 12  # bytes before a place that will not do, in which the next one is looked for
-_CHARACTER = 4  # bytes that a character has at most: what tells a place stands on both sides of it
+_LOOK = 1 << 12  # bytes to search before an unsuitable place
+_CHARACTER = 4  # maximum bytes of a character; a place is judged by the text on both sides of it
 
 
 def border_of(tok: Tokenizer, special: OnSpecial) -> LastBorder:
-    """The last place where parts of a text have, end to end, the ids of the text.
+    """A function for the last place at which a text can be divided without changing its ids.
 
     >>> import digram
     >>> tok = digram.train("a b", max_merges=0, special_tokens=["<a b>"])
@@ -25,9 +25,9 @@ def border_of(tok: Tokenizer, special: OnSpecial) -> LastBorder:
     >>> border_of(tok, "text")(text, 0), border_of(tok, "parse")(text, 0)
     (22, 19)
 
-    It is where the pretokenizer certainly cuts. Where special tokens are looked for, one of them
-    may stand across such a place: so there none may have begun. Nothing is cut without a
-    pretokenizer, or by one that looks behind.
+    It is a place where the pretokenizer certainly splits. If special tokens are parsed, none may
+    have started before the place and continue after it. A text is not divided without a
+    pretokenizer, or with one that has look-behind.
     """
     last_border = tok.pretokenizer.splitter().last_border
     if special == "text" or not tok.special_tokens:
@@ -36,7 +36,7 @@ def border_of(tok: Tokenizer, special: OnSpecial) -> LastBorder:
     begun = {name[:size] for name in names for size in range(1, len(name))}
     longest = max(map(len, names))
     rules = tok.pretokenizer.rules
-    # Whether rules cut depends on this much of the text before.
+    # Rules depend on this many bytes before the place.
     behind = 1 + max(map(len, rules.tokens()), default=0) if rules is not None else 0
 
     def last(text: bytes, start: int) -> int:

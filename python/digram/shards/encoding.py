@@ -1,4 +1,4 @@
-"""The run itself: read, encode, write, each while the others do."""
+"""The run: read, encode and write concurrently."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from digram.vocab.special_tokens import OnSpecial, rule_of
 
 __all__ = ["encode_files"]
 
-BATCH = 1 << 20  # bytes of text for each thread, at once
-LEAST = 4 << 20  # bytes of text at once, at least
+BATCH = 1 << 20  # bytes of text in a batch, for each thread
+MIN_BATCH = 4 << 20  # minimum bytes of text in a batch
 
-_MAKE_ROOM = "Make room and call again with resume=True: the shards that are done are kept."
+_MAKE_ROOM = "Free disk space and call again with resume=True: finished shards are kept."
 
 
 def encode_files(
@@ -50,7 +50,7 @@ def encode_files(
     resume: bool = False,
     progress: bool | None = None,
 ) -> TokenFiles:
-    """Encode a corpus of any size into files that trainers read.
+    """Encode a corpus of any size into files for training programs.
 
     >>> import digram
     >>> tok = digram.train("low lower", max_merges=2, special_tokens=["<|endoftext|>"])
@@ -60,42 +60,42 @@ def encode_files(
     >>> sorted(path.name for path in folder.iterdir())
     ['manifest.json', 'tokens-000000.bin', 'tokens-000000.idx']
 
-    What comes in is what `digram.train` takes: texts, files of all kinds, tables, an iterator,
-    or a dictionary of these, which are read in its order (each document once: weights are for
-    counting). Each text is a document, and `separator` cuts them. Documents keep their order.
+    `corpus` is any corpus that `digram.train` accepts: texts, files of all kinds, tables, an
+    iterator, or a dictionary of these, which are read in its order, each once. Each text is
+    a document; `separator` splits texts into documents. Documents keep their order.
 
         format: "megatron", "nanogpt", "llmc", "datatrove", "dolma", "npy", "parquet", "arrow".
-        end_of_text: the special token (or any id) after each document, None for none. Left
-            out, it is the tokenizer's own, where it has exactly one of a known name.
-        dtype: "uint16", "uint32" or what else the format has; the smallest that holds the
-            vocabulary by default, and uint32 in Parquet and Arrow files.
+        end_of_text: the special token (or any id) after each document, None for none. By
+            default that of the tokenizer, if it has exactly one with a known name.
+        dtype: "uint16", "uint32" or another type that the format supports; by default the
+            smallest that fits the vocabulary, and uint32 in Parquet and Arrow files.
         shard_tokens, shard_size: a shard ends with the document that reaches this many tokens
             (100 million by default), or bytes of ids ("1 GB").
-        special: what becomes of the text of special tokens, as for `encode`.
-        resume: go on with the run that the folder holds, if it was made by the same tokenizer
-            with the same options of the same corpus; else a folder with a run is refused.
+        special: how the text of special tokens is encoded, as for `encode`.
+        resume: resume the run in the folder, which must have the same tokenizer, options and
+            corpus. Without it, a folder with a run is an error.
 
-    The bytes written depend on these, the corpus, and the versions of digram and of the
-    libraries that compress (zlib for dolma, pyarrow for Parquet and Arrow), never on threads or
-    breaks. `manifest.json` holds the digests of the tokenizer, of all files and of the
-    documents of each input. Each shard appears whole, after it is on the disk; a run that is
-    killed, or whose disk is full, keeps those that are done. `resume` checks their digests,
-    reads the corpus up to where they end (but for files that were read to their end and not
-    touched since), compares it with what it was, and goes on.
+    The files depend on these arguments, the corpus, and the versions of digram and of the
+    compression libraries (zlib for dolma, pyarrow for Parquet and Arrow), but not on threads or
+    interruptions. `manifest.json` has the digests of the tokenizer, of all files and of the
+    documents of each input. A shard gets its name when it is complete and on disk; after a
+    crash or a full disk, finished shards remain. `resume` checks their digests, reads the
+    corpus up to their end (except files that were read completely and have not changed since),
+    compares it with the digest, and continues.
 
-    Returns what `digram.read_tokens` gives for the folder; `skipped` says how many records
-    `digram.files(..., on_error="skip")` passed over. Raises `OptionError` where format and
-    vocabulary do not go together, and for a `str` that is the name of a file or folder;
-    `CheckpointError` for a folder of another run, one in the corpus, and a corpus that
-    differs; `CorruptFileError` for a damaged shard, a bad record, and a file that changed while
-    it was read; and as `encode`, with the file and the record.
+    Returns the `TokenFiles` of the folder, as `digram.read_tokens` does; `skipped` is the
+    number of records skipped by `digram.files(..., on_error="skip")`. Raises `OptionError` if
+    the format does not support the vocabulary, and for a `str` that is the name of a file or
+    folder; `CheckpointError` for a folder of another run, a folder in the corpus, and a corpus
+    that differs; `CorruptFileError` for a damaged shard, an invalid record, and a file that
+    changed while it was read; and the errors of `encode`, with file and record.
 
-    Memory beside the tokenizer: the texts and ids in work, some five times 1 MiB of text for
-    each thread (4 MiB at least), up to 16 bytes for each document of a shard, and the longest
-    record. A text file that is one document is read and encoded in parts, where the
-    pretokenizer lets one cut it, and its ids wait in a file (a row of Parquet or Arrow is in
-    memory). Files are read ahead by a thread; a caller's iterator, a table and stdin are read
-    in this one. Ctrl-C stops it at once.
+    Memory in addition to the tokenizer: texts and ids in progress, about five times 1 MiB of
+    text for each thread (4 MiB at least), up to 16 bytes for each document of a shard, and the
+    longest record. A text file that is one document is read and encoded in parts, if the
+    pretokenizer allows it, with its ids in a temporary file (a row of Parquet or Arrow is in
+    memory). A thread reads files ahead; iterators, tables and stdin are read in the calling
+    thread. Ctrl-C stops the run immediately.
     """
     instance("tok", tok, Tokenizer)
     options = Options.of(
@@ -108,7 +108,7 @@ def encode_files(
         special=special,
     )
     threads = check_threads(threads)
-    tok.encode_batch([], special=special, threads=threads)  # refuses what every batch would
+    tok.encode_batch([], special=special, threads=threads)  # checks the arguments
     inputs = Inputs(corpus, separator, border_of(tok, special))
     home = Path(path_name(folder))
     inputs.check_outside(home)
@@ -144,30 +144,30 @@ def _go_on(
     resume: bool,
     progress: bool | None,
 ) -> None:
-    """Prove what a run before has done, and have all go on behind it."""
+    """Check the result of an earlier run in the folder, and continue after it."""
     old = Manifest.load(home)
     if old is None:
         if any(home.glob("tokens-*")):
             raise CheckpointError(
-                "there are shards in this folder, and no manifest that tells what they hold.",
+                "there are shards in this folder, but no manifest that describes them.",
                 path=home,
-                hint="Give another folder.",
+                hint="Pass another folder.",
             )
         remove_unfinished(home, None, options.format)
         new.save(home)  # so that files left by a kill can be distinguished from files of others
         return
     if not resume and old.done:
         raise CheckpointError(
-            "this folder holds a run that is finished; there is nothing left to do.",
+            "the run in this folder is finished already.",
             path=home,
-            hint="Give another folder, or remove this one to write it again. resume=True checks "
-            "that it holds what this call would write.",
+            hint="Pass another folder, or delete this one to write it again. resume=True checks "
+            "that it has the files that this call would write.",
         )
     if not resume:
         raise CheckpointError(
-            "this folder holds a run that is not finished.",
+            "this folder contains an unfinished run.",
             path=home,
-            hint="Pass resume=True to go on with it, or give another folder.",
+            hint="Pass resume=True to resume it, or another folder.",
         )
     _check_same(home, old, new)
     inputs.check_same(old, home)
@@ -182,19 +182,19 @@ def _go_on(
 
 
 def _check_same(home: Path, old: Manifest, new: Manifest) -> None:
-    """Refuses to go on with what would give other bytes, and names what differs."""
+    """Raises `CheckpointError` if the tokenizer or options differ, naming the difference."""
     differ: list[tuple[str, Any, Any]] = [("digram", old.digram, new.digram)]
     differ += [("the tokenizer", old.tokenizer[:16], new.tokenizer[:16])]
     names = {**old.options, **new.options}
     differ += [(f"{name}=", old.options.get(name), new.options.get(name)) for name in names]
     for name, was, now in differ:
-        # No record was skipped so far, and so a run that stopped at a bad one may skip it.
+        # A run that stopped at an invalid record may be resumed with on_error="skip".
         if was != now and (name, was, now) != ("on_error=", "raise", "skip"):
             raise CheckpointError(
-                f"the run there was made with another value of {name.rstrip('=')}: {was!r}, not "
+                f"the run in the folder had another value of {name.rstrip('=')}: {was!r}, not "
                 f"{now!r}.",
                 path=home,
-                hint="Call with the same to go on, or give another folder.",
+                hint="Use the same value to resume, or pass another folder.",
             )
 
 
@@ -207,8 +207,8 @@ def _run(
     progress: bool | None,
 ) -> None:
     behind = Behind(shards.add, shards.end, shards.close)
-    texts = inputs.batches(max(LEAST, BATCH * (threads or default_threads())))
-    # What runs the caller's code, or may wait for another process, is read in this thread.
+    texts = inputs.batches(max(MIN_BATCH, BATCH * (threads or default_threads())))
+    # Inputs that run the caller's code, or may wait for another process, are read in this thread.
     batches: Any = texts if inputs.is_callers else Ahead(texts, inputs.seen.end)
     done = inputs.seen.done
     left = None if inputs.size is None else max(inputs.size - done, 0)
@@ -233,7 +233,7 @@ def _run(
 def _placed_error(
     error: DigramError, tok: Tokenizer, inputs: Inputs, batch: Batch, options: Options
 ) -> DigramError:
-    """The error of the first text of a batch that has one, with its place in the corpus."""
+    """The error of the first invalid text of a batch, with its place in the corpus."""
     for number, text in enumerate(batch.texts):
         try:
             tok.encode(text, special=options.special)

@@ -21,18 +21,18 @@ from digram.shards.tally import Tally, Unfinished
 
 __all__ = ["Batch", "Inputs", "Part"]
 
-_AT_ONCE = 1 << 20  # bytes of texts that are compared together
+_AT_ONCE = 1 << 20  # bytes of texts to compare at a time
 
 
 class Ended(NamedTuple):
-    """An input that was read to its end."""
+    """The end of an input: skipped records, and the modification time of its file."""
 
     skipped: int
     changed: int | None
 
 
 class Part(NamedTuple):
-    """So many documents of an input, from number `first` on, and whether it ends with them."""
+    """Consecutive documents of an input, starting with number `first`, and its end if reached."""
 
     file: int
     first: int
@@ -41,10 +41,10 @@ class Part(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Some texts: documents, and where one is too long for a batch, parts of it.
+    """A batch of texts: documents, or parts of documents that are too long for a batch.
 
-    Those at `unfinished` go on with the next text, maybe in the next batch. `places` has for each
-    text the record that it is of, or where the part begins in a document that comes in parts.
+    The texts at the indices `unfinished` continue with the next text, possibly in the next batch.
+    `places` has the record number of each text, or the offset of a part in its document.
     """
 
     texts: list[Text]
@@ -55,7 +55,7 @@ class Batch(NamedTuple):
 
 
 class Inputs:
-    """A corpus, taken apart into its pieces.
+    """A corpus, divided into its pieces.
 
     >>> inputs = Inputs(["a", b"bc"], None)
     >>> [batch.texts for batch in inputs.batches(8 << 20)]
@@ -80,27 +80,28 @@ class Inputs:
 
     @property
     def is_callers(self) -> bool:
-        """Whether some of it has to be read in the caller's thread."""
+        """Whether some of it must be read in the caller's thread."""
         return any(piece.is_callers for piece in self._pieces)
 
     def check_same(self, manifest: Manifest, folder: Path) -> None:
-        """`CheckpointError` where a run had other inputs, by their names and sizes."""
+        """`CheckpointError` if a run had other inputs, by their names and sizes."""
         had, have = manifest.inputs, self.files
         for old, new in zip(had, have, strict=False):
             if (old.path, old.corpus) != (new.path, new.corpus):
-                raise _other(folder, f"its input {_called(old)} is {_called(new)} now")
+                raise _other(folder, f"its input {_called(old)} is now {_called(new)}")
             if old.bytes != new.bytes:
                 raise _other(
-                    folder, f"its input {old.path!r} had {old.bytes:,} bytes, and has {new.bytes:,}"
+                    folder,
+                    f"its input {old.path!r} had {old.bytes:,} bytes, and now has {new.bytes:,}",
                 )
         if len(had) != len(have):
-            raise _other(folder, f"it had {len(had):,} inputs, and there are {len(have):,}")
+            raise _other(folder, f"it had {len(had):,} inputs, and now has {len(have):,}")
 
     def prove(self, old: Manifest, tally: Tally, advance: Callable[[int], None]) -> None:
-        """Go on behind what is done, which is read and compared with what a manifest says of it.
+        """Compare the documents that are done with the manifest, and continue after them.
 
-        `CheckpointError` names the file that differs. Files that were read to their end and have
-        not been touched since are not read again. `tally` is brought to where this is then.
+        `CheckpointError` names the file that differs. Files that were read completely and have not
+        changed since are not read again. `tally` is updated.
         """
         until = old.end
         for number, (one, was) in enumerate(zip(self.files, old.inputs, strict=True)):
@@ -134,7 +135,7 @@ class Inputs:
                 advance(self.seen.done - done)
 
     def batches(self, size: int) -> Iterator[Batch]:
-        """The documents that are left, in batches of about `size` bytes."""
+        """The remaining documents, in batches of about `size` bytes."""
         texts: list[Text] = []
         unfinished: list[int] = []
         places: list[int] = []
@@ -162,12 +163,12 @@ class Inputs:
             yield Batch(texts, unfinished, places, parts, seen.done)
 
     def tell(self, error: DigramError, batch: Batch, text: int) -> None:
-        """Let an error about a text of a batch say where that stands in the corpus."""
+        """Add the place in the corpus to an error about a text of a batch."""
         piece, place = self._pieces[_file_of(batch, text)], batch.places[text]
         if piece.in_parts:
             error.path = piece.name
             if place and error.index is not None:
-                # What the message says counts from where the part begins.
+                # Positions in the message are relative to the part.
                 error.message = f"in the text from byte {place} on, {error.message}"
                 error.index += place
         elif found := piece.at(place):
@@ -180,7 +181,7 @@ class Inputs:
         error.args = (error.message,)
 
     def runs(self, batch: Batch, first: int, stop: int) -> list[Run]:
-        """Where the documents of a batch from `first` to `stop` come from."""
+        """The sources of the documents `first` to `stop` of a batch."""
         found, before = [], 0
         for part in batch.parts:
             start, end = max(first - before, 0), min(stop - before, part.documents)
@@ -216,7 +217,7 @@ class Inputs:
         one = self.files[number]
         which = "the documents differ" if one.path is None else f"{one.path!r} differs"
         return CheckpointError(
-            f"the corpus is not the one that the shards were made of: {which}.",
+            f"the corpus is not the one that the shards were made from: {which}.",
             path=one.path,
             hint="Pass the same corpus, or another folder to start a new run.",
         )
@@ -224,7 +225,7 @@ class Inputs:
 
 @dataclass(slots=True)
 class _Begun:
-    """An input that is being read: its texts, and of how many documents they come behind."""
+    """An input that is being read: its texts, and the number of the first."""
 
     number: int
     texts: Iterator[Text]
@@ -233,12 +234,12 @@ class _Begun:
     first: int = 0
 
     def ended(self, seen: Pass) -> Ended:
-        """What is known of it at its end."""
+        """The facts about the input at its end."""
         return Ended(seen.skipped - self.skipped, self.changed)
 
 
 def _documents(texts: Iterator[Text | Unread], last_border: LastBorder) -> Iterator[Text]:
-    """Texts, of which those that are not read yet come in parts where they are long."""
+    """Yield texts; long files are read in parts."""
     for text in texts:
         if isinstance(text, Unread):
             yield from _in_parts(text, last_border)
@@ -261,7 +262,7 @@ def _in_parts(text: Unread, last_border: LastBorder) -> Iterator[Text]:
 
 
 def _first(texts: Iterator[Text], documents: int) -> Iterator[Text]:
-    """So many documents."""
+    """Yield the texts of the first documents."""
     while documents:
         text = next(texts, None)
         if text is None:
@@ -271,13 +272,13 @@ def _first(texts: Iterator[Text], documents: int) -> Iterator[Text]:
 
 
 def _file_of(batch: Batch, text: int) -> int:
-    """The input that a text of a batch is of."""
+    """The input of a text of a batch."""
     document = text - bisect_left(batch.unfinished, text)
     for part in batch.parts:
         if document < part.documents:
             return part.file
         document -= part.documents
-    return batch.parts[-1].file  # it goes on in the next batch
+    return batch.parts[-1].file  # the document continues in the next batch
 
 
 def _called(one: Input) -> str:
@@ -287,7 +288,7 @@ def _called(one: Input) -> str:
 
 def _other(folder: Path, what: str) -> CheckpointError:
     return CheckpointError(
-        f"the run there has another corpus: {what}.",
+        f"the run in the folder has another corpus: {what}.",
         path=folder,
         hint="Pass the same corpus, or another folder to start a new run.",
     )

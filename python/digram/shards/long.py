@@ -1,4 +1,4 @@
-"""The ids of a document that is longer than a batch, until all of them are there."""
+"""The ids of a document that is longer than a batch, until it is complete."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 __all__ = ["Long"]
 
-HELD = 16 << 20  # bytes of ids that are held in memory; more go to a file without a name
+HELD = 16 << 20  # bytes of ids kept in memory; more are written to a temporary file
 
 
 class Long:
-    """Ids that come in parts, and go on where the part before ends.
+    """Collects the ids of a document that is encoded in parts.
 
     >>> held = Long(getfixture("tmp_path"), np.dtype("<u2"))
     >>> held.add(np.array([1, 2], "<u2"))
@@ -27,7 +27,7 @@ class Long:
     [1, 2, 3]
     >>> held.close()
 
-    A document has to be there as a whole before it is known whether the shard has room for it.
+    A document must be complete before it is known whether it fits into the shard.
     """
 
     def __init__(self, folder: Path, dtype: np.dtype[Any]) -> None:
@@ -38,8 +38,8 @@ class Long:
         self._file: Any = None
 
     def add(self, ids: NDArray[Any]) -> None:
-        """The next part."""
-        self._parts.append(ids.copy())  # a view would hold all of the batch
+        """Add the next part."""
+        self._parts.append(ids.copy())  # a view would keep the whole batch in memory
         self._held += ids.nbytes
         if self._held >= HELD:
             if self._file is None:
@@ -48,7 +48,7 @@ class Long:
             self._write()
 
     def ids(self) -> NDArray[Any]:
-        """All of them, in memory or mapped from the file."""
+        """All ids, in memory or mapped from the file."""
         if self._file is None:
             return np.concatenate([np.zeros(0, self._dtype), *self._parts])
         self._write()
@@ -57,7 +57,7 @@ class Long:
         return np.frombuffer(data, self._dtype)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._stack.close()
 
     def _write(self) -> None:

@@ -1,7 +1,7 @@
-"""`manifest.json` beside the shards: what was made, of what, and how far the run is.
+"""`manifest.json` in the folder of shards: the options, inputs, shards and progress of a run.
 
-It is written when a run begins and when it ends. Between, a line for each shard that is done goes
-to `manifest.jsonl`, so neither ever speaks of a file that is not whole.
+It is written at the start and at the end of a run. In between, a line for each finished shard is
+appended to `manifest.jsonl`. Both list only complete files.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ LINES = "manifest.jsonl"
 VERSION = 1
 
 _NOTHING = Blake3().hexdigest()
-_LARGEST = 1 << 32  # bytes of a manifest: a million shards, and as many files that they are of
-_BLOCK = 1 << 20  # bytes of a file that are hashed at once
+_LARGEST = 1 << 32  # bytes of a manifest, enough for a million shards and as many inputs
+_BLOCK = 1 << 20  # bytes of a file to hash at a time
 
 
 @dataclass(slots=True)
@@ -39,12 +39,12 @@ class Place:
 
 @dataclass(slots=True)
 class Input:
-    """What a corpus is made of: a file, or all that an iterator, a table or a stream gives.
+    """An input of a corpus: a file, or all texts of an iterator, a table or a stream.
 
-    `path` and `bytes` are those of a file. `corpus` is the key of a dictionary of corpora.
-    The rest is known once all of it was read: how many documents, their digest, how many records
-    were skipped, and when the file was changed; the last helps a run that goes on, and is gone from
-    the manifest of one that ended.
+    `path` and `bytes` are those of a file. `corpus` is the key in a dictionary of corpora. The
+    other fields are known when the input has been read: the number of documents, their digest, the
+    number of skipped records, and the modification time of the file, which is used for resuming and
+    removed when the run ends.
     """
 
     path: str | None
@@ -56,7 +56,7 @@ class Input:
     changed: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """What is known of it."""
+        """The known fields."""
         found = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in found.items() if value is not None}
 
@@ -72,7 +72,7 @@ class ShardFile:
 
 @dataclass(slots=True)
 class Shard:
-    """A shard that is done, and the place in the corpus where it ends."""
+    """A finished shard, and the place in the corpus where it ends."""
 
     files: list[ShardFile]
     documents: int
@@ -82,7 +82,7 @@ class Shard:
 
 @dataclass(slots=True)
 class Manifest:
-    """All that a folder of shards says of itself."""
+    """The manifest of a folder of shards."""
 
     digram: str
     tokenizer: str
@@ -92,10 +92,10 @@ class Manifest:
     documents: int = 0
     tokens: int = 0
     done: bool = False
-    _reported: int = 0  # how many inputs the lines have already reported
+    _reported: int = 0  # number of inputs that are already in the lines
 
     def save(self, folder: Path) -> None:
-        """Replace the manifest of a folder. It holds all, so the lines beside it go."""
+        """Replace the manifest of a folder, and delete the lines, which it includes."""
         content = {
             "digram_tokens": VERSION,
             "digram": self.digram,
@@ -114,9 +114,9 @@ class Manifest:
         self._reported = self.shards[-1].end.file if self.shards else 0
 
     def add(self, folder: Path, shard: Shard) -> None:
-        """Note one more shard, in a line that is on the disk when this returns.
+        """Append a line for a finished shard, and wait until it is on disk.
 
-        So a shard costs the same, however many inputs and shards there are.
+        The cost does not depend on the number of inputs and shards.
         """
         first, self._reported = self._reported, max(self._reported, shard.end.file)
         line = {
@@ -135,7 +135,7 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: Path) -> Manifest | None:
-        """The manifest of a folder; None where there is none.
+        """Load the manifest of a folder; None if there is none.
 
         Raises `CheckpointError` for one of another version, `CorruptFileError` for a damaged one.
         """
@@ -170,12 +170,12 @@ class Manifest:
 
     @property
     def skipped(self) -> int:
-        """How many records of the inputs that were read to their end were skipped."""
+        """The number of skipped records of the inputs that were read to their end."""
         return sum(one.skipped or 0 for one in self.inputs)
 
     @property
     def end(self) -> Place:
-        """Where in the corpus the last shard ends."""
+        """The place in the corpus where the last shard ends."""
         return self.shards[-1].end if self.shards else Place()
 
     def check_files(
@@ -217,7 +217,7 @@ def _parsed(content: dict[str, Any]) -> Manifest:
 
 
 def _take_lines(found: Manifest, path: Path) -> None:
-    """Adds what the lines tell. The last one may be a half, where a kill or a full disk cut it."""
+    """Add the lines. The last one may be incomplete after a crash or a full disk."""
     try:
         data = read_file(path, _LARGEST)
     except FileNotFoundError:
@@ -227,7 +227,7 @@ def _take_lines(found: Manifest, path: Path) -> None:
         number, shard = _number(entry["number"]), _shard(entry["shard"], found)
         inputs, first = list(map(_input, _is(entry["inputs"], list))), _number(entry["first"])
         if number < len(found.shards):
-            continue  # the manifest was replaced since, and these lines were to go
+            continue  # the manifest was replaced, but the lines were not deleted yet
         known = found.inputs[first : first + len(inputs)]
         if number > len(found.shards) or len(known) < len(inputs):
             raise ValueError
@@ -251,7 +251,7 @@ def _shard(value: Any, of: Manifest) -> Shard:
     for file in files:
         _number(file.bytes)
         _is(file.blake3, str)
-        if Path(_is(file.name, str)).name != file.name:  # a file of this folder
+        if Path(_is(file.name, str)).name != file.name:  # must be a file of this folder
             raise ValueError
     end = Place(**value["end"])
     _is(end.blake3, str)
@@ -275,10 +275,10 @@ def _number(value: Any) -> int:
 
 
 def _append(path: Path, data: bytes) -> None:
-    """Add a line to a file, and wait until it is on the disk.
+    """Append a line to a file, and wait until it is on disk.
 
-    Where power is lost before the folder is, the file is gone as a whole, and its shards count as
-    not done.
+    If power fails before the folder is on disk, the file is missing, and its shards count as
+    unfinished.
     """
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -304,9 +304,9 @@ def _blake3(path: Path) -> str:
 
 def _other(path: Path, what: str) -> CorruptFileError:
     return CorruptFileError(
-        f"the manifest beside it tells of another file: {what}.",
+        f"the file does not match its manifest: {what}.",
         path=path,
-        hint="Copy the folder again, or delete it and encode anew.",
+        hint="Copy the folder again, or delete it and encode again.",
     )
 
 
@@ -314,6 +314,6 @@ def _damaged(path: Path) -> CorruptFileError:
     return CorruptFileError(
         "this is not a manifest of digram.",
         path=path,
-        hint="It is damaged, or of another program. Give another folder; to read files of tokens "
-        "beside it, pass format=.",
+        hint="It is damaged, or from another program. Pass another folder; to read token files "
+        "in this folder, pass format=.",
     )

@@ -1,4 +1,4 @@
-"""What a run is asked for, checked, and brought into the form in which its manifest keeps it."""
+"""The options of a run, checked, and converted for the manifest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["END_TOKENS", "EndOfText", "Options"]
 
 SHARD_TOKENS = 100_000_000
-"""Tokens of a shard, where nothing is said: some hundred megabytes, as others make them."""
+"""The default number of tokens of a shard, some hundred megabytes."""
 
 END_TOKENS = (
     "<|endoftext|>",
@@ -31,7 +31,7 @@ END_TOKENS = (
     "[EOS]",
     "<\uff5cend\u2581of\u2581sentence\uff5c>",
 )
-"""Special tokens that end a document wherever they are used, and mean nothing else."""
+"""Known names of special tokens that end a document."""
 
 EndOfText = str | int | EllipsisType | None
 """The token after each document: its text or id, `...` for the tokenizer's own, None for none."""
@@ -39,7 +39,7 @@ EndOfText = str | int | EllipsisType | None
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What decides the bytes of a run, beside the tokenizer and the corpus."""
+    """The options that determine the files of a run, together with the tokenizer and the corpus."""
 
     format: Format
     dtype: np.dtype[Any]
@@ -59,7 +59,7 @@ class Options:
         shard_size: int | str | None,
         special: OnSpecial,
     ) -> Options:
-        """The options of a call; `OptionError` for those that cannot be met."""
+        """Check the options of a call; `OptionError` for invalid ones."""
         chosen = named(format)
         chosen.needs()
         kind = _dtype(chosen, dtype, tok.vocab_size)
@@ -68,7 +68,7 @@ class Options:
         return cls(chosen, kind, end, min(tokens, chosen.max_tokens), special)
 
     def as_json(self) -> dict[str, Any]:
-        """The options as a manifest has them."""
+        """The options for the manifest."""
         special = self.special
         return {
             "format": self.format.name,
@@ -80,28 +80,29 @@ class Options:
 
 
 def _dtype(format: Format, asked: str | None, vocab_size: int) -> np.dtype[Any]:
-    """The smallest type of the format that holds all ids, or the one that was asked for."""
+    """The requested type of ids, or the smallest one of the format that fits."""
     if asked is None:
-        for name, most in format.dtypes.items():
-            if vocab_size <= most:
+        for name, maximum in format.dtypes.items():
+            if vocab_size <= maximum:
                 return np.dtype(name).newbyteorder("<")
         raise OptionError(
-            f"format={show(format.name)} has ids of {_either(format.dtypes)}, too few for the "
-            f"{vocab_size:,} of this vocabulary.",
+            f"format={show(format.name)} has ids of {_either(format.dtypes)}, too small for the "
+            f"{vocab_size:,} ids of this vocabulary.",
             value=format.name,
             hint=f"Choose a format with wider ids: {_wider(vocab_size)}.",
         )
     if asked not in format.dtypes:
         raise OptionError(
-            f"dtype={show(asked)} is none that format={show(format.name)} can have.",
+            f"format={show(format.name)} does not support dtype={show(asked)}.",
             value=asked,
-            hint=f"It has {_either(format.dtypes)}; leave out dtype= for the smallest that fits.",
+            hint=f"It supports {_either(format.dtypes)}. Leave out dtype= for the smallest that "
+            "fits.",
         )
     kind = np.dtype(asked)
     if vocab_size - 1 > np.iinfo(kind).max:
         raise OptionError(
-            f"dtype={show(asked)} holds ids up to {np.iinfo(kind).max:,}, and this vocabulary has "
-            f"them up to {vocab_size - 1:,}.",
+            f"dtype={show(asked)} holds ids up to {np.iinfo(kind).max:,}, but this vocabulary has "
+            f"ids up to {vocab_size - 1:,}.",
             value=asked,
             hint="Leave out dtype= for the smallest that fits.",
         )
@@ -127,11 +128,10 @@ def _end(tok: Tokenizer, asked: EndOfText) -> tuple[str, int] | None:
     if asked is Ellipsis:
         known = [token for token in END_TOKENS if token in special]
         if len(known) != 1:
-            has = f"has {' and '.join(map(repr, known))}" if known else "has none that is known"
+            has = f"has {' and '.join(map(repr, known))}" if known else "has none with a known name"
             raise OptionError(
                 f"which token ends a document? This tokenizer {has}.",
-                hint=f"Name one with end_of_text=, or pass end_of_text=None for none. "
-                f"{_listed(special)}",
+                hint=f"Pass one as end_of_text=, or end_of_text=None for none. {_listed(special)}",
             )
         return known[0], special[known[0]]
     if isinstance(asked, str):
@@ -155,9 +155,9 @@ def _listed(special: Mapping[str, int]) -> str:
 
 
 def _tokens(tokens: int | None, size: int | str | None, width: int) -> int:
-    """How many tokens end a shard."""
+    """The number of tokens at which a shard ends."""
     if tokens is not None and size is not None:
-        raise OptionError("shard_tokens= and shard_size= say the same; give one of them.")
+        raise OptionError("shard_tokens= and shard_size= exclude each other; pass one of them.")
     if size is not None:
         return max(1, int(size_in_bytes("shard_size", size)) // width)
     return SHARD_TOKENS if tokens is None else whole_number("shard_tokens", tokens, 1)

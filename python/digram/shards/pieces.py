@@ -1,6 +1,6 @@
-"""What a corpus is made of: files, and whatever else gives texts, each with its place and options.
+"""The pieces of a corpus: files, tables, streams and iterators, with their options.
 
-A run reads one piece after the other, and its manifest tells of each.
+A run reads one piece after the other, and its manifest lists them.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ _LONGEST_NAME = 4096  # characters; no system has longer paths
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A file, or all that an iterator, a table or a stream gives."""
+    """A file, or all texts of an iterator, a table or a stream."""
 
     found: Files | Stream | Table | Iterator[Any]
     separator: bytes | None
-    size: int | None = None  # about how many bytes it holds, on the disk where it is there
+    size: int | None = None  # approximate bytes; for files the size on disk
     corpus: str | None = None  # its name in a dictionary
 
     @property
     def path(self) -> Path | None:
-        """The file that it is."""
+        """The path, if the piece is a file."""
         return self.found.paths[0] if isinstance(self.found, Files) else None
 
     @property
     def name(self) -> str:
-        """What files of tokens say that a document comes from: nothing, where it is not a file."""
+        """The source of documents in token files: a path, the name of a stream, or empty."""
         if self.path is not None:
             return os.fspath(self.path)
         return os.fspath(self.found.name) if isinstance(self.found, Stream) else ""
 
     @property
     def in_parts(self) -> bool:
-        """Whether it is one document, which is read in parts where it is long."""
+        """Whether it is a single document, which is read in parts if it is long."""
         found = self.found
         if self.separator is not None:
             return False
@@ -65,11 +65,11 @@ class Piece:
 
     @property
     def is_callers(self) -> bool:
-        """Whether reading it runs the caller's code, or may wait for what another process does."""
+        """Whether reading it runs the caller's code, or may wait for another process."""
         return not isinstance(self.found, Files)
 
     def texts(self, seen: Pass) -> Iterator[Text | Unread]:
-        """Its documents; `seen` keeps which record each is from, and how far this is."""
+        """Its documents; `seen` tracks the record number and the progress."""
         found = self.found
         if isinstance(found, Files):
             yield from found.texts_of(found.paths[0], seen)
@@ -85,7 +85,7 @@ class Piece:
                 raise
 
     def at(self, record: int) -> dict[str, Any]:
-        """Where one of its records is, as errors tell it; may read the file up to there."""
+        """The place of a record for errors; may read the file up to the record."""
         found = self.found
         if isinstance(found, Files):
             start = found.start_of(found.paths[0], record)
@@ -96,7 +96,7 @@ class Piece:
 
 
 class Pieces:
-    """The pieces of a corpus, and what is known of them before any is read.
+    """The pieces of a corpus, and the facts known before reading.
 
     >>> [piece.separator for piece in Pieces(["a", b"bc"], "--").all]
     [b'--']
@@ -124,12 +124,12 @@ class Pieces:
 
     @property
     def size(self) -> int | None:
-        """About how many bytes all of them hold; None where one does not tell."""
+        """The approximate size of all pieces in bytes; None if one is not known."""
         sizes = [piece.size for piece in self.all]
         return None if None in sizes else sum(size or 0 for size in sizes)
 
     def inputs(self) -> list[Input]:
-        """The pieces as a manifest has them."""
+        """The pieces for the manifest."""
         return [
             Input(None, None, one.corpus)
             if one.path is None
@@ -138,21 +138,21 @@ class Pieces:
         ]
 
     def check_outside(self, folder: Path) -> None:
-        """`CheckpointError` where shards would lie among the files of the corpus."""
+        """`CheckpointError` if shards would be written among the files of the corpus."""
         home = folder.resolve()
         inside = (piece.path for piece in self.all if piece.path is not None)
         for path in (path for path in inside if path.resolve().is_relative_to(home)):
             raise CheckpointError(
-                "this input lies in the folder that shards are written to.",
+                "this input is in the folder for shards.",
                 path=path,
-                hint="Write to a folder elsewhere.",
+                hint="Pass another folder.",
             )
         for root in self._folders:
             if home.is_relative_to(root.resolve()):
                 raise CheckpointError(
-                    f"shards would lie in {os.fspath(root)}, of which all files are read.",
+                    f"shards would be written to {os.fspath(root)}, which is part of the corpus.",
                     path=folder,
-                    hint="Write to a folder elsewhere, or name the files, as in 'folder/*.txt'.",
+                    hint="Pass another folder, or name the files, as in 'folder/*.txt'.",
                 )
 
     def _of(self, corpus: Any, separator: str | bytes | None) -> tuple[list[Piece], dict[str, Any]]:
@@ -177,7 +177,7 @@ class Pieces:
         if isinstance(found, Iterable) and not isinstance(found, str | bytes | list | tuple):
             items = iter(found)
             start = list(itertools.islice(items, 1))
-            if start and isinstance(start[0], os.PathLike):  # the names are all taken now
+            if start and isinstance(start[0], os.PathLike):  # an iterator of paths: take all now
                 return self._of([*start, *items], separator)
             found = itertools.chain(start, items)
         whole = Corpus(found)
@@ -185,7 +185,7 @@ class Pieces:
 
 
 def _weighed(texts: Iterable[Text], seen: Pass) -> Iterator[Text]:
-    """The texts, of which each counts as read: they lie on no disk."""
+    """Yield the texts, and count their bytes as progress, since they are not on disk."""
     for text in texts:
         seen.done += len(text)
         yield text
@@ -197,24 +197,24 @@ def _read_options(
     format: str | None = None,
     on_error: str = "raise",
 ) -> dict[str, Any]:
-    """What decides how a corpus is read, as a manifest has it."""
-    # Bytes that are no UTF-8 become lone surrogates, which JSON carries.
+    """The options for reading a corpus, for the manifest."""
+    # Invalid UTF-8 becomes lone surrogates, which JSON can represent.
     cut = None if separator is None else separator.decode("utf-8", "surrogateescape")
     return {"separator": cut, "field": [*field], "source_format": format, "on_error": on_error}
 
 
 def _check_no_name(corpus: object) -> None:
-    """Refuses a text that is the name of a file or folder: nobody means its few letters."""
+    """Raises for a `str` that is the name of a file or folder, which is probably meant."""
     if not isinstance(corpus, str) or not 0 < len(corpus) <= _LONGEST_NAME:
         return
     try:
         there = "folder" if os.path.isdir(corpus) else "file" if os.path.isfile(corpus) else None
-    except ValueError:  # it holds a NUL
+    except ValueError:  # it contains a NUL
         return
     if there is not None:
         raise OptionError(
-            f"corpus={corpus!r} is a text, and the name of a {there}.",
+            f"corpus={corpus!r} is a text, but also the name of a {there}.",
             value=corpus,
-            hint=f"For what is in it, pass pathlib.Path({corpus!r}) or digram.files({corpus!r}); "
-            f"for these letters, [{corpus!r}].",
+            hint=f"For its content, pass pathlib.Path({corpus!r}) or digram.files({corpus!r}); "
+            f"for the text itself, [{corpus!r}].",
         )

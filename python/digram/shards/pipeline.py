@@ -1,4 +1,4 @@
-"""Work behind the work of the calling thread: a thread that writes what this one makes."""
+"""A thread that processes items while the calling thread makes the next ones."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["Behind"]
 
 Item = TypeVar("Item")
 
-_SOON = 0.05  # seconds after which a thread that waits looks whether it still should
+_SOON = 0.05  # seconds after which a waiting thread checks whether it should stop
 _LONG = threading.TIMEOUT_MAX
-_AT_EXIT = 5.0  # seconds that the end of the process waits for an item
+_AT_EXIT = 5.0  # seconds to wait for an item at the end of the process
 
 _running: weakref.WeakSet[Behind[Any]] = weakref.WeakSet()
 
 
 class Behind(Generic[Item]):
-    """Something that takes items on another thread.
+    """Processes items on another thread.
 
     >>> found = []
     >>> with Behind(found.append, lambda: found.append("."), lambda: None) as behind:
@@ -53,13 +53,13 @@ class Behind(Generic[Item]):
         self._thread.start()
 
     def put(self, item: Item) -> None:
-        """Hand over an item; waits while two of them are there."""
+        """Pass an item to the thread; waits while two are pending."""
         self._check_process()
         put(self._items, item, self._stopped)
         self._check()
 
     def finish(self) -> None:
-        """Wait until all is done."""
+        """Wait until all items are done."""
         self._check_process()
         put(self._items, End(), self._stopped)
         while self._thread.is_alive():
@@ -67,7 +67,7 @@ class Behind(Generic[Item]):
         self._check()
 
     def stop(self, seconds: float) -> None:
-        """Stop after the item that is being taken, for which so long is waited."""
+        """Stop after the current item, and wait for it up to `seconds`."""
         if self._process == os.getpid():
             self._stopped.set()
             self._thread.join(seconds)
@@ -76,7 +76,7 @@ class Behind(Generic[Item]):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Stop after the item that is being taken. After Ctrl-C that is not waited for."""
+        """Stop after the current item. After Ctrl-C, do not wait for it."""
         self.stop(_LONG if kind is None or issubclass(kind, Exception) else _SOON)
 
     def _check(self) -> None:
@@ -86,8 +86,8 @@ class Behind(Generic[Item]):
     def _check_process(self) -> None:
         if self._process != os.getpid():
             raise DigramError(
-                "the process forked while it wrote, and what writes is in the parent.",
-                hint="Leave the child by os._exit, or begin another run there.",
+                "the process was forked during the run; the writing thread is in the parent.",
+                hint="End the child with os._exit, or start another run there.",
             )
 
     def _run(self) -> None:
@@ -100,7 +100,7 @@ class Behind(Generic[Item]):
                         return
                     self._take(item)
                     del item
-        except BaseException as error:  # told to whoever puts the items
+        except BaseException as error:  # raised by the next call of the other thread
             self._error = error
         finally:
             self._stopped.set()
@@ -112,6 +112,6 @@ class Behind(Generic[Item]):
 
 @atexit.register
 def _stop_all() -> None:
-    """No thread of ours is in the midst of a library's code when the interpreter goes away."""
+    """Stop all threads before the interpreter ends, so that none is inside a library."""
     for one in list(_running):
         one.stop(_AT_EXIT)

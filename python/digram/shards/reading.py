@@ -1,4 +1,4 @@
-"""The way back: which files of tokens there are, what format they have, and who says so."""
+"""Read token files: find them, and determine their format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_tokens(
     *,
     end_of_text: int | None = None,
 ) -> TokenFiles:
-    """The documents of a token file, or of a folder of them.
+    """Read the documents of a token file, or of a folder of token files.
 
     >>> import digram
     >>> tok = digram.train("low lower", max_merges=2, special_tokens=["<|endoftext|>"])
@@ -45,7 +45,7 @@ def read_tokens(
     """
     if isinstance(end_of_text, str):
         raise TypeError(
-            f"end_of_text is an id here, since files know no tokenizer: "
+            f"end_of_text is an id here, since no tokenizer is known: "
             f"pass tok.special_tokens[{end_of_text!r}]"
         )
     end = None if end_of_text is None else whole_number("end_of_text", end_of_text, 0)
@@ -67,7 +67,7 @@ def _of_manifest(given: Path, manifest: Manifest, asked: str | None, end: int | 
     format, usual = _named_format(manifest, folder / NAME)
     if asked is not None and not (isinstance(asked, str) and asked == format.name):
         raise OptionError(
-            f"format={show(asked)}, and the manifest of these files says {format.name!r}.",
+            f"format={show(asked)}, but the manifest of these files says {format.name!r}.",
             path=given,
             value=asked,
             hint="Leave out format=.",
@@ -78,9 +78,9 @@ def _of_manifest(given: Path, manifest: Manifest, asked: str | None, end: int | 
         manifest = replace(manifest, shards=shards)
     elif not manifest.done:
         raise CorruptFileError(
-            f"the run that writes here is not done: {len(shards):,} shards are.",
+            f"the run in this folder is unfinished: {len(shards):,} shards are done.",
             path=given,
-            hint="Go on with it, with resume=True; or read its files one by one.",
+            hint="Resume it with resume=True, or read its files one by one.",
         )
     manifest.check_files(folder, digests=False)
     format.needs()
@@ -93,7 +93,9 @@ def _named_format(manifest: Manifest, path: Path) -> tuple[Format, int | None]:
     """The format that a manifest names, and the id that ends documents."""
     name, end = manifest.options.get("format"), manifest.options.get("end_of_text")
     if not isinstance(name, str) or name not in FORMATS:
-        raise _unlike(path, f"it names the format {name!r}, which is none of {', '.join(FORMATS)}.")
+        raise _unlike(
+            path, f"it names the format {name!r}, which is not one of {', '.join(FORMATS)}."
+        )
     if end is None:
         return FORMATS[name], None
     id = end.get("id") if isinstance(end, dict) else None
@@ -103,27 +105,29 @@ def _named_format(manifest: Manifest, path: Path) -> tuple[Format, int | None]:
 
 
 def _holds_ids(shard: Shard, format: Format, path: Path) -> str:
-    """The name of the file of a shard that holds the ids."""
+    """The name of the file with the ids of a shard."""
     for file in shard.files:
         if file.name.endswith(format.suffix):
             return file.name
     names = ", ".join(file.name for file in shard.files) or "no files"
-    raise _unlike(path, f"a shard of {format.name} has a {format.suffix}, and one here {names}.")
+    raise _unlike(
+        path, f"a shard of {format.name} has a {format.suffix}, but one here has {names}."
+    )
 
 
 def _unlike(path: Path, message: str) -> CorruptFileError:
-    """What is wrong with a manifest whose parts are of the right kinds."""
+    """An error about a manifest with valid types but invalid values."""
     return CorruptFileError(
         message,
         path=path,
-        hint="It is damaged, or of another program. Copy the folder again.",
+        hint="It is damaged, or from another program. Copy the folder again.",
     )
 
 
 def _manifest_of(given: Path, format: str | None) -> Manifest | None:
-    """The manifest of a folder, or the one beside a file, if it speaks of that.
+    """The manifest of a folder, or the manifest beside a file, if it lists the file.
 
-    One that cannot be read may be of another program, and is left alone where it is not needed.
+    A manifest that cannot be read may be from another program; it is ignored if not needed.
     """
     try:
         found = Manifest.load(given if given.is_dir() else given.parent)
@@ -138,7 +142,7 @@ def _manifest_of(given: Path, format: str | None) -> Manifest | None:
 
 
 def _shards(folder: Path, format: Format | None) -> list[Path]:
-    """The files of a folder that hold ids, sorted by name."""
+    """The files with ids in a folder, sorted by name."""
     suffixes = {one.suffix for one in ([format] if format else FORMATS.values())}
     found = sorted(path for path in folder.iterdir() if path.suffix in suffixes and path.is_file())
     if not found:
@@ -149,13 +153,13 @@ def _shards(folder: Path, format: Format | None) -> list[Path]:
 
 
 def _recognized_format(paths: list[Path]) -> Format:
-    """The one format that all files certainly have."""
+    """The format of all files, if it can be recognised."""
     formats = []
     for path in paths:
         known = [format for format in FORMATS.values() if format.recognizes(path)]
         if not known:
             raise OptionError(
-                "nothing in this file or its name tells which format of tokens it has.",
+                "the format of this token file cannot be recognised.",
                 path=path,
                 hint=f"Pass format=, one of {', '.join(FORMATS)}; bare ids of 16 bits are nanogpt.",
             )

@@ -1,4 +1,4 @@
-"""Ids on their way into shards: where one ends and the next begins, and when one is done."""
+"""Write documents into shards, and finish each shard."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["Encoded", "Shards", "remove_unfinished"]
 
 _NAME = "tokens-{:06d}"
 _NAMED = re.compile(r"tokens-\d{6}(\..*)", re.DOTALL)
-_MOST = 1_000_000  # shards; more of them would not sort by their names
+_MAX_SHARDS = 1_000_000  # more would not sort by name
 
 
 class Encoded(NamedTuple):
-    """Texts, and what they became."""
+    """A batch of texts with its ids."""
 
     batch: Batch
     held: EncodedDocuments
@@ -44,22 +44,21 @@ class _Open:
         self.documents = self.tokens = 0
 
     def open(self, suffix: str, reserved: int = 0) -> NewFile:
-        """A file of this shard."""
+        """Open a file of this shard."""
         self.files.append(NewFile(self._folder / f"{self._name}{suffix}", reserved))
         return self.files[-1]
 
     def close(self) -> None:
-        """Remove what is not done."""
+        """Remove unfinished files."""
         for file in self.files:
             file.close()
 
 
 class Shards:
-    """Writes documents as they come, and notes each shard in the manifest.
+    """Writes documents, and adds each finished shard to the manifest.
 
-    A shard ends with the document that reaches `shard_tokens`, so where shards end is a matter of
-    the documents alone. What is written is hashed here too: this thread has time while others
-    encode.
+    A shard ends with the document that reaches `shard_tokens`, so the ends of shards depend only on
+    the documents. Files are hashed in this thread too, while others encode.
     """
 
     def __init__(
@@ -76,11 +75,11 @@ class Shards:
         self._tally = tally
         self._close = close
         self._open: _Open | None = None
-        self._long: Long | None = None  # the document that the last batch left unfinished
+        self._long: Long | None = None  # the unfinished document of the last batch
         self._end = manifest.end
 
     def add(self, encoded: Encoded) -> None:
-        """Write documents, and finish each shard that they fill."""
+        """Write the documents of a batch, and finish each full shard."""
         batch, held = encoded
         end = None if self._options.end is None else self._options.end[1]
         ids, ends = held.gather(end, self._options.dtype.name)
@@ -103,7 +102,7 @@ class Shards:
     def _write(
         self, batch: Batch, ids: Ids, ends: NDArray[np.int64], first: int, passed: _Passed
     ) -> None:
-        """Write documents of a batch, of which `first` is the number of the first there."""
+        """Write documents of a batch; `first` is the number of the first in the batch."""
         done = at = 0
         while done < len(ends):
             shard = self._shard()
@@ -120,17 +119,17 @@ class Shards:
                 self._finish()
 
     def end(self) -> None:
-        """Finish the last shard, and say that all is done."""
+        """Finish the last shard, and mark the run as done."""
         if self._open is not None:
             self._finish()
         manifest = self.manifest
         manifest.done = True
         for one in manifest.inputs:
-            one.changed = None  # the manifest tells of contents, not of times
+            one.changed = None  # times are only needed for resuming
         manifest.save(self.folder)
 
     def close(self) -> None:
-        """Remove what is not done, and leave the folder."""
+        """Remove unfinished files, and release the folder."""
         try:
             if self._long is not None:
                 self._long.close()
@@ -140,12 +139,12 @@ class Shards:
             self._close()
 
     def _shard(self) -> _Open:
-        """The shard that documents go to; a new one where none is open."""
+        """The open shard; a new one if none is open."""
         if self._open is None:
             number = len(self.manifest.shards)
-            if number == _MOST:
+            if number == _MAX_SHARDS:
                 raise LimitExceededError(
-                    f"there are more than {_MOST:,} shards.",
+                    f"there are more than {_MAX_SHARDS:,} shards.",
                     hint="Make them larger with shard_tokens= or shard_size=.",
                 )
             self._open = _Open(self.folder, _NAME.format(number))
@@ -157,18 +156,18 @@ class Shards:
     def _stop(
         self, shard: _Open, batch: Batch, ends: NDArray[np.int64], done: int, at: int, first: int
     ) -> int:
-        """How many documents of these the shard takes: up to the one that fills it."""
+        """The number of documents that the shard takes: up to the one that fills it."""
         options = self._options
         full = int(np.searchsorted(ends, at + options.shard_tokens - shard.tokens)) + 1
-        most = int(
+        limit = int(
             np.searchsorted(ends, at + options.format.max_tokens - shard.tokens, side="right")
         )
-        stop = min(max(full, done + 1), most, len(ends))
+        stop = min(max(full, done + 1), limit, len(ends))
         if stop == done and not shard.tokens:
             error = LimitExceededError(
                 f"the document has {int(ends[done]) - at:,} tokens, and format="
                 f"{options.format.name!r} holds {options.format.max_tokens:,} at most.",
-                hint="Cut it with separator=, or choose another format.",
+                hint="Split it with separator=, or choose another format.",
             )
             self._inputs.tell(error, batch, _last_text(batch, first + done))
             raise error
@@ -188,7 +187,7 @@ class Shards:
 
 
 class _Passed:
-    """What of a batch is done, as it is brought into a tally: its documents, and its inputs."""
+    """Tracks the written documents and inputs of a batch, and updates the tally."""
 
     def __init__(self, batch: Batch, tally: Tally) -> None:
         self._batch, self._tally = batch, tally
@@ -196,7 +195,7 @@ class _Passed:
         self._left = batch.parts[0].documents if batch.parts else 0
 
     def take(self, documents: int) -> Place:
-        """So many documents more are written; the place behind them."""
+        """Count documents as written; returns the place after them."""
         while documents:
             self._pass_by()
             number = min(documents, self._left)
@@ -207,7 +206,7 @@ class _Passed:
         return self._tally.place()
 
     def rest(self) -> None:
-        """All documents are written. What is left is the end of inputs, or parts of a document."""
+        """Add the rest of the batch: ends of inputs, or parts of a document."""
         self._pass_by()
         self._add(len(self._batch.texts))
 
@@ -220,7 +219,7 @@ class _Passed:
             self._text = stop
 
     def _pass_by(self) -> None:
-        """Go on to the input that documents are left of."""
+        """Advance to the next input with documents."""
         for part in self._batch.parts[self._part :]:
             if self._left or part.ended is None:
                 return
@@ -233,7 +232,7 @@ class _Passed:
 
 
 def _last_text(batch: Batch, document: int) -> int:
-    """The text with which a document of a batch ends."""
+    """The last text of a document in a batch."""
     text = document
     for other in batch.unfinished:
         if other > text:
@@ -243,10 +242,10 @@ def _last_text(batch: Batch, document: int) -> int:
 
 
 def remove_unfinished(folder: Path, manifest: Manifest | None, format: Format) -> None:
-    """Removes what a killed run left: half files, and files of a shard that is not done.
+    """Remove the remains of a killed run: incomplete files, and files of unfinished shards.
 
-    A shard that is not done has a number that the manifest does not tell, and a suffix that the
-    format writes; nothing else is touched.
+    A file belongs to an unfinished shard if it has the name of a shard, a suffix of the format, and
+    is not listed in the manifest. No other files are removed.
     """
     for path in folder.glob(LEFT_BEHIND):
         path.unlink(missing_ok=True)

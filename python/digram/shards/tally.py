@@ -1,4 +1,4 @@
-"""How far a run is in its inputs: documents, and a digest of what they hold."""
+"""The progress of a run in its inputs: the number of documents and their digest."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["Tally", "Unfinished"]
 
 
 class Unfinished(bytes):
-    """A part of a document that goes on with the next text."""
+    """A part of a document that continues with the next text."""
 
     __slots__ = ()
 
 
 class Tally:
-    """The documents of the inputs that are done, one input after the other.
+    """Counts and hashes the documents that are done, one input after the other.
 
     >>> from digram.shards.manifest import Input
     >>> tally = Tally([Input("a.txt", 3), Input("b.txt", 2)])
@@ -29,8 +29,7 @@ class Tally:
     (1, 0)
 
     The digest of an input is BLAKE3 of its documents, each followed by its length in eight bytes,
-    little-endian: so it is that of these documents alone, also of empty ones and of how the same
-    text is cut.
+    little-endian, so that it also depends on empty documents and on the division of the text.
     """
 
     def __init__(self, inputs: list[Input]) -> None:
@@ -38,15 +37,15 @@ class Tally:
         self.begin(0)
 
     def begin(self, file: int) -> None:
-        """Go on to another input."""
+        """Start another input."""
         self.file, self.documents = file, 0
         self._digest = Blake3()
         self._open = 0  # bytes of the document that is not finished
 
     def add(self, texts: list[Text]) -> None:
-        """Documents of the input, or the next parts of one."""
+        """Add documents of the input, or parts of one."""
         if not self._open and Unfinished not in map(type, texts):
-            # The usual case, and the one where a microsecond a document is felt.
+            # The common case, which must be fast.
             self._digest.update_documents(texts)
             self.documents += len(texts)
             return
@@ -60,11 +59,11 @@ class Tally:
                 self._open = 0
 
     def end(self, skipped: int, changed: int | None) -> None:
-        """The input has no more documents; `changed` is when its file was."""
+        """End the input; `changed` is the modification time of its file."""
         one = self._inputs[self.file]
         one.documents, one.blake3 = self.documents, self._digest.hexdigest()
         one.skipped, one.changed = skipped, changed
 
     def place(self) -> Place:
-        """Where this is, at the end of a document."""
+        """The current place, at the end of a document."""
         return Place(self.file, self.documents, self._digest.hexdigest())

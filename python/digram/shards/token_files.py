@@ -1,4 +1,4 @@
-"""What token files hold, as a sequence of documents: arrays that lie on the disk."""
+"""The documents of token files as a sequence of memory-mapped arrays."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from digram.shards.manifest import Manifest
 
 __all__ = ["TokenFiles"]
 
-KEPT = 32  # shards that stay mapped: each holds one open file, of which a process may have few
-BLOCK = 1 << 16  # documents whose bounds are Python's numbers at once
-STRETCH = 1 << 22  # ids that are searched for ends at once
+KEPT = 32  # shards that stay mapped; each needs an open file
+BLOCK = 1 << 16  # documents whose bounds are converted to Python ints at a time
+STRETCH = 1 << 22  # ids to search for ends at a time
 
-_COPY = "Arrays keep the files open that they lie in. Copy those that are to stay: `ids.copy()`."
+_COPY = "Arrays keep their files open. Copy the ones that you keep: `ids.copy()`."
 
 
 class _Loaded(NamedTuple):
-    """A shard whose ids are at hand, with the bounds of its documents where the format has them."""
+    """A loaded shard: its ids, and the bounds of its documents if the format stores them."""
 
     number: int
     ids: Ids
@@ -36,13 +36,13 @@ class _Loaded(NamedTuple):
 class TokenFiles:
     """The documents of token files, made by `read_tokens` and `digram.encode_files`.
 
-    A sequence of arrays of ids, one a document, in the order of the files. Most formats are memory
-    maps: nothing is read before it is looked at. Parquet and Arrow files are read one at a time.
+    A sequence of arrays of ids, one per document, in the order of the files. Most formats are
+    memory-mapped, so that data is read when it is used. Parquet and Arrow files are read one at a
+    time.
 
-    A few shards stay mapped, whatever their number. An array keeps the file that it lies in open
-    for as long as it lives: copy those that are to stay, where they come from thousands of shards.
-    Threads may share this object. Memory: 8 bytes for each document of the shards that were looked
-    at, and one shard where files are read.
+    A limited number of shards stays mapped. An array keeps its file open: copy the arrays that you
+    keep if they come from thousands of shards. The object is thread-safe. Memory: 8 bytes for each
+    document of the used shards, and for Parquet and Arrow one shard.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class TokenFiles:
         *,
         cut: bool = False,
     ) -> None:
-        """`cut`: documents are what `end` ends, however many the manifest says there are."""
+        """`cut`: the id `end` separates documents, whatever number the manifest has."""
         self._stored, self._format, self._end = stored, format, end
         self._manifest = manifest
         listed = [] if manifest is None else manifest.shards
@@ -64,36 +64,36 @@ class TokenFiles:
             for one, shard in pairs
         ]
         self._tokens = [_known("tokens", *pair) for pair in pairs]
-        # Threads see one value of these or the next, and both are right: what is kept is replaced
-        # and never changed, and a place in a list is filled with the one number that it can have.
+        # Thread-safe without locks: tuples are replaced and never changed, and each place in a list
+        # can only get one value.
         self._kept: tuple[_Loaded, ...] = ()
         self._found: list[Bounds | None] = [None] * len(stored)
         self._ends: list[int] | None = None
 
     @property
     def format(self) -> str:
-        """The name of their format."""
+        """The name of the format."""
         return self._format.name
 
     @property
     def tokenizer(self) -> str | None:
-        """The `digest` of the tokenizer whose ids these are; None where no manifest tells."""
+        """The `digest` of the tokenizer; None without a manifest."""
         return None if self._manifest is None else self._manifest.tokenizer
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The file of each shard that holds the ids, in order."""
+        """The file with the ids of each shard, in order."""
         return tuple(one.path for one in self._stored)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of ids; where files differ, the smallest that holds those of all."""
+        """The type of ids; if files differ, the smallest that fits all."""
         kinds = {one.dtype for one in self._stored} or {np.dtype(np.uint16)}
         return np.result_type(*kinds)
 
     @property
     def tokens(self) -> int:
-        """How many ids there are."""
+        """The number of ids."""
         for number, known in enumerate(self._tokens):
             if known is None:
                 self._tokens[number] = len(self._load(number).ids)
@@ -101,19 +101,19 @@ class TokenFiles:
 
     @property
     def documents(self) -> int:
-        """How many documents there are, which is also their `len`."""
+        """The number of documents, which is also the `len`."""
         return self._all_ends()[-1]
 
     @property
     def skipped(self) -> int:
-        """How many records of the corpus were skipped under `on_error="skip"`, by the manifest."""
+        """The number of records skipped under `on_error="skip"`, from the manifest."""
         return 0 if self._manifest is None else self._manifest.skipped
 
     @property
     def ids(self) -> Ids:
-        """The ids of all documents, one after the other: mapped for one shard, copied for several.
+        """The ids of all documents in order: mapped for a single shard, copied for several.
 
-        `shard(n)` has those of one of them.
+        `shard(n)` returns those of one shard.
         """
         if len(self._stored) == 1:
             return self._load(0).ids
@@ -125,11 +125,11 @@ class TokenFiles:
         return found
 
     def shard(self, number: int) -> Ids:
-        """The ids of a shard; -1 is the last one. `OptionError` for one that there is not."""
+        """The ids of a shard; -1 is the last one. `OptionError` for an invalid number."""
         number = any_number("number", number)
         if not -len(self._stored) <= number < len(self._stored):
             raise OptionError(
-                f"number={show(number)} is none of {several(len(self._stored), 'shard')}.",
+                f"number={show(number)} is not one of {several(len(self._stored), 'shard')}.",
                 value=number,
             )
         return self._load(number % len(self._stored)).ids
@@ -140,7 +140,7 @@ class TokenFiles:
         `CorruptFileError` names the first one that differs; `OptionError` without a manifest.
         """
         if self._manifest is None:
-            raise OptionError("without a manifest, there is nothing to compare the files with.")
+            raise OptionError("the files cannot be verified without a manifest.")
         folder = self._stored[0].path.parent if self._stored else Path()
         self._manifest.check_files(folder, digests=True)
 
@@ -186,7 +186,7 @@ class TokenFiles:
                     self._kept = (one, *(other for other in kept if other is not one))
                 return one
         if not self._format.maps:
-            self._kept = kept = ()  # so that no two shards are held at once
+            self._kept = kept = ()  # keep only one shard in memory
         stored, known = self._stored[shard], self._tokens[shard]
         try:
             found = _Loaded(shard, *stored.load())
@@ -197,7 +197,7 @@ class TokenFiles:
         if known is not None and known != len(found.ids):
             source = "when it was opened" if self._manifest is None else "by its manifest"
             raise CorruptFileError(
-                f"it holds {len(found.ids):,} ids, and {known:,} {source}.", path=stored.path
+                f"it has {len(found.ids):,} ids, but {known:,} {source}.", path=stored.path
             )
         self._kept = (found, *kept[: KEPT - 1]) if self._format.maps else (found,)
         return found
@@ -211,14 +211,14 @@ class TokenFiles:
         return ids, bounds
 
     def _find(self, shard: int, ids: Ids) -> Bounds:
-        """The bounds of documents that the token after each of them tells."""
+        """The bounds of documents, found by the id at their ends."""
         end, path = self._end, self._stored[shard].path
         if end is None:
             raise OptionError(
-                f"files of format={self.format!r} do not say where documents end.",
+                f"files of format={self.format!r} do not store the ends of documents.",
                 path=path,
-                hint="Pass the id of the token that ends them, as end_of_text=; `ids` has "
-                "all of them as they are.",
+                hint="Pass the id that ends documents as end_of_text=, or use `ids` for all ids "
+                "in order.",
             )
         found = [np.zeros(1, np.int64)]
         for at in range(0, len(ids), STRETCH):
@@ -232,13 +232,13 @@ class TokenFiles:
                 f"its documents cannot be separated: the manifest counts {expected:,}, but the end "
                 f"id {end} divides the ids into {len(bounds) - 1:,}. Some texts contain that id.",
                 path=path,
-                hint=f"`ids` has all of them as they are, and end_of_text={end} cuts at each. To "
-                "have documents, write them in a format that stores where they end, as megatron.",
+                hint=f"Use `ids` for all ids in order, or end_of_text={end} to divide at each. To "
+                "keep documents, use a format that stores their ends, such as megatron.",
             )
         return bounds
 
     def _all_ends(self) -> list[int]:
-        """How many documents there are up to the end of each shard."""
+        """The number of documents up to the end of each shard."""
         if self._ends is None:
             for number, known in enumerate(self._documents):
                 if known is None:
@@ -248,12 +248,12 @@ class TokenFiles:
 
 
 def _known(what: str, stored: Stored, shard: Any) -> int | None:
-    """A number that a file, its manifest, both or neither tell."""
+    """A number from the file or the manifest; None if neither has it."""
     in_file: int | None = getattr(stored, what)
     in_manifest: int | None = None if shard is None else getattr(shard, what)
     if in_file is not None and in_manifest is not None and in_file != in_manifest:
         raise CorruptFileError(
-            f"it holds {in_file:,} {what} where its manifest says {in_manifest:,}.",
+            f"it has {in_file:,} {what}, but its manifest says {in_manifest:,}.",
             path=stored.path,
         )
     return in_manifest if in_file is None else in_file

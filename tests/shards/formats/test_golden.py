@@ -334,7 +334,7 @@ def test_groups_do_not_follow_batches(
     texts = ["ab", "", "cde", "a" * 20, "", "b"] * 4
     found = []
     for least in (1, 30, 1 << 20):
-        monkeypatch.setattr("digram.shards.encoding.LEAST", least)
+        monkeypatch.setattr("digram.shards.encoding.MIN_BATCH", least)
         monkeypatch.setattr("digram.shards.encoding.BATCH", least)
         out = tmp_path / str(least)
         digram.encode_files(TOK, texts, out, format=format, shard_tokens=60)

@@ -30,8 +30,8 @@ def test_a_document_longer_than_megatron_can_say(tmp_path: Path) -> None:
     with pytest.raises(digram.LimitExceededError) as caught:
         writer.write(Documents(ids, ends, runs))
     assert str(caught.value) == (
-        "b.txt: document 1 has 2,147,483,648 tokens, and format='megatron' holds 2,147,483,647 in "
-        "each at most. Cut it with separator=, or choose another format."
+        "b.txt: document 1 has 2,147,483,648 tokens, and format='megatron' supports at most "
+        "2,147,483,647 in each. Split it with separator=, or choose another format."
     )
     assert caught.value.index == 1
     assert [file.size for file in made] == [0, 0]

@@ -1,14 +1,12 @@
-"""Files in and out: read only what is a file, and never leave half of one behind.
+"""Read regular files, and write files atomically.
 
-A save writes a new file that has no name, brings it to the disk, and renames it over the target, so
-that a crash, a kill or a full disk leaves the old file or the new one, bit for bit, and nothing
-else. `write_pair` does the same for formats that are a folder of two files, and `NewFile` for a
-file that is written in parts.
+A save writes a new unnamed file, syncs it to disk, and renames it to the target, so that a crash or
+a full disk leaves either the old file or the new one, and nothing else. `write_pair` does the same
+for formats with two files in a folder, and `NewFile` for a file that is written in parts.
 
-What cannot be promised: a kill in the microseconds of the renaming, or at any time where a file
-system has no files without names, leaves one behind (`.digram-*.tmp`), which the next save removes;
-the new file belongs to whoever saved it; and other names of the old file (hard links) keep the old
-content.
+Exceptions: a crash in the microseconds of renaming, or at any time on file systems without unnamed
+files, leaves a file (`.digram-*.tmp`), which the next save removes; the new file belongs to the
+user who saved it; and hard links to the old file keep the old content.
 """
 
 from __future__ import annotations
@@ -42,8 +40,8 @@ __all__ = [
 ]
 
 LARGEST = 1 << 28
-"""The size of the largest file that is read as a whole, unless it holds a corpus or its counts. A
-tokenizer of 2^21 tokens, the most there can be, takes less."""
+"""The maximum size of files that are read as a whole, except corpora and counts. A tokenizer of the
+maximum of 2^21 tokens is smaller."""
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
@@ -52,13 +50,13 @@ _NOTHING = "no file was written"
 _UNCONFIRMED = "the new file is in place, but the disk has not confirmed it"
 _HALF = "digram reads the new files; save again so that others do too"
 
-_WRITE_BEHIND = 8 << 20  # bytes of a new file that the system may hold back
+_WRITE_BEHIND = 8 << 20  # bytes of a new file after which writing to disk is started
 
 _FULL = {errno.ENOSPC, errno.EFBIG} | {getattr(errno, "EDQUOT", errno.ENOSPC)}
 _MAKE_ROOM = (
-    "Make room and call again; a run with checkpoint= goes on where it was. With checkpoint= all "
-    "that does not fit into memory goes to that folder, else to the one for temporary files: the "
-    "variable TMPDIR names another."
+    "Free disk space and call again; a run with checkpoint= resumes. Data that does not fit into "
+    "memory is written to that folder, or without checkpoint= to the folder for temporary files, "
+    "which the variable TMPDIR sets."
 )
 
 _KINDS = {
@@ -72,7 +70,7 @@ _KINDS = {
 
 @contextlib.contextmanager
 def advise_on_full_disk(remedy: str = _MAKE_ROOM) -> Iterator[None]:
-    """Says in a note what to do where a disk takes no more: by default, of what training writes."""
+    """Add a remedy to errors about a full disk; the default is that for training."""
     try:
         yield
     except OSError as error:
@@ -89,9 +87,9 @@ def read_file(path: StrPath, limit: int | None = LARGEST) -> bytes:
     >>> read_file(path)
     b'{}'
 
-    Links are followed. Raises OSError, and at once, for a folder, a device, a socket or a pipe: a
-    pipe would block, a device never end; `LimitExceededError` for a file of more than `limit`
-    bytes, before any is read. Memory: the size of the file.
+    Links are followed. Raises OSError immediately for a folder, a device, a socket or a pipe, since
+    reading could block or never end; `LimitExceededError` for a file of more than `limit` bytes,
+    before reading it. Memory: the size of the file.
     """
     name = path_name(path)
     with _open(name) as file:
@@ -111,26 +109,26 @@ def read_start(path: StrPath, size: int) -> bytes:
 
 
 def map_file(path: StrPath) -> memoryview:
-    """The bytes of a regular file as they lie on the disk: read when they are looked at.
+    """Map a regular file into memory.
 
     >>> path = getfixture("tmp_path") / "a.bin"
     >>> atomic_write(path, b"many ids")
     >>> bytes(map_file(path)[:4])
     b'many'
 
-    Raises OSError as `read_file` does. Another process that cuts the file short meanwhile ends this
-    one, as with every memory map; files that digram wrote are replaced, never cut.
+    Raises OSError as `read_file` does. As with every memory map, the process ends if another
+    process truncates the file; files written by digram are replaced, never truncated.
     """
     import mmap
 
     with _open(path_name(path)) as file:
-        if os.fstat(file.fileno()).st_size == 0:  # which cannot be mapped
+        if os.fstat(file.fileno()).st_size == 0:  # an empty file cannot be mapped
             return memoryview(b"")
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def atomic_write(path: StrPath, data: bytes | Iterable[bytes], limit: int | None = None) -> None:
-    """Makes `data` the content of the file `path`: all of it or, on any failure, none.
+    """Write `data` to the file `path` atomically.
 
     >>> path = getfixture("tmp_path") / "a.json"
     >>> atomic_write(path, b"old")
@@ -138,11 +136,11 @@ def atomic_write(path: StrPath, data: bytes | Iterable[bytes], limit: int | None
     >>> path.read_bytes(), [entry.name for entry in path.parent.iterdir()]
     (b'new', ['a.json'])
 
-    `data` may come in parts, which are not held. An existing file keeps its mode, and one that is
-    write-protected is refused as writing into it would be. A symbolic link stays one: the file
-    that it points to is replaced. Raises OSError with errno and path; its message ends by saying
-    what became of the file; `LimitExceededError` for data of more than `limit` bytes, which could
-    not be read again. Cost: two waits for the disk.
+    `data` may be an iterable of parts, which are not kept in memory. An existing file keeps its
+    mode; a write-protected file raises PermissionError. If `path` is a symbolic link, the file that
+    it points to is replaced. Raises OSError with errno and path, whose message ends with the state
+    of the file; `LimitExceededError` for data of more than `limit` bytes, which could not be read
+    again. Cost: two disk syncs.
     """
     name = path_name(path)
     _check_fits(data, name, limit)
@@ -163,20 +161,20 @@ def atomic_write(path: StrPath, data: bytes | Iterable[bytes], limit: int | None
 
 
 def write_pair(folder: StrPath, first: tuple[str, bytes], second: tuple[str, bytes]) -> None:
-    """Makes two files, given as (name, data), the content of a folder: both of them or neither.
+    """Write two files, given as (name, data), to a folder: both or neither.
 
     >>> folder = getfixture("tmp_path") / "pair"
     >>> write_pair(folder, ("vocab.json", b"{}"), ("merges.txt", b""))
     >>> read_pair(folder, "vocab.json", "merges.txt")
     (b'{}', b'')
 
-    No system call renames two files at once. So the second one waits under a name that holds the
-    digest of the first (`.merges.txt.<digest>.pending`), then the first is renamed into place, then
-    the second. `read_pair` takes the waiting file where it belongs to the first that it found, so
-    it sees the old pair or the new one, whenever the save was killed. Other programs may, for the
-    instant between the two renames, see a new first and an old second file.
+    No system call renames two files at once. So the second file is first written under a name with
+    the digest of the first (`.merges.txt.<digest>.pending`); then the first is renamed, then the
+    second. `read_pair` uses the pending file if it matches the first file, so that it reads either
+    the old pair or the new one, even after a crash. Other programs may see the new first file with
+    the old second one between the two renames.
 
-    The folder is made if it is missing (its parent is not); other files in it are left alone.
+    The folder is created if it is missing, but not its parent; other files in it are not changed.
     Raises OSError as `atomic_write` does.
     """
     name = path_name(folder)
@@ -196,7 +194,7 @@ def write_pair(folder: StrPath, first: tuple[str, bytes], second: tuple[str, byt
             new_two = stack.enter_context(_temporary(two, second[1], modes[1]))
             new_two.rename(waiting)
             try:
-                # Each rename must be on the disk before the next: a file system may reorder them.
+                # Sync each rename before the next one, since a file system may reorder them.
                 _sync_folder(homes[1])
                 new_one.rename(one)
             except BaseException:
@@ -207,8 +205,8 @@ def write_pair(folder: StrPath, first: tuple[str, bytes], second: tuple[str, byt
             try:
                 os.replace(waiting, two)
             except FileNotFoundError:
-                # The rest of a killed save had this name, and another save removed it just when
-                # this one had put its own there.
+                # A killed save had left a file with this name, and another save removed this file
+                # in its place.
                 with _temporary(two, second[1], modes[1]) as again:
                     again.rename(two)
             outcome = _UNCONFIRMED.replace("file is", "files are")
@@ -224,21 +222,19 @@ def write_pair(folder: StrPath, first: tuple[str, bytes], second: tuple[str, byt
 
 
 def read_pair(folder: StrPath, first: str, second: str) -> tuple[bytes, bytes]:
-    """The bytes of two files of a folder that were saved together.
+    """Read two files of a folder that were saved together.
 
-    A pair that `write_pair` is replacing at this moment, or that it could not finish, is read as
-    the old pair or the new one (see there). Pairs that others wrote are taken as they are: what
-    the two say about each other is for the format to check. Raises OSError as `read_file` does,
-    and `OSError(EAGAIN)` when the first file changes faster than it can be read.
+    A pair that `write_pair` is replacing, or did not finish, is read as the old pair or the new
+    one. Pairs from other programs are read as they are; the format must check that they match.
+    Raises OSError as `read_file` does, and `OSError(EAGAIN)` if the first file keeps changing.
     """
     path = os.path.join(folder, first)
     for _ in range(16):
         with _open(path) as file:
             one = _whole(file, path, LARGEST)
             two = _read_second(folder, one, second)
-            # A save replaces the first file before the second. So if this is still the first one,
-            # the second was read before a save replaced either, or is the one that belongs to it.
-            # While it is open its number cannot be given to another file.
+            # A save replaces the first file before the second. So if the first file is unchanged,
+            # the second belongs to it. While the file is open, its inode number is not reused.
             if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
                 return one, two
     raise OSError(errno.EAGAIN, "the file keeps changing while it is being read", path)
@@ -254,8 +250,8 @@ def _read_second(folder: StrPath, first: bytes, second: str) -> bytes:
 
 def _open(path: str) -> BinaryIO:
     _check_regular(os.stat(path), path)
-    # Between the check and the opening another process may have put a pipe there: not blocking on
-    # it costs a flag, which means nothing for regular files.
+    # Another process may replace the file by a pipe between the check and the opening; O_NONBLOCK
+    # avoids blocking on it, and has no effect on regular files.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     file = open(os.open(path, flags), "rb")  # noqa: SIM115 - the caller closes it
     try:
@@ -267,9 +263,9 @@ def _open(path: str) -> BinaryIO:
 
 
 def _remove_pending(one: str, two: str, second: str) -> None:
-    """Remove second files that wait for a first one that never came, since their saves were killed.
+    """Remove pending second files of killed saves.
 
-    That of the first file which is there now is needed. Those of saves that run are locked.
+    The one that matches the current first file is kept. Those of running saves are locked.
     """
     home = os.path.dirname(two)
     waiting = glob.glob(os.path.join(glob.escape(home), f".{glob.escape(second)}.*.pending"))
@@ -283,7 +279,7 @@ _BLOCK = 1 << 16
 
 
 def _whole(file: BinaryIO, path: str, limit: int | None) -> bytes:
-    """What is in a file, if that is not more than allowed."""
+    """The content of a file, if it does not exceed the limit."""
     size = os.fstat(file.fileno()).st_size
     if limit is None:
         return file.read()
@@ -296,7 +292,7 @@ def _whole(file: BinaryIO, path: str, limit: int | None) -> bytes:
             size += len(part)
     if size > limit:
         raise LimitExceededError(
-            f"the file has {size:,} bytes or more, and at most {limit:,} of such a file are read.",
+            f"the file has {size:,} bytes or more; the limit for such a file is {limit:,}.",
             path=path,
             value=size,
             hint="Is this the right file?",
@@ -305,10 +301,10 @@ def _whole(file: BinaryIO, path: str, limit: int | None) -> bytes:
 
 
 def _check_fits(data: bytes | Iterable[bytes], path: str, limit: int | None) -> None:
-    """Refuses what could be written and not be read again."""
+    """Raise for data that is too large to be read again."""
     if limit is not None and isinstance(data, bytes) and len(data) > limit:
         raise LimitExceededError(
-            f"the file would have {len(data):,} bytes, and at most {limit:,} are read.",
+            f"the file would have {len(data):,} bytes; the limit for reading is {limit:,}.",
             path=path,
             value=len(data),
         )
@@ -321,7 +317,7 @@ def _pending(second: str, first: bytes) -> str:
 
 
 class NewFile:
-    """A file that is written in parts, and takes its name when all of it is on the disk.
+    """A file that is written in parts, and gets its name when it is completely on disk.
 
     >>> path = getfixture("tmp_path") / "a.bin"
     >>> with NewFile(path, reserved=2) as file:
@@ -333,10 +329,10 @@ class NewFile:
     >>> file.blake3[:16]
     '0ff6fbfa7db84f32'
 
-    `reserved` bytes at the start are left for what is known at the end. Until `finish` the data
-    are in a file without a name, which `close` removes. `blake3` and `size` are those
-    of the whole file; the first is taken as the data come, and by reading them again where a start
-    is reserved. Raises OSError with errno and the path.
+    `reserved` bytes at the start are left for `write_start` at the end. Until `finish`, the data is
+    in an unnamed file, which `close` removes. `blake3` and `size` are those of the whole file; the
+    digest is computed during writing, or by reading the file again if a start is reserved. Raises
+    OSError with errno and the path.
     """
 
     def __init__(self, path: StrPath, reserved: int = 0) -> None:
@@ -345,7 +341,7 @@ class NewFile:
         self._hash = Blake3()
         self._reserved = reserved
         self._outcome = "this file was not written"
-        self._begun = 0  # bytes that are on their way to the disk
+        self._begun = 0  # bytes for which writing to disk has been started
         self._file: Unnamed | None = None
         with self._named():
             self._target = os.path.realpath(self.path)
@@ -354,7 +350,7 @@ class NewFile:
 
     @property
     def blake3(self) -> str:
-        """BLAKE3 of all that was written, in hexadecimal, as `b3sum` prints it."""
+        """BLAKE3 of the file, in hexadecimal, as `b3sum` prints it."""
         return self._hash.hexdigest()
 
     def write(self, data: bytes | memoryview) -> None:
@@ -368,7 +364,7 @@ class NewFile:
             self._hash.update(view)
 
     def write_start(self, data: bytes) -> None:
-        """Write what stands in the bytes that were reserved."""
+        """Write the reserved bytes at the start."""
         assert len(data) == self._reserved, "the start has the length that was reserved for it"
         with self._named():
             os.lseek(self._open, 0, os.SEEK_SET)
@@ -378,7 +374,7 @@ class NewFile:
                 self._hash.update(block)
 
     def finish(self) -> None:
-        """Bring all of it to the disk, and give it its name."""
+        """Sync the file to disk, and give it its name."""
         assert self._file is not None, "a file that is closed cannot be finished"
         with self._named():
             self._file.finish()
@@ -389,7 +385,7 @@ class NewFile:
                 _sync_folder(folder)
 
     def close(self) -> None:
-        """Remove what has no name yet."""
+        """Remove the file if it has no name yet."""
         if self._file is not None:
             self._file.close()
 
@@ -424,7 +420,7 @@ class NewFile:
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:
-        """Errors are about the file that was asked for, not about the temporary one."""
+        """Make errors refer to the requested file instead of the temporary one."""
         try:
             yield
         except OSError as error:
@@ -433,16 +429,15 @@ class NewFile:
 
 @contextlib.contextmanager
 def lock_folder(folder: StrPath) -> Iterator[bool]:
-    """Holds a folder for this block alone; gives False where another holds it.
+    """Lock a folder during the block; yields False if it is locked already.
 
     >>> folder = getfixture("tmp_path")
     >>> with lock_folder(folder) as first, lock_folder(folder) as second:
     ...     first, second
     (True, False)
 
-    The lock ends with the process, however that ends. The child of a fork does not have it: else
-    the folder would be kept from others for as long as that lives. Where the system or the file
-    system has no such locks, everybody gets True.
+    The lock ends with the process. The child of a fork does not keep it, since it may live longer.
+    If the system or the file system does not support locks, True is always yielded.
     """
     if sys.platform == "win32":
         yield True
@@ -458,10 +453,10 @@ def lock_folder(folder: StrPath) -> Iterator[bool]:
             yield False
             return
         except OSError:
-            pass  # a file system that knows no locks
+            pass  # the file system does not support locks
         yield True
     finally:
-        if descriptor in _locks:  # it is not in the child of a fork
+        if descriptor in _locks:  # not in the child of a fork
             _locks.remove(descriptor)
             os.close(descriptor)
 
@@ -480,8 +475,8 @@ if hasattr(os, "register_at_fork"):
 
 @contextlib.contextmanager
 def _temporary(target: str, data: bytes | Iterable[bytes], mode: int | None) -> Iterator[Unnamed]:
-    """A file with `data`, on the disk, to take the place of `target`; gone unless it is renamed."""
-    # Created closed where the mode is to be narrowed or widened after; else the umask decides.
+    """A new file with `data`, synced to disk, to replace `target`; removed unless renamed."""
+    # If the mode is set later, create it private; otherwise the umask decides.
     file = Unnamed(target, 0o666 if mode is None else 0o600)
     try:
         descriptor = file.descriptor
@@ -500,7 +495,7 @@ def _temporary(target: str, data: bytes | Iterable[bytes], mode: int | None) -> 
 
 @contextlib.contextmanager
 def _folder(path: str) -> Iterator[int | None]:
-    """An open folder to sync, opened before anything is changed; None where that does not exist."""
+    """Open a folder for syncing, before any change; None if the system does not support it."""
     if os.name == "nt":
         yield None
         return
@@ -517,13 +512,13 @@ def _sync_folder(descriptor: int | None) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some network file systems cannot sync a folder; their rename is as durable as it gets.
+        # Some network file systems cannot sync a folder.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
 
 
 def _make_folder(path: str) -> bool:
-    """Whether the folder had to be made."""
+    """Create a folder; returns whether it was missing."""
     if os.path.isdir(path):
         return False
     try:
@@ -558,7 +553,7 @@ def _remove(path: str) -> None:
 
 
 class _SaveError(OSError):
-    """An OSError that also says what became of the file."""
+    """An OSError whose message includes the state of the file."""
 
     outcome: str
 
@@ -570,7 +565,7 @@ class _SaveError(OSError):
 
 
 def _with_outcome(error: OSError, path: str, outcome: str) -> OSError:
-    """The same error, still of the same built-in class, about `path` and with its outcome."""
+    """The error with `path` and its outcome, still of the same built-in class."""
     result = _kind(type(error))(error.errno, error.strerror or str(error), path)
     result.outcome = outcome
     return result
@@ -579,5 +574,5 @@ def _with_outcome(error: OSError, path: str, outcome: str) -> OSError:
 def _kind(builtin: type[OSError]) -> type[_SaveError]:
     if issubclass(builtin, _SaveError):
         return builtin
-    # Named as the built-in one, so that a traceback reads `OSError: [Errno 28] ...`.
+    # Has the name of the built-in class, so that a traceback shows `OSError: [Errno 28] ...`.
     return type(builtin.__name__, (_SaveError, builtin), {"__module__": "builtins"})

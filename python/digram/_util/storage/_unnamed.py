@@ -1,13 +1,13 @@
-"""Files that have no name until all of them is on the disk, so that a kill leaves nothing behind.
+"""Files without a name until they are completely on disk, so that a crash leaves nothing behind.
 
-Where the system can (Linux, and most of its file systems), a new file is made without a name, and
-gone with its process. At the end it takes a name beside its target, and is renamed over that: for
-some microseconds a kill would still leave it. That name follows from the target's, so the next save
-finds it. A lock says whether somebody is at work: whoever gives a file a name holds it locked, and
-the system lets go of the lock when the process ends. So only what was left behind is ever removed.
+If the system supports it (Linux, with most file systems), a new file is created without a name, and
+disappears when its process ends. At the end it gets a temporary name beside its target, and is
+renamed to the target. A crash in these microseconds leaves the file; its name follows from that of
+the target, so the next save finds it. The file is locked while it is in use, and the system
+releases the lock when the process ends. So only abandoned files are removed.
 
-Elsewhere a file has a name from the start, one that nobody else chooses. There too it is locked,
-and a save removes what it finds unlocked beside its target.
+On other systems a file has a unique name from the start. It is also locked, and a save removes
+unlocked files beside its target.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ import time
 __all__ = ["LEFT_BEHIND", "Unnamed", "remove_left"]
 
 LEFT_BEHIND = ".digram-*.tmp"
-"""What a killed save may leave in the folder."""
+"""The pattern of files that a killed save may leave in the folder."""
 
 _TRIES, _PAUSE = 100, 0.001  # seconds; a rename takes some microseconds
 _NOT_HERE = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
-"""What systems say that know no files without names."""
+"""The errors of systems without support for unnamed files."""
 
 
 class Unnamed:
-    """A new file that is to take the place of `target`, on the way under other names of its folder.
+    """A new file that will replace `target`.
 
     `descriptor` is open for reading and writing. `close` removes what has not been renamed.
     """
@@ -40,13 +40,13 @@ class Unnamed:
         folder, self._target = os.path.split(target)
         self._folder = folder or os.curdir
         self._name: str | None = None
-        self._kept: int | None = None  # holds the lock when `descriptor` is closed
+        self._kept: int | None = None  # keeps the lock when `descriptor` is closed
         self.descriptor: int | None = self._without_a_name(mode)
         if self.descriptor is None:
             self.descriptor = self._with_a_name(mode)
 
     def finish(self) -> None:
-        """Bring all of it to the disk. Nothing can be written any more."""
+        """Sync the file to disk. Afterwards nothing can be written."""
         assert self.descriptor is not None, "a file is finished once"
         os.fsync(self.descriptor)
         if sys.platform != "win32":  # where an open file cannot be renamed
@@ -55,14 +55,14 @@ class Unnamed:
         os.close(descriptor)
 
     def rename(self, path: str) -> None:
-        """Give it a name in its folder, in place of the file that has it."""
+        """Rename it to a path in its folder, replacing an existing file."""
         if self._name is None:
             self._name = self._linked()
         os.replace(self._name, path)
         self._name = None
 
     def close(self) -> None:
-        """Let go of it; what has no name is gone."""
+        """Close the file, and remove it unless it was renamed."""
         name, self._name = self._name, None
         if name is not None:
             with contextlib.suppress(OSError):
@@ -75,7 +75,7 @@ class Unnamed:
                     os.close(descriptor)
 
     def _without_a_name(self, mode: int) -> int | None:
-        """A descriptor; None where the system knows no such files."""
+        """A descriptor of an unnamed file; None if the system does not support it."""
         flag = getattr(os, "O_TMPFILE", 0)
         if not flag:
             return None
@@ -85,7 +85,7 @@ class Unnamed:
             if error.errno in _NOT_HERE:
                 return None
             raise
-        if not os.path.exists(f"/proc/self/fd/{descriptor}"):  # by which it gets its name
+        if not os.path.exists(f"/proc/self/fd/{descriptor}"):  # needed for linking
             os.close(descriptor)
             return None
         _lock(descriptor)
@@ -100,21 +100,21 @@ class Unnamed:
             descriptor = os.open(self._name, flags, mode)
             if _lock(descriptor) and _is(descriptor, self._name):
                 return descriptor
-            os.close(descriptor)  # another save took it for one that was left behind
+            os.close(descriptor)  # another save removed it as abandoned
 
     def _linked(self) -> str:
-        """A name for what had none: the same for each target, whatever is saved there."""
+        """Link the unnamed file under a name that depends only on the target."""
         assert self._kept is not None, "what has no name is kept open"
         name = self._path(hashlib.sha256(os.fsencode(self._target)).digest()[:8])
         for tries in range(_TRIES + 1):
             try:
-                # With a folder's descriptor, or links would not be followed.
+                # Links are followed only if a folder descriptor is given.
                 os.link(
                     f"/proc/self/fd/{self._kept}", name, src_dir_fd=self._kept, follow_symlinks=True
                 )
                 break
             except FileExistsError:
-                if tries == _TRIES - 1:  # whoever has it was stopped: another name, then
+                if tries == _TRIES - 1:  # its owner may be suspended: use another name
                     name = self._path(os.urandom(8))
                 elif tries == _TRIES:
                     raise
@@ -127,9 +127,9 @@ class Unnamed:
 
 
 def remove_left(path: str) -> bool:
-    """Remove a file that a killed process left behind; whether there is none any more.
+    """Remove an abandoned file; returns whether it is gone.
 
-    One that somebody works with is locked, and stays.
+    A file in use is locked, and is not removed.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
@@ -153,9 +153,9 @@ def remove_left(path: str) -> bool:
 
 
 def _lock(descriptor: int, *, unless_unknown: bool = False) -> bool:
-    """Whether the file is locked for its descriptor alone.
+    """Lock a file; returns whether that succeeded.
 
-    Where there are no locks it is as good as locked, `unless_unknown`: then nobody may remove it.
+    If locks are not supported, the result is True, or False if `unless_unknown` is set.
     """
     if sys.platform == "win32":
         return not unless_unknown

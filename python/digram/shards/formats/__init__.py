@@ -1,4 +1,4 @@
-"""Files that trainers read: one format a file of this room, each listed here once."""
+"""The formats of training files, one per module, and their list."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ __all__ = [
 ]
 
 FORMATS: dict[str, Format] = {
-    room.FORMAT.name: room.FORMAT
-    for room in (megatron, nanogpt, llmc, datatrove, dolma, npy, parquet, arrow)
+    module.FORMAT.name: module.FORMAT
+    for module in (megatron, nanogpt, llmc, datatrove, dolma, npy, parquet, arrow)
 }
 """All formats by name."""
 
 
 def named(name: str) -> Format:
-    """The format of a name; `OptionError` with all names for another.
+    """The format with a name; `OptionError` for an unknown name.
 
     >>> named("megatron").suffix
     '.bin'

@@ -1,4 +1,4 @@
-"""A column of lists of ids, as Parquet and Arrow files hold it, in groups of a million ids."""
+"""The column of lists of ids in Parquet and Arrow files, in groups of a million ids."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from digram.shards.formats._format import About, Bounds, Documents, Ids, bounds_
 
 __all__ = ["COLUMN", "DTYPES", "Grouped", "Sink", "column", "flat", "pyarrow", "read_by_pyarrow"]
 
-COLUMN = "input_ids"  # as `datasets` and the trainers of transformers call it
+COLUMN = "input_ids"  # the name in `datasets` and transformers
 _READ = (COLUMN, "ids", "tokens")
 GROUP = 1 << 20  # ids; a group ends with the document that reaches it
 
@@ -23,7 +23,7 @@ DTYPES = {"uint32": 1 << 32, "uint16": 0, "int32": 0, "int64": 0}
 
 
 def pyarrow() -> Any:
-    """pyarrow, with its Parquet; an `OptionError` with the remedy where it is not installed."""
+    """Import pyarrow with Parquet; raises `OptionError` if it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -37,7 +37,7 @@ def pyarrow() -> Any:
 
 @contextlib.contextmanager
 def read_by_pyarrow(path: Path) -> Iterator[Any]:
-    """pyarrow, whose errors in this block are that of a damaged file."""
+    """Provide pyarrow; its errors in the block become errors about a damaged file."""
     arrow = pyarrow()
     try:
         yield arrow
@@ -45,14 +45,14 @@ def read_by_pyarrow(path: Path) -> Iterator[Any]:
         raise
     except (arrow.ArrowException, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # of the system: the file is gone, or there are too many open ones
+            raise  # a system error, such as a missing file or too many open files
         raise corrupt(path, f"pyarrow cannot read it: {error}") from None
 
 
 class Grouped:
-    """Collects documents, and gives them back group by group, as batches of Arrow.
+    """Collects documents, and returns them in groups, as Arrow batches.
 
-    A group is a matter of the shard alone, not of how documents come.
+    Groups depend only on the documents of a shard, not on how they are added.
     """
 
     def __init__(self, about: About) -> None:
@@ -65,13 +65,14 @@ class Grouped:
         self._held = 0
 
     def add(self, documents: Documents) -> Iterator[Any]:
-        """Take some documents; gives the groups that they fill."""
+        """Add documents; yields the full groups."""
         ids, ends = documents.ids, documents.ends
         at = done = 0
         while done < len(ends):
             stop = int(np.searchsorted(ends, at + GROUP - self._held)) + 1
             part = ends[done:stop]
-            self._ids.append(ids[at : part[-1]].copy())  # a view would hold all of the batch
+            # Copied, since a view would keep the whole batch in memory.
+            self._ids.append(ids[at : part[-1]].copy())
             self._lengths.append(np.diff(part, prepend=at))
             self._held += int(part[-1]) - at
             at, done = int(part[-1]), done + len(part)
@@ -79,7 +80,7 @@ class Grouped:
                 yield from self.rest()
 
     def rest(self) -> Iterator[Any]:
-        """What is held, if anything is."""
+        """Yield the rest as a group, if there is any."""
         if not self._lengths:
             return
         offsets = bounds_of(np.cumsum(np.concatenate(self._lengths))).astype(np.int32)
@@ -91,7 +92,7 @@ class Grouped:
 
 
 class Sink:
-    """A new file as pyarrow wants files to be."""
+    """Adapts a `NewFile` to the file interface that pyarrow expects."""
 
     closed = False
 
@@ -105,18 +106,18 @@ class Sink:
         return view.nbytes
 
     def tell(self) -> int:
-        """How much was written."""
+        """The number of bytes written."""
         return self._file.size
 
     def flush(self) -> None:
-        """Nothing is held here."""
+        """Do nothing, since nothing is buffered."""
 
     def close(self) -> None:
-        """Who made the file closes it."""
+        """Do nothing; the owner closes the file."""
 
 
 def column(schema: Any, path: Path) -> tuple[str, np.dtype[Any]]:
-    """The column that holds ids, and the type of these."""
+    """The name and type of the column of ids."""
     arrow = pyarrow()
     for name in _READ:
         if name in schema.names:
@@ -130,7 +131,7 @@ def column(schema: Any, path: Path) -> tuple[str, np.dtype[Any]]:
 
 
 def flat(path: Path, columns: Iterable[Any], dtype: np.dtype[Any]) -> tuple[Ids, Bounds]:
-    """The ids of columns of lists, one after the other; as they lie there, if it is one column."""
+    """The joined ids of columns of lists; not copied if there is only one column."""
     ids: list[Ids] = []
     lengths: list[Any] = [np.zeros(0, np.int64)]
     for lists in columns:

@@ -1,6 +1,7 @@
-"""What a format of training files is: how a shard is written, and how one is read.
+"""The interface of formats of training files: writing and reading a shard.
 
-The rooms beside this one hold a format each. What drives them (`digram.shards`) knows none of them.
+Each other module of this package is a format. `digram.shards` uses them only through this
+interface.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ __all__ = [
 ]
 
 Ids = NDArray[Any]
-"""Ids of any of the types that formats have."""
+"""Ids of any supported type."""
 Bounds = NDArray[np.int64]
-"""Where documents begin and end in ids: document i is `ids[bounds[i]:bounds[i + 1]]`."""
+"""The bounds of documents: document i is `ids[bounds[i]:bounds[i + 1]]`."""
 
 
 class Run(NamedTuple):
-    """Neighbouring documents of a corpus: `number` of them, from number `first` on."""
+    """Consecutive documents of a source, starting with number `first`."""
 
     source: str
     first: int
@@ -48,7 +49,7 @@ class Run(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """Some documents of a shard: their ids back to back, where each ends, where they come from."""
+    """Documents of a shard: their joined ids, the end of each, and their sources."""
 
     ids: Ids
     ends: NDArray[np.int64]
@@ -56,33 +57,33 @@ class Documents(NamedTuple):
 
 
 class About(NamedTuple):
-    """What is known of a shard before it is written."""
+    """The facts about a shard that are known before it is written."""
 
     dtype: np.dtype[Any]
     tokenizer: str
-    first: int  # how many documents the shards before it hold
+    first: int  # the number of documents in previous shards
 
 
 Open = Callable[..., NewFile]
-"""Makes a file of a shard: `open(".idx")`, or `open(".bin", reserved=1024)`."""
+"""Opens a file of a shard: `open(".idx")`, or `open(".bin", reserved=1024)`."""
 
 
 class Writer(Protocol):
     """A shard that is being written."""
 
     def write(self, documents: Documents) -> None:
-        """Append documents. How many come at once must change no byte of any file."""
+        """Append documents. The files must not depend on how documents are grouped into calls."""
 
     def finish(self) -> None:
-        """Write what is known at the end only."""
+        """Write data that is known only at the end."""
 
 
 class Stored(NamedTuple):
-    """A shard that was found: what it says of itself, and how to get at its ids.
+    """A shard on disk: its stored facts, and a function to load its ids.
 
-    `tokens` and `documents` are None where only the ids tell. `load` opens the files anew and gives
-    the ids and their bounds, which are None where the format does not store them. Nothing stays
-    open between the two: a run has more shards than a process may have files.
+    `tokens` and `documents` are None if they are known only after loading. `load` opens the files
+    and returns the ids and their bounds, or None if the format does not store these. Files are not
+    kept open until then, since there may be more shards than a process can have open files.
     """
 
     path: Path
@@ -94,13 +95,13 @@ class Stored(NamedTuple):
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its name, the suffix of the file that names a shard, and what it can hold.
+    """A format: its name, the suffix of its main file, and its limits.
 
-    `beside` are the suffixes of the other files that a shard has.
-    `dtypes` are the types of ids that it can have, each with the largest vocabulary for which it
-    is chosen; 0 for one that has to be asked for. `recognizes` says whether a file is certainly of
-    this format. A file and a document have at most `max_tokens` tokens. `maps` says that ids are
-    read where they lie on the disk; else all of a shard is in memory when it is loaded.
+    `beside` are the suffixes of the other files of a shard. `dtypes` are the supported types of
+    ids, each with the largest vocabulary for which it is chosen by default; 0 for types that must
+    be requested. `recognizes` says whether a file certainly has this format. A file and a document
+    have at most `max_tokens` tokens. `maps` says that ids are memory-mapped; otherwise a shard is
+    loaded into memory.
     """
 
     name: str
@@ -116,7 +117,7 @@ class Format:
 
 
 def mapped(path: Path, dtype: str | np.dtype[Any], offset: int = 0) -> Ids:
-    """What a file holds from `offset` on, as an array that lies on the disk; never a part of an id.
+    """Map the content of a file from `offset` on; raises if its size is not a multiple of an id.
 
     >>> path = getfixture("tmp_path") / "a.bin"
     >>> _ = path.write_bytes(bytes([1, 0, 2, 0]))
@@ -134,20 +135,20 @@ def mapped(path: Path, dtype: str | np.dtype[Any], offset: int = 0) -> Ids:
 
 
 def bounds_of(ends: NDArray[Any]) -> Bounds:
-    """The bounds of documents by their ends."""
+    """Compute the bounds of documents from their ends."""
     bounds = np.zeros(len(ends) + 1, np.int64)
     bounds[1:] = ends
     return bounds
 
 
 def check_bounds(path: Path, bounds: Bounds, tokens: int) -> None:
-    """Refuse ends that go backwards, or that do not match the number of tokens."""
+    """Raise for ends that decrease, or do not match the number of tokens."""
     if bounds[0] != 0 or bounds[-1] != tokens or bool((np.diff(bounds) < 0).any()):
         raise corrupt(path, f"its documents are not those of {tokens:,} tokens.")
 
 
 def check_lengths(documents: Documents, longest: int, format: str) -> Ids:
-    """How many tokens each document has; refuses one with more than a format can say of it."""
+    """The number of tokens of each document; raises if one exceeds the limit of the format."""
     lengths = np.diff(documents.ends, prepend=0)
     if len(lengths) and int(lengths.max()) > longest:
         number = int(np.argmax(lengths > longest))
@@ -156,20 +157,20 @@ def check_lengths(documents: Documents, longest: int, format: str) -> Ids:
             if number < run.documents:
                 raise LimitExceededError(
                     f"document {run.first + number} has {tokens:,} tokens, and format={format!r} "
-                    f"holds {longest:,} in each at most.",
+                    f"supports at most {longest:,} in each.",
                     path=run.source or None,
                     index=run.first + number,
-                    hint="Cut it with separator=, or choose another format.",
+                    hint="Split it with separator=, or choose another format.",
                 )
             number -= run.documents
     return lengths
 
 
 def corrupt(path: Path, message: str, offset: int | None = None) -> CorruptFileError:
-    """What is wrong with a file of a shard."""
+    """An error about a file of a shard."""
     return CorruptFileError(
         message,
         path=path,
         offset=offset,
-        hint="The file is damaged, or of another format; write or copy it again.",
+        hint="The file is damaged, or has another format; write or copy it again.",
     )

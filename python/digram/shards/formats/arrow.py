@@ -1,4 +1,4 @@
-"""Arrow's file format: a row a document, with its ids in the column `input_ids`, to be mapped."""
+"""Arrow's file format: one row per document, with its ids in the column `input_ids`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _recognizes(path: Path) -> bool:
 
 
 def _lists(path: Path) -> tuple[np.dtype[Any], list[Any]]:
-    """The type of ids, and the lists of each group, which lie on the disk."""
+    """The type of ids, and the memory-mapped lists of each group."""
     with _columns.read_by_pyarrow(path) as arrow:
         file = arrow.ipc.open_file(arrow.py_buffer(map_file(path)))
         name, dtype = _columns.column(file.schema, path)
@@ -65,6 +65,6 @@ FORMAT = Format(
     read=_read,
     recognizes=_recognizes,
     max_tokens=(1 << 31) - 1,
-    maps=False,  # groups are put together in memory
+    maps=False,  # groups are joined in memory
     needs=_columns.pyarrow,
 )

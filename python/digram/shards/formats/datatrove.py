@@ -1,8 +1,8 @@
 """datatrove's `.ds`, with `.ds.index` and `.ds.metadata`, as datatrove and nanotron read them.
 
-`.ds` is the ids back to back, of 16 or 32 bits. `.ds.index` says where each document ends, in
-tokens, with 64 bits each. `.ds.metadata` has three lines: the tokenizer with the bytes of an id
-(`name|2`), the number of tokens, and that number for people.
+`.ds` has the joined ids, of 16 or 32 bits. `.ds.index` has the end of each document, in tokens, as
+64 bits each. `.ds.metadata` has three lines: the tokenizer with the bytes of an id
+(`name|2`), the number of tokens, and an abbreviation of that number.
 """
 
 from __future__ import annotations
@@ -66,11 +66,13 @@ def _read(path: Path) -> Stored:
         first = read_start(metadata, 4096).split(b"\n")[0]
         width = {b"2": 2, b"4": 4}.get(first.rpartition(b"|")[2])
         if width is None:
-            raise corrupt(metadata, "its first line does not say whether ids have 2 or 4 bytes.", 0)
+            raise corrupt(
+                metadata, "its first line does not give the size of ids, 2 or 4 bytes.", 0
+            )
     elif ends is not None and len(ends) and size in (2 * int(ends[-1]), 4 * int(ends[-1])):
         width = size // int(ends[-1])
     else:
-        raise corrupt(metadata, "without this file, nothing says how many bytes an id has.")
+        raise corrupt(metadata, "without this file the size of ids is not known.")
     dtype = np.dtype(f"<u{width}")
     tokens = len(mapped(path, dtype))
     bounds: Bounds | None = None

@@ -1,7 +1,7 @@
-"""dolma's `.npy`, which is ids back to back without a header, and its `.csv.gz`.
+"""dolma's `.npy`, which has the joined ids without a header, and its `.csv.gz`.
 
-Each row of that is a document: where it begins and ends (in tokens), what it is called, the file
-that it comes from, and its number there, from 1. OLMo's trainers read the ids alone.
+Each row of the latter is a document: its start and end (in tokens), its name, its source file, and
+its number there, from 1. OLMo's trainers read only the ids.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Writer:
 
 
 class _Gzip:
-    """A file compressed in blocks of one size, so that its bytes tell of its content alone."""
+    """A file compressed in blocks of fixed size, so that its bytes depend only on its content."""
 
     def __init__(self, file: NewFile) -> None:
         self._file = file
@@ -93,9 +93,11 @@ def _ends(path: Path) -> Iterator[int]:
             for row in csv.reader(file):
                 start, end = map(int, row[:2])
                 if start != at:
-                    raise corrupt(path, f"a document begins at {start} where one ended at {at}.")
+                    raise corrupt(
+                        path, f"a document starts at {start}, but the previous one ends at {at}."
+                    )
                 if not start <= end < 1 << 63:
-                    raise corrupt(path, f"a document begins at {start} and ends at {end}.")
+                    raise corrupt(path, f"a document starts at {start} and ends at {end}.")
                 yield (at := end)
     except (EOFError, zlib.error, gzip.BadGzipFile, csv.Error) as error:
         raise corrupt(path, f"it cannot be read: {error}") from None

@@ -45,7 +45,7 @@ class _Writer:
 
 
 def _head(path: Path) -> tuple[str, int] | None:
-    """The type and the number of ids by the header; None for a file that is not of llm.c."""
+    """The type and number of ids in the header; None if the file is not from llm.c."""
     start = mapped(path, "u1")[:SIZE]
     if len(start) < SIZE:
         return None
@@ -61,11 +61,11 @@ def _recognizes(path: Path) -> bool:
 def _read(path: Path) -> Stored:
     head = _head(path)
     if head is None:
-        raise corrupt(path, "this is not a file of tokens of llm.c.", 0)
+        raise corrupt(path, "this is not a token file of llm.c.", 0)
     dtype, tokens = np.dtype(head[0]), head[1]
     held = len(mapped(path, dtype, SIZE))
     if held != tokens:
-        raise corrupt(path, f"it holds {held:,} ids, and its header says {tokens:,}.", 8)
+        raise corrupt(path, f"it has {held:,} ids, but its header says {tokens:,}.", 8)
 
     def load() -> tuple[Ids, None]:
         return mapped(path, dtype, SIZE), None

@@ -1,10 +1,10 @@
 r"""Megatron's `.bin` with its `.idx`, as Megatron-LM, NeMo and GPT-NeoX read them.
 
-`.bin` is the ids back to back. `.idx`, all of it little-endian: `MMIDIDX\0\0`, version 1 (u64), the
-code of the type of ids (u8), the number of sequences S (u64), that of documents and one more (u64),
-the length of each sequence (i32), where each begins in `.bin` (i64, bytes), and the number of the
-sequence with which each document begins, with S at the end (i64). Here a document is one sequence,
-so it has fewer than 2³¹ tokens, however many the file has.
+`.bin` has the joined ids. `.idx`, little-endian: `MMIDIDX\0\0`, version 1 (u64), the code of the
+type of ids (u8), the number of sequences S (u64), the number of documents plus one (u64), the
+length of each sequence (i32), the start of each in `.bin` (i64, bytes), and the number of the first
+sequence of each document, with S at the end (i64). digram writes a document as one sequence, so it
+has fewer than 2³¹ tokens; the file may have more.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ __all__ = ["FORMAT"]
 MAGIC = b"MMIDIDX\0\0"
 HEAD = struct.Struct("<9sQBQQ")
 CODES = {1: "<u1", 2: "<i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
-LONGEST = (1 << 31) - 1  # tokens of a sequence, whose length is a signed number of 32 bits
-BLOCK = 1 << 16  # documents of which parts of the index are made at once
+LONGEST = (1 << 31) - 1  # tokens of a sequence, whose length is a signed 32-bit number
+BLOCK = 1 << 16  # documents of the index to write at a time
 
 
 class _Writer:
@@ -83,7 +83,7 @@ def _read(path: Path) -> Stored:
     if version != 1 or code not in CODES:
         raise corrupt(index, f"version {version} with ids of type {code} is not known.", 9)
     size = HEAD.size + 12 * sequences + 8 * documents
-    # Files of several kinds of data have a byte for each sequence after that.
+    # Multimodal files have another byte for each sequence.
     if documents < 1 or len(raw) not in (size, size + sequences):
         raise corrupt(
             index,
@@ -100,7 +100,7 @@ def _read(path: Path) -> Stored:
     ends = np.zeros(sequences + 1, np.int64)
     np.cumsum(lengths, out=ends[1:])
     if not np.array_equal(begins, ends[:-1] * dtype.itemsize):
-        raise corrupt(index, "its sequences do not stand one after the other.")
+        raise corrupt(index, "its sequences are not contiguous.")
     if bool((lengths < 0).any()) or bool((first < 0).any()) or bool((first > sequences).any()):
         raise corrupt(index, "it has negative lengths, or documents of no sequences.")
     bounds = ends[first]
@@ -116,7 +116,7 @@ FORMAT = Format(
     name="megatron",
     suffix=".bin",
     beside=(".idx",),
-    # Megatron itself takes 16 bits for vocabularies under 65,500, and knows no uint32.
+    # Megatron uses 16 bits for vocabularies under 65,500, and does not support uint32.
     dtypes={"uint16": 65_499, "int32": 1 << 31},
     begin=_Writer,
     read=_read,

@@ -1,4 +1,4 @@
-"""nanoGPT's `.bin`: ids of 16 bits back to back, and nothing else."""
+"""nanoGPT's `.bin`: joined ids of 16 bits, without a header."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ FORMAT = Format(
     dtypes={"uint16": 1 << 16},
     begin=_Writer,
     read=_read,
-    recognizes=lambda _: False,  # any file may be one
+    recognizes=lambda _: False,  # any file could be one
 )

@@ -24,7 +24,7 @@ MAGIC = b"\x93NUMPY"
 SIZE = 128  # bytes of the header; the number of ids, of at most 20 digits, always fits
 
 
-# What its parser of headers raises, which is that of Python's literals.
+# The errors of NumPy's parser of headers, which uses that of Python literals.
 _NOT_READ = (ValueError, KeyError, TypeError, SyntaxError, RecursionError, tokenize.TokenError)
 
 
@@ -65,10 +65,10 @@ def _read(path: Path) -> Stored:
             raise corrupt(path, f"NumPy cannot read it: {error}", 0) from None
         start = file.tell()
     if len(shape) != 1 or dtype.kind not in "iu":
-        raise corrupt(path, f"it holds an array of {dtype} and shape {shape}, not a row of ids.")
+        raise corrupt(path, f"it has an array of {dtype} and shape {shape}, not a row of ids.")
     held = len(mapped(path, dtype, start))
     if held != shape[0]:
-        raise corrupt(path, f"it holds {held:,} ids, and its header says {shape[0]:,}.", 0)
+        raise corrupt(path, f"it has {held:,} ids, but its header says {shape[0]:,}.", 0)
 
     def load() -> tuple[Ids, None]:
         return mapped(path, dtype, start), None

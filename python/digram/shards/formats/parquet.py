@@ -1,4 +1,4 @@
-"""Parquet: a row a document, with its ids in the column `input_ids`."""
+"""Parquet: one row per document, with its ids in the column `input_ids`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Writer:
             self._groups.schema,
             compression="zstd",
             compression_level=1,
-            use_dictionary=False,  # of ids, which are a dictionary's numbers already
+            use_dictionary=False,  # ids are already indices into a vocabulary
             write_statistics=False,
             write_page_checksum=True,
             store_schema=True,
@@ -47,7 +47,7 @@ def _read(path: Path) -> Stored:
         ):
             return _columns.flat(path, file.read([name]).column(name).chunks, dtype)
 
-    return Stored(path, dtype, None, rows, load)  # how many ids, only these say
+    return Stored(path, dtype, None, rows, load)  # the number of ids is known only after loading
 
 
 FORMAT = Format(
