@@ -56,9 +56,9 @@ MAX_VOCAB_SIZE: int
 _Ids = Iterable[SupportsIndex]
 _OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
 _Text = str | bytes
-# The names of the files, and the numbers of documents, bytes and pretokens.
+# The names of the files; the numbers of documents, bytes and pretokens.
 _CountState = tuple[list[str], tuple[int, int, int]]
-_Piece = bytes  # where a property is called `bytes`
+_Piece = bytes  # for classes with a property named `bytes`
 
 @final
 class Splitter:
@@ -66,13 +66,13 @@ class Splitter:
         cls,
         patterns: Sequence[str],
         digits: str | None = None,
-        # Terms, units, patterns, whether numbers are cut out whole, and whether at all.
+        # Terms, units, patterns, whether numbers are kept whole, and whether they are separated.
         rules: tuple[Sequence[str], Sequence[str], Sequence[str], bool, bool] | None = None,
     ) -> Splitter: ...
     def found(
         self, text: bytes
     ) -> list[tuple[int, int, Literal["term", "unit", "pattern", "number"]]]:
-        """What rules cut out of a text: where it begins and ends, in bytes, and what it is."""
+        """The matches of rules in a text: start and end, in bytes, and the kind."""
     @overload
     def split(self, text: str) -> list[str]: ...
     @overload
@@ -88,7 +88,7 @@ class Scheme:
 
 @final
 class Forbidden:
-    """What no merge may make: pairs of tokens, the bytes of tokens, regexes of whole tokens."""
+    """Forbidden merges: pairs of tokens, bytes of tokens, and regexes of whole tokens."""
 
     def __new__(
         cls,
@@ -97,64 +97,65 @@ class Forbidden:
         patterns: Sequence[str],
     ) -> Forbidden: ...
     def holds(self, left: bytes, right: bytes) -> bool:
-        """Whether two tokens may not be merged."""
+        """Whether merging two tokens is forbidden."""
 
 @final
 class EncodedDocuments:
-    """Documents that are encoded, as threads left them."""
+    """Encoded documents, in the buffers of the threads."""
 
     def gather(self, end: int | None, dtype: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Their ids with the id `end` after each, and where each document ends: once."""
+        """The ids, with the id `end` after each document, and the ends; can be called once."""
 
 @final
 class Blake3:
-    """A BLAKE3 digest of what comes in pieces."""
+    """A BLAKE3 digest of data in parts."""
 
     def __new__(cls) -> Blake3: ...
     def update(self, data: Buffer) -> None: ...
     def update_documents(self, documents: Sequence[_Text]) -> None:
-        """Each text is followed by its length in eight bytes, little-endian."""
+        """Add texts, each followed by its length in eight bytes, little-endian."""
     def hexdigest(self) -> str: ...
 
 def default_threads() -> int:
-    """How many threads a call uses that is not told how many.
+    """The default number of threads.
 
-    That is what `DIGRAM_THREADS` says, or one for each processor that this process may use: in a
-    container, of its share. `OptionError` where the variable is not a number of threads.
+    It is the value of the variable `DIGRAM_THREADS`, or the number of processors that this process
+    may use, considering the limit of a container. `OptionError` if the variable is invalid.
     """
 
 def cut(held: bytearray, block: bytes, separator: bytes) -> tuple[list[bytes], int] | None:
-    """The documents that end in a block, and where what is behind them begins.
+    """The documents that end in a block, and the offset after the last separator.
 
-    The first begins with `held`. None where there is no separator. `OptionError` for an empty one.
+    The first document starts with `held`. None if there is no separator in the block.
+    `OptionError` for an empty separator.
     """
 
 @final
 class WordSet:
-    """A set of words, which are what stands between white space."""
+    """A set of words, which are separated by white space."""
 
     def __new__(cls, words: Sequence[bytes]) -> WordSet: ...
     def find(self, texts: Sequence[_Text], threads: int | None = None) -> tuple[int, int]:
-        """The number of words of several texts together, and of those that are in the set."""
+        """The total number of words of several texts, and the number of those in the set."""
 
-# Of a record without a text: records with one before it, its number from 0, where it begins, why it
-# has none, and what the parser said.
+# A record without a text: the number of records with a text before it, its number from 0, its
+# offset, the reason, and the message of the parser.
 _Fault = tuple[int, int, int, str, str | None]
-# The texts of records, a list of them where they are in a list; the faults of others; and where it
-# is so that nothing more can be read, the record's number, the place and the reason.
+# The texts of records, as a list if the field is a list; the faults of other records; and, if
+# reading cannot continue, the number of the record, the offset and the reason.
 _Found = tuple[list[bytes | list[bytes]], list[_Fault], tuple[int, int, str] | None]
 
 def json_texts(
     lines: bytes, field: list[str]
 ) -> tuple[int, list[bytes | list[bytes]], list[_Fault]]:
-    """The number of records in whole lines of JSON, and the texts in a field of each."""
+    """The number of records in complete lines of JSON, the texts in a field, and the faults."""
 
 @final
 class JsonTexts:
-    """The texts in a field of the records of a file of JSON, which is pushed block by block.
+    """The texts in a field of the records of a JSON file, which is pushed in blocks.
 
-    Records are those of its list, or values one after the other. `held` is how many bytes there
-    are of one that is not at its end, `place` where the one begins that is `wanted`, from 1.
+    Records are the items of a list, or consecutive values. `held` is the number of bytes of an
+    incomplete record, `place` the offset of the record with the number `wanted`, from 1.
     """
 
     def __new__(cls, field: list[str], wanted: int = 0) -> JsonTexts: ...
@@ -167,7 +168,7 @@ class JsonTexts:
 
 @final
 class CsvTexts:
-    """The same of a column of a file of CSV; `OptionError` where its header does not name it."""
+    """Like `JsonTexts` for a column of a CSV file; `OptionError` if it is not in the header."""
 
     def __new__(cls, column: str | None, delimiter: int, wanted: int = 0) -> CsvTexts: ...
     def push(self, block: bytes) -> _Found: ...
@@ -179,10 +180,10 @@ class CsvTexts:
 
 @final
 class ArrowTexts:
-    """The texts in a column of a table, some at a time.
+    """The texts in a column of a table, in batches.
 
-    The parts of `column` are names of fields within each other. `next` gives texts of about `size`
-    bytes in all, None for a null; None at the end.
+    The parts of `column` are names of nested fields. `next` returns texts of about `size` bytes in
+    total, with None for a null, or None at the end.
     """
 
     def __new__(cls, data: Any, column: list[str]) -> ArrowTexts: ...
@@ -289,8 +290,8 @@ class Joiner:
 class ArrowIds:
     """The ids of several texts as one Arrow array of lists (`large_list<uint32>`), immutable.
 
-    Libraries take it by the PyCapsule protocol, without a copy: `pyarrow.array(ids)`,
-    `polars.Series(ids)`; and as a table of one column `ids`: `pyarrow.table(ids)`.
+    Libraries read it by the PyCapsule protocol without copying: `pyarrow.array(ids)`,
+    `polars.Series(ids)`; and as a table with one column `ids`: `pyarrow.table(ids)`.
     """
 
     def __len__(self) -> int: ...
@@ -300,8 +301,8 @@ class ArrowIds:
     ) -> tuple[object, object]: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
-# Stops the calls of one thread from another. In a `with` block of it, long calls of this thread end
-# with `KeyboardInterrupt` soon after `stop`.
+# Interrupts the calls of a thread from another thread. In a `with` block, long calls of this thread
+# raise `KeyboardInterrupt` soon after `stop`.
 @final
 class Stopper:
     def __new__(cls) -> Self: ...

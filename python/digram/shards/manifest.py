@@ -181,7 +181,7 @@ class Manifest:
     def check_files(
         self, folder: Path, *, digests: bool, advance: Callable[[int], None] = lambda _: None
     ) -> None:
-        """`CorruptFileError` for the first file that is not what the manifest says.
+        """`CorruptFileError` for the first file that does not match the manifest.
 
         With `digests` all of them are read, and `advance` is called with the number of bytes;
         otherwise only their sizes are checked.

@@ -36,12 +36,12 @@ def read_tokens(
 
     The manifest of a folder of `encode_files` describes its content. For other files the format is
     inferred from suffixes and first bytes; files without either need `format`. nanoGPT,
-    llm.c and NumPy files do not say where documents end: `end_of_text` is the id that ends them
-    (`tok.special_tokens` has it), by default that of the manifest. With this default, documents
-    must be as many as the manifest counts: texts that hold the id themselves are refused, not cut.
+    llm.c and NumPy files do not store the ends of documents: `end_of_text` is the id that ends
+    them (see `tok.special_tokens`), by default that of the manifest. With this default, the number
+    of documents must be that of the manifest: it is an error if texts contain the id.
 
-    Raises FileNotFoundError for what is not there, `OptionError` where the format cannot be known,
-    `CorruptFileError` for a damaged file, and for a run that is not done. Memory: see `TokenFiles`.
+    Raises FileNotFoundError for a missing file, `OptionError` if the format is not known,
+    `CorruptFileError` for a damaged file and for an unfinished run. Memory: see `TokenFiles`.
     """
     if isinstance(end_of_text, str):
         raise TypeError(

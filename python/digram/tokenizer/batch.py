@@ -1,4 +1,4 @@
-"""The methods of `Tokenizer` that encode and decode batches and streams."""
+"""The methods of `Tokenizer` for encoding and decoding batches and streams."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchingCore", "FlatIds"]
 
-HELD = 1 << 26  # bytes that a stream may hold by default
+HELD = 1 << 26  # the default limit of a stream, in bytes
 SEEDS = 1 << 64
 
 
@@ -84,7 +84,7 @@ class BatchingCore(Core):
         dropout: float = 0.0,
         seed: int | None = None,
     ) -> list[list[int]] | FlatIds | ArrowIds:
-        """Encode several texts; the result has what `encode` returns for each, in order.
+        """Encode several texts; returns the result of `encode` for each, in order.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
@@ -94,22 +94,21 @@ class BatchingCore(Core):
         >>> flat.ids.tolist(), flat.offsets.tolist()
         ([97, 97, 98], [0, 1, 1, 3])
 
-        Runs without the GIL on `threads` threads (all cores by default); a long text is shared
-        among them. `out="numpy"` gives one uint32 array of ids and one uint64 array of offsets,
-        `len(texts) + 1` long, and saves the time of creating Python integers. `out="arrow"` gives
-        the same memory as Arrow lists, which pyarrow, polars, duckdb and any other library with the
-        PyCapsule protocol take without a copy.
+        Runs without the GIL on `threads` threads (all cores by default); a long text is divided
+        among them. `out="numpy"` returns one uint32 array of ids and one uint64 array of
+        `len(texts) + 1` offsets, which saves the creation of Python integers. `out="arrow"` returns
+        Arrow lists, which pyarrow, polars, duckdb and other libraries with the PyCapsule protocol
+        read without copying.
 
-        As for `encode`, a text may be given as a list of parts, with
-        `digram.SpecialToken` between them:
+        As for `encode`, a text can be a list of parts, with `digram.SpecialToken` between them:
 
         >>> chat = tok.with_special_tokens(["<|user|>"])
         >>> chat.encode_batch([[digram.SpecialToken("<|user|>"), "a"], "b"])
         [[256, 97], [98]]
 
-        With `dropout`, text i gets the ids of `encode(text, dropout=dropout, seed=seed + i)`, the
-        seed modulo 2**64, on any number of threads. Raises what `encode` raises; the error names
-        the text, and nothing is returned for the others.
+        With `dropout`, text i has the ids of `encode(text, dropout=dropout, seed=seed + i)`, with
+        the seed modulo 2**64, for any number of threads. Raises the errors of `encode`, with the
+        index of the text.
         """
         batch, rule = several_texts(texts, "encode"), rule_of(special)
         threads = check_threads(threads)
@@ -152,7 +151,7 @@ class BatchingCore(Core):
         dropout: float = 0.0,
         seed: int | None = None,
     ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
-        """Encode any number of texts, one after the other, in bounded memory.
+        """Encode any number of texts in order, with bounded memory.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
@@ -162,15 +161,15 @@ class BatchingCore(Core):
         []
         [97, 98]
 
-        Takes texts of some 4 million characters at a time and encodes them as `encode_batch` does,
-        so memory holds these texts, their ids and the longest text. With `dropout`, each text gets
-        the ids that `encode_batch` of all texts gives it with this seed. The call itself raises
-        errors of its arguments; an error of a text is raised when you reach it.
+        Encodes batches of texts with about 4 million characters, as `encode_batch` does, so memory
+        contains the texts of a batch and their ids. With `dropout`, each text has the ids that
+        `encode_batch` returns for all texts with this seed. Errors of the arguments are raised by
+        the call itself; an error of a text is raised when its batch is reached.
         """
         refuse_one(texts, "encode")
         threads = check_threads(threads)
         choice("out", out, "list", "numpy")
-        # An empty batch refuses what any other batch would refuse.
+        # Checks the arguments.
         self._encode_batch([], rule_of(special), threads, dropout, seed)
         first_seed = None if seed is None else index(seed)
 
@@ -208,7 +207,7 @@ class BatchingCore(Core):
         limit: int = HELD,
         out: Literal["list", "numpy"] = "list",
     ) -> Iterator[list[int]] | Iterator[NDArray[np.uint32]]:
-        """Encode one text that arrives in chunks; the ids together are those of the whole text.
+        """Encode one text that arrives in chunks; the joined ids are those of the whole text.
 
         >>> import digram
         >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
@@ -217,12 +216,11 @@ class BatchingCore(Core):
         >>> ids == tok.encode("".join(chunks))
         True
 
-        A chunk of bytes may end inside a character. Ids are returned as soon as no further text
-        can change them, some with each iteration. Memory holds a few pretokens, the last of them
-        unfinished. Raises `LimitExceededError` for a pretoken of more than `limit` bytes of UTF-8.
-        Positions in errors are bytes of the stream. Takes time linear in the text, however
-        small the chunks. With a pattern that looks behind, or without a pretokenizer, memory may
-        hold all of the text.
+        A chunk of bytes may end inside a character. Ids are yielded as soon as further text cannot
+        change them. Memory contains a few pretokens, of which the last is unfinished. Raises
+        `LimitExceededError` for a pretoken of more than `limit` bytes of UTF-8. Positions in errors
+        are bytes of the stream. The time is linear in the text, even for small chunks. With a
+        pattern that has look-behind, or without a pretokenizer, memory may contain the whole text.
         """
         if isinstance(chunks, str | bytes):
             raise TypeError("chunks are several pieces of a text; pass one text to encode")
@@ -238,7 +236,7 @@ class BatchingCore(Core):
         skip_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[str]:
-        """Decode several sequences of ids; the result has what `decode` returns for each.
+        """Decode several sequences of ids; returns the result of `decode` for each, in order.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
@@ -247,10 +245,9 @@ class BatchingCore(Core):
         >>> tok.decode_batch(tok.encode_batch(["a", "", "ab"], out="numpy"))
         ['a', '', 'ab']
 
-        `batch` may have any form that `encode_batch` returns. `skip_special_tokens` is as for
-        `decode`. Runs without the GIL on `threads` threads (all cores by default). An error of one
-        sequence names its index in `batch`. Raises `OptionError` for offsets that do not rise
-        within the ids.
+        `batch` can be any result of `encode_batch`. `skip_special_tokens` is as for `decode`. Runs
+        without the GIL on `threads` threads (all cores by default). An error of a sequence names
+        its index in `batch`. Raises `OptionError` for offsets that decrease or are outside the ids.
         """
         threads, skip = check_threads(threads), flag("skip_special_tokens", skip_special_tokens)
         if isinstance(batch, FlatIds):
@@ -260,6 +257,6 @@ class BatchingCore(Core):
                 raise OptionError(
                     "the offsets are not all positions within the ids.",
                     value=batch.offsets,
-                    hint="Offset i is where sequence i begins, and the last one where all end.",
+                    hint="Offset i is the start of sequence i; the last one is the end of all.",
                 ) from None
         return self._decode_batch(batch, None, errors, threads, skip)

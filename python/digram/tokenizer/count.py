@@ -1,4 +1,4 @@
-"""Counting the tokens of a text, and cutting text to a number of tokens."""
+"""Counting the tokens of texts, and truncating or splitting texts by their number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Piece = TypeVar("Piece", str, bytes)
 class Chunk(Generic[Piece]):
     """A piece of a text, `text[start:end]`, and the number of its ids.
 
-    `start` and `end` count characters, or bytes where the text is bytes.
+    `start` and `end` count characters, or bytes if the text is `bytes`.
     """
 
     text: Piece
@@ -34,7 +34,7 @@ class Chunk(Generic[Piece]):
 
 
 class CountingCore(Core):
-    """The methods of `digram.Tokenizer` that count tokens, and that cut text by their number."""
+    """The methods of `digram.Tokenizer` for counting tokens, truncating and splitting texts."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ class CountingCore(Core):
         threads: int | None = None,
         out: Literal["list", "numpy"] = "list",
     ) -> list[int] | NDArray[np.uint64]:
-        """Count the ids of several texts; the result holds what `count` returns for each, in order.
+        """Count the ids of several texts; returns the result of `count` for each, in order.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
@@ -72,7 +72,7 @@ class CountingCore(Core):
         [3, 0, 4]
 
         Runs without the GIL on `threads` threads (all cores by default), and stores no ids.
-        `out="numpy"` gives a uint64 array. Raises what `encode_batch` raises.
+        `out="numpy"` returns a uint64 array. Raises the errors of `encode_batch`.
         """
         batch, rule = several_texts(texts, "count"), rule_of(special)
         threads = check_threads(threads)
@@ -82,7 +82,7 @@ class CountingCore(Core):
         return self._count_batch_numpy(batch, rule, threads)
 
     def fits(self, text: str | bytes, max_length: int, *, special: OnSpecial = "text") -> bool:
-        """Whether `text` has at most `max_length` ids, as `count(text) <= max_length`, but faster.
+        """Whether `text` has at most `max_length` ids; faster than `count(text) <= max_length`.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
@@ -92,10 +92,10 @@ class CountingCore(Core):
         False
 
         Stops as soon as the answer is known. A text of more than `max_length` times the bytes of
-        the longest token cannot fit, and is not read. Of any other text, only the first part is
-        encoded: `max_length` ids, up to the next place at which every text is cut. An error that
-        `count` would meet after that place is not raised. Raises `OptionError` if `max_length` is
-        negative.
+        the longest token cannot fit, and is not read. Of other texts, only the first part is
+        encoded: `max_length` ids, up to the next place at which the text is certainly split. An
+        error that `count` would raise after that place is not raised. Raises `OptionError` if
+        `max_length` is negative.
         """
         return self._fits(text, whole_number("max_length", max_length, 0), rule_of(special))
 
@@ -125,7 +125,7 @@ class CountingCore(Core):
         side: Literal["left", "right"] = "right",
         special: OnSpecial = "text",
     ) -> str | bytes:
-        """Cut `text` to its first `max_length` tokens, or to its last ones with `side="left"`.
+        """Truncate `text` to its first `max_length` tokens, or the last ones with `side="left"`.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
@@ -134,15 +134,15 @@ class CountingCore(Core):
         >>> tok.truncate("so low", 3), tok.truncate("so low", 3, side="left")
         ('so ', 'o low')
 
-        A text of at most `max_length` ids is returned as it is. `bytes` give `bytes`. The text is
-        cut at the end of a token, and never inside a character. The result is a text of its own,
-        whose ids need not be a slice of those of `text`: where it has more than `max_length` ids,
-        1, 3, 7, … fewer tokens are kept, until it has not. So `count` of the result, with the same
-        `special`, is at most `max_length`.
+        A text of at most `max_length` ids is returned unchanged. The result has the type of `text`.
+        The text is divided between tokens, and never inside a character. The ids of the result
+        need not be a slice of those of `text`: if it has more than `max_length` ids, 1, 3, 7, …
+        fewer tokens are kept, until it fits. So `count` of the result, with the same `special`, is
+        at most `max_length`.
 
-        From the right, only the first `max_length` ids of the text are encoded, up to the next
-        place at which every text is cut; an error after that place is not raised. The time is
-        near-linear in what is encoded. Raises `OptionError` if `max_length` is negative.
+        With `side="right"`, only the first `max_length` ids of the text are encoded, up to the next
+        place at which the text is certainly split; an error after that place is not raised. The
+        time is nearly linear in the encoded text. Raises `OptionError` if `max_length` is negative.
         """
         max_length = whole_number("max_length", max_length, 0)
         choice("side", side, "left", "right")
@@ -155,7 +155,7 @@ class CountingCore(Core):
     def chunks(
         self, text: str | bytes, max_length: int, *, overlap: int = 0
     ) -> list[Chunk[str]] | list[Chunk[bytes]]:
-        """Split `text` into chunks of at most `max_length` ids each, which together cover it.
+        """Split `text` into chunks of at most `max_length` ids, which together cover the text.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
@@ -164,16 +164,17 @@ class CountingCore(Core):
         >>> tok.chunks("low lower low", 4, overlap=2)[1]
         Chunk(text='lower ', start=4, end=10, count=4)
 
-        A chunk is the next `max_length` tokens of `text`, so it ends where a token does, and never
-        inside a character. Where these tokens have more than `max_length` ids as a text of their
-        own, the chunk has 1, 3, 7, … fewer tokens; a single token that has more is cut between its
-        characters. A chunk begins with the last `overlap` tokens of the chunk before, or fewer by
-        the same rule, so neighbours share at most `overlap` ids. It begins at the end of the chunk
-        before where it would otherwise not extend beyond that chunk, or would begin where that
-        chunk does. An empty text has no chunks. Special tokens in the text stay text.
+        A chunk has the next `max_length` tokens of `text`, so it ends at the end of a token, and
+        never inside a character. If these tokens, encoded as a separate text, have more than
+        `max_length` ids, the chunk has 1, 3, 7, … fewer tokens; a single token with more ids is
+        divided between its characters. A chunk starts with the last `overlap` tokens of the
+        previous chunk, or fewer by the same rule, so neighbours share at most `overlap` ids. It
+        starts at the end of the previous chunk if it would otherwise not extend beyond that chunk,
+        or would start at the same place. An empty text has no chunks. Special tokens in the text
+        are encoded as text.
 
-        The time is near-linear in the text. Raises `LimitExceededError` where one character has
-        more than `max_length` ids, `OptionError` unless 0 <= `overlap` < `max_length`.
+        The time is nearly linear in the text. Raises `LimitExceededError` if a character has more
+        than `max_length` ids, `OptionError` unless 0 <= `overlap` < `max_length`.
         """
         max_length = whole_number("max_length", max_length, 1)
         overlap = whole_number("overlap", overlap, 0)

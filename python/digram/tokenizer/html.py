@@ -1,4 +1,4 @@
-"""Tokenizers and encodings as HTML for a notebook."""
+"""HTML of tokenizers and encodings for notebooks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["encoding_page", "encodings_page", "tokenizer_page"]
 
-_TEXTS = 20  # of a batch
-_TOKENS = 40  # of a vocabulary
-_STATE = 120  # tokens of each text of a batch
+_TEXTS = 20  # texts to show of a batch
+_TOKENS = 40  # tokens to show of a vocabulary
+_BATCH_TOKENS = 120  # tokens to show of each text of a batch
 
 
 def tokenizer_page(tok: Tokenizer) -> str:
@@ -55,33 +55,33 @@ def tokenizer_page(tok: Tokenizer) -> str:
 
 
 def encoding_page(encoding: Encoding) -> str:
-    """The tokens of a text with their ids; hovering over one shows its offsets and its word."""
+    """The tokens of a text with their ids; hovering over a token shows its offsets and word."""
     return html.fragment(*_encoding(encoding, html.MOST))
 
 
 def encodings_page(encodings: Encodings) -> str:
-    """The first texts of a batch, one below the other."""
+    """The first texts of a batch, below each other."""
     parts = [html.heading(several(len(encodings), "text"))]
     for encoding in islice(encodings, _TEXTS):
-        parts += _encoding(encoding, _STATE)
+        parts += _encoding(encoding, _BATCH_TOKENS)
     if len(encodings) > _TEXTS:
         parts.append(html.faint(f"and {several(len(encodings) - _TEXTS, 'text')} more"))
     return html.fragment(*parts)
 
 
-def _encoding(encoding: Encoding, most: int) -> list[str]:
+def _encoding(encoding: Encoding, limit: int) -> list[str]:
     ids = encoding.ids
     titles = [
         f"token {at}, id {id}, {start} to {end}" + ("" if word is None else f", word {word}")
         for at, (id, (start, end), word) in enumerate(
-            islice(zip(ids, encoding.offsets, encoding.word_ids, strict=True), most)
+            islice(zip(ids, encoding.offsets, encoding.word_ids, strict=True), limit)
         )
     ]
     added = [bool(mask) for mask in encoding.special_tokens_mask]
-    below = [str(id) for id in ids[:most]]
+    below = [str(id) for id in ids[:limit]]
     parts = [
         html.heading(several(len(ids), "token")),
-        html.tokens(encoding.tokens, below, titles, added, most),
+        html.tokens(encoding.tokens, below, titles, added, limit),
     ]
     if any(added):
         parts.append(html.faint("In a frame: added by the template or by padding."))
@@ -96,7 +96,7 @@ def _shown(tok: Tokenizer) -> str:
 
 
 def _ids_below(tokens: Sequence[bytes], ids: Sequence[int]) -> str:
-    # One by one: these tokens are not text, so no character extends over two of them.
+    # Drawn separately: these tokens are not consecutive, so no character extends over two of them.
     drawn = [
         html.token(token, at, f"id {id}")
         for at, (token, id) in enumerate(zip(tokens, ids, strict=True))

@@ -27,10 +27,10 @@ def load(
 
     The formats are `tokenizer.json`, `.tiktoken`, a folder with `vocab.json` and `merges.txt`, and
     a folder with `vocabulary.json` and `merges.json`. A `.tiktoken` file and `vocab.json` do not
-    hold the pretokenizer, and digram does not guess it: pass `pretokenizer=`, or
-    `encoding="cl100k_base"` (or another published name), which sets the special tokens too.
+    store the pretokenizer, and digram does not guess it: pass `pretokenizer=`, or
+    `encoding="cl100k_base"` (or another published name), which also sets the special tokens.
 
     Raises `CorruptFileError` or `VocabError`, with file and line, for a file that is damaged or
-    not supported, `OptionError` where the pretokenizer must be named, and `OSError`.
+    not supported, `OptionError` if the pretokenizer must be passed, and `OSError`.
     """
     return Tokenizer._of(formats.read_compact(path, pretokenizer=pretokenizer, encoding=encoding))

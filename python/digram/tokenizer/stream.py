@@ -1,4 +1,4 @@
-"""Drive the core over streams: one text in chunks, or any number of texts, in bounded memory."""
+"""Encode one text in chunks, or any number of texts, with bounded memory."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["each_chunk", "each_text"]
 
-BATCH_LENGTH = 1 << 22  # characters, or bytes: enough to keep all threads busy
+BATCH_LENGTH = 1 << 22  # characters or bytes, enough for all threads
 BATCH_TEXTS = 1 << 16
 
 
 def each_chunk(stream: Stream, chunks: Iterable[str | bytes], out: str) -> Iterator[Any]:
-    """The ids of a text in chunks, once they are certain; most small chunks yield none."""
+    """Yield the ids of a text in chunks, once they are final; most small chunks yield none."""
     push: Callable[[str | bytes | None], Any]
     push = stream.push if out == "list" else stream.push_numpy
     for chunk in chunks:
@@ -35,7 +35,7 @@ def each_text(
     texts: Iterable[TextOrParts],
     out: str,
 ) -> Iterator[Any]:
-    """The ids of each text. `encode` takes a batch of texts and the number of the first one."""
+    """Yield the ids of each text; `encode` takes a batch and the number of its first text."""
     first = 0
     for batch in _batches(texts):
         try:
@@ -65,7 +65,7 @@ def _batches(texts: Iterable[TextOrParts]) -> Iterator[list[TextOrParts]]:
 
 
 def _length(parts: Iterable[str | bytes | SpecialToken]) -> int:
-    """The size of a text in parts; the core checks the parts."""
+    """The approximate size of a text in parts, which are checked by the core."""
     if not isinstance(parts, list | tuple):
         return 1
     return sum(len(part) if isinstance(part, str | bytes) else 1 for part in parts)

@@ -31,7 +31,7 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
         "vocab_size": tok.vocab_size,
         "base": len(tok) - len(made) - len(special) - _of_rules(tok),
         "merges": len(log),
-        # Only where there are some.
+        # Only if there are events.
         **({"events": dict(Counter(event.kind for event in events))} if events else {}),
         "special_tokens": special,
         "reserved": {
@@ -54,7 +54,7 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
 
 
 def _of_rules(tok: Tokenizer) -> int:
-    """The number of tokens that come from rules and not from a merge."""
+    """The number of tokens from rules that no merge makes."""
     if tok.rules is None:
         return 0
     made = {id for _, _, id in tok._model.merges()}

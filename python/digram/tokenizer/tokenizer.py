@@ -34,7 +34,7 @@ __all__ = ["Merge", "RunnerUp", "Tokenizer"]
 
 @dataclass(frozen=True, slots=True)
 class RunnerUp:
-    """A pair that another pair was preferred to at a merge: its parts and its count."""
+    """A pair that was considered for a merge but not chosen: its parts and its count."""
 
     left: bytes
     right: bytes
@@ -45,10 +45,10 @@ class RunnerUp:
 class Merge:
     """A merge: its two parts and the token that they form, as bytes, with its rank and id.
 
-    `count` is how often the pair stood in the training corpus when it was chosen; None where the
-    tokenizer was not trained here. `runners_up` are the pairs that would have come next at that
-    moment, where `train(runners_up=...)` asked to keep them. `language` is the one that the merge
-    was made for by `digram.train_fair`, in whose text it was counted.
+    `count` is the number of occurrences of the pair in the training corpus when it was chosen; None
+    if that is not known. `runners_up` are the next pairs at that point, if they were requested by
+    `train(runners_up=...)`. `language` is the language for which `digram.train_fair` made the
+    merge, and in whose text it was counted.
     """
 
     rank: int
@@ -61,18 +61,18 @@ class Merge:
     language: str | None = field(default=None, repr=False)
 
 
-_MOST_IDS = 1 << 32  # more than any vocabulary has
+_MAX_IDS = 1 << 32  # more than any vocabulary has
 
 
 class _Extra(NamedTuple):
-    """The Python values that belong to a tokenizer of the core."""
+    """The Python values that the core keeps with a tokenizer."""
 
     settings: Settings
     layout: Layout
 
 
 class Tokenizer(CallableCore, BatchingCore, CountingCore):
-    """A BPE tokenizer: text to ids and back. Made by `train`, `load` or from a `Definition`.
+    """A BPE tokenizer, made by `train`, `load` or from a `Definition`.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
@@ -83,15 +83,14 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     >>> tok.decode([257, 101, 114])
     'lower'
 
-    A tokenizer is immutable: every change returns a new one, so any number of threads and processes
-    may share it. Two tokenizers are equal exactly when they do the same with every text; their
-    origin does not matter.
+    A tokenizer is immutable: every change returns a new one, so threads and processes can share it.
+    Two tokenizers are equal if they have the same `digest`; their origin does not matter.
     """
 
     __slots__ = ()
 
     def __new__(cls, definition: Definition) -> Self:
-        """Create a tokenizer from a definition; `VocabError` where that contradicts itself."""
+        """Create a tokenizer from a definition; `VocabError` if that is inconsistent."""
         return cls._of(compacted(definition))
 
     @classmethod
@@ -108,19 +107,19 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             ids = settings.byte_ids
             if not isinstance(ids, list) or not all(type(id) is int for id in ids):
                 raise TypeError(f"byte_ids is a list of ids, not {show(ids)}")
-            if len(ids) != 256 or not 0 <= min(ids) <= max(ids) < _MOST_IDS:
+            if len(ids) != 256 or not 0 <= min(ids) <= max(ids) < _MAX_IDS:
                 raise VocabError(
-                    f"byte_ids are not 256 ids from 0 to {_MOST_IDS - 1:,}, but {show(ids)}.",
+                    f"byte_ids are not 256 ids from 0 to {_MAX_IDS - 1:,}, but {show(ids)}.",
                     value=ids,
-                    hint="Give the id of each byte, in the order of the bytes.",
+                    hint="Pass the id of each byte, in the order of bytes.",
                 )
         for text, id in special_tokens.items():
-            if not 0 <= any_number(f"special_tokens[{show(text)}]", id) < _MOST_IDS:
+            if not 0 <= any_number(f"special_tokens[{show(text)}]", id) < _MAX_IDS:
                 raise VocabError(
                     f"the special token {show(word('a special token', text))} cannot have the id "
                     f"{show(id)}.",
                     value=id,
-                    hint=f"Ids go from 0 to {_MOST_IDS - 1:,}.",
+                    hint=f"Ids go from 0 to {_MAX_IDS - 1:,}.",
                 )
             word("a special token", text)
         unknown: int | list[int] | None = None
@@ -163,12 +162,12 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def pretokenizer(self) -> Pretokenizer:
-        """How text is cut before merging."""
+        """The pretokenizer, which splits text before merging."""
         return self._settings.pretokenizer
 
     @property
     def rules(self) -> Rules | None:
-        """The rules of its pretokenizer, by which text is cut; None for none."""
+        """The rules of its pretokenizer; None for none."""
         return self._settings.pretokenizer.rules
 
     @property
@@ -183,22 +182,22 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def training(self) -> TrainingRecord | None:
-        """How it was trained; None where that is not known."""
+        """The record of its training; None if that is not known."""
         return self._settings.training
 
     @property
     def template(self) -> Template | None:
-        """The special tokens that `tok(text)` puts around a text; None for none."""
+        """The special tokens that `tok(text)` adds to a text; None for none."""
         return self._settings.template
 
     @property
     def context_size(self) -> int | None:
-        """The number of tokens that the model takes, as in `tok(text, max_length="context")`."""
+        """The maximum number of tokens of the model, for `tok(text, max_length="context")`."""
         return self._settings.context_size
 
     @property
     def pad_token(self) -> str | None:
-        """The special token that `tok(text, padding=...)` pads with."""
+        """The special token for `tok(text, padding=...)`."""
         return self._settings.pad_token
 
     @property
@@ -212,8 +211,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> tok.decode([257, 98])
         '<|image_0|>b'
 
-        Each of them is a special token, so every program that reads the file gives it the same id.
-        No text is encoded to it unless `special=` allows that, and it decodes to its name.
+        Each of them is a special token, so all programs that read the file use the same ids. Text
+        is encoded to it only if `special=` allows that, and it decodes to its name.
         """
         return dict(self._settings.reserved or {})
 
@@ -229,14 +228,14 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         {256: b'lo', 257: b'low', 258: b'<s>'}
 
         Special tokens are included by their text. Ids without a token are not, so the mapping may
-        be shorter than `vocab_size`. Where several ids have the same bytes, it holds the one that
-        `token_to_id` returns. Nothing is copied until you iterate over it, which takes some 0.1 µs
-        a token.
+        be shorter than `vocab_size`. If several ids have the same bytes, it has the one that
+        `token_to_id` returns. Tokens are copied only when you iterate over it, which takes about
+        0.1 µs per token.
         """
         return Vocabulary(self)
 
     def id_to_token(self, id: int) -> bytes:
-        """The bytes of a token; those of a special token are its text in UTF-8.
+        """The bytes of a token; for a special token, its text in UTF-8.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
@@ -255,13 +254,13 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def merge_log(self) -> list[Merge]:
-        """The merges in rank order, each with the token that it makes and its count in training.
+        """The merges in rank order, each with its token and its count in training.
 
         >>> import digram
         >>> digram.train("banana", max_merges=1, pretokenizer=None).merge_log
         [Merge(rank=0, left=b'a', right=b'n', token=b'an', id=256, count=2)]
 
-        With `train(runners_up=2)` each also has the two next pairs, with their counts:
+        With `train(runners_up=2)` each merge also has the next two pairs, with their counts:
 
         >>> tok = digram.train("banana", max_merges=1, pretokenizer=None, runners_up=2)
         >>> tok.merge_log[0].runners_up
@@ -293,7 +292,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def events(self) -> list[Event]:
-        """The merges and drops of PickyBPE (`train(picky=...)`), in the order of time.
+        """The merges and drops of PickyBPE (`train(picky=...)`), in chronological order.
 
         >>> import digram
         >>> tok = digram.train("the the hut she", max_merges=2, picky=0.6, pretokenizer="gpt2")
@@ -305,7 +304,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> tok.tokens([256])
         [b'the']
 
-        Empty for other tokenizers; they have `merges`. Takes some 2 µs an event.
+        Empty for other tokenizers, which have `merges`. Takes about 2 µs per event.
         """
         scheme = picky(self._settings.kernel)
         if scheme is None:
@@ -314,7 +313,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return replayed(scheme, base, None if self.training is None else self.training.counts)
 
     def _made(self) -> set[int]:
-        """The ids of the tokens that its model makes of others, as merges do."""
+        """The ids of the tokens that its model makes from other tokens, as by merges."""
         definition = self.definition
         return definition.model.made(definition)
 
@@ -327,7 +326,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return self.pretokenizer.splitter().split(text)
 
     def with_special_tokens(self, tokens: Iterable[str] | Mapping[str, int]) -> Tokenizer:
-        """A new tokenizer with more special tokens; this one stays as it is.
+        """A new tokenizer with additional special tokens.
 
         >>> import digram
         >>> tok = digram.train("a", max_merges=0)
@@ -337,11 +336,12 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> chat.encode("<|user|>a", special="parse")
         [256, 97]
 
-        New tokens take the ids after the highest one, in order; a mapping names the ids. Raises
-        `VocabError` where a token or an id is there already.
+        New tokens get the ids after the highest one, in order; a mapping sets the ids. Raises
+        `OptionError` for a special token that exists already, and `VocabError` for an id that is
+        in use.
         """
         if isinstance(tokens, str | bytes):
-            raise TypeError("tokens is several special tokens; put the one in a list")
+            raise TypeError("tokens is several special tokens; put a single one in a list")
         if isinstance(tokens, Mapping):
             added = dict(tokens)
         else:
@@ -353,19 +353,19 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         if known:
             first = min(known)
             raise OptionError(
-                f"{first!r} is a special token of this tokenizer already.", value=first
+                f"{first!r} is already a special token of this tokenizer.", value=first
             )
         return Tokenizer._of(Compact(self._model, special | added, self._settings))
 
     def with_template(self, template: Template | None) -> Tokenizer:
-        """A new tokenizer that puts these special tokens around texts (`tok(text)`); None for none.
+        """A new tokenizer with another template for `tok(text)`; None for none.
 
         >>> import digram
         >>> tok = digram.train("a", max_merges=0, special_tokens=["<s>"])
         >>> tok.with_template(digram.Template("<s> $A"))("a").ids
         [256, 97]
 
-        `encode` stays as it is. Raises `OptionError` for a special token that it does not have.
+        `encode` is not affected. Raises `OptionError` for a special token that does not exist.
         """
         if template is not None and not isinstance(template, Template):
             kind = type(template).__name__
@@ -373,15 +373,15 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return self._with(self._settings._replace(template=template))
 
     def with_context_size(self, context_size: int | None) -> Tokenizer:
-        """A new tokenizer that knows how many tokens its model takes (`max_length="context"`)."""
+        """A new tokenizer with another context size, for `max_length="context"`; None for none."""
         return self._with(self._settings._replace(context_size=context_size))
 
     def with_pad_token(self, pad_token: str | None) -> Tokenizer:
-        """A new tokenizer whose `tok(text, padding=...)` pads with this special token of it."""
+        """A new tokenizer with another special token for `padding=`; None for none."""
         return self._with(self._settings._replace(pad_token=pad_token))
 
     def with_rules(self, rules: Rules | None) -> Tokenizer:
-        """A tokenizer of the same tokens that obeys rules; this one stays as it is.
+        """A new tokenizer with other rules, and with tokens for their terms and units.
 
         >>> import digram
         >>> tok = digram.train("a dose of 5 mg", vocab_size=260, pretokenizer="gpt2")
@@ -391,15 +391,16 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> ruled.tokens(ruled.encode("metformin 5mg 5-mg"))
         [b'metformin', b' 5', b'mg', b' 5', b'-', b'mg']
 
-        Terms and units that are not tokens yet take new ids after the highest one; text is cut by
-        the rules first, and a pretoken that is a token becomes it. So old ids keep their meaning,
-        and a text becomes other ids where rules cut it, and where a whole pretoken is a token that
-        no merge makes. Rules that it had are replaced, their tokens stay; None takes them away.
-        What is to be forbidden is obeyed by `extend` from here on, while tokens that are there
-        stay, and `prefer` is for training. `extend`, `prune` and `shrink` keep the tokens of rules.
+        Terms and units that are not tokens yet get new ids after the highest one. Text is first
+        split by the rules, and a pretoken that is a token is encoded as that token. Old ids keep
+        their meaning; a text gets other ids where the rules split it, and where a whole pretoken is
+        a token that no merge makes. Existing rules are replaced, but their tokens are kept; None
+        removes the rules. Forbidden merges and tokens only affect a later `extend`; existing tokens
+        are kept. `prefer` only affects training. `extend`, `prune` and `shrink` keep the tokens of
+        rules.
 
-        Works for published vocabularies too. `digram.Change.of` says what became of the
-        ids. Raises `OptionError` for unit "char".
+        Also works for published vocabularies. `digram.Change.of` compares the ids. Raises
+        `OptionError` for unit "char".
         """
         if rules is not None:
             instance("rules", rules, Rules)
@@ -413,7 +414,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return Tokenizer(padded(ruled, multiple))
 
     def _uncut(self) -> Tokenizer:
-        """The same without a pretokenizer, since a pretoken is not cut again."""
+        """The tokenizer without a pretokenizer, for encoding single pretokens."""
         return self._with(self._settings._replace(pretokenizer=Pretokenizer(None)))
 
     def _with(self, settings: Settings) -> Tokenizer:
@@ -428,11 +429,11 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     ) -> None:
         """Save the tokenizer to `path`; a crash leaves either the old file or the new one.
 
-        `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries read as it is),
-        "tiktoken", "vocab_merges" (a folder with `vocab.json` and `merges.txt`) or "seed_pair" (a
-        folder with `vocabulary.json` and `merges.json`), or "digram" for tokenizers that no
-        other program can encode with; by default it follows from the name of the file. Raises
-        `VocabError` for what the format cannot hold, unless `allow_loss` is true.
+        `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries can read),
+        "tiktoken", "vocab_merges" (a folder with `vocab.json` and `merges.txt`), "seed_pair" (a
+        folder with `vocabulary.json` and `merges.json`), or "digram" for tokenizers that other
+        programs do not support; by default it follows from the name of the file. Raises
+        `VocabError` for content that the format cannot store, unless `allow_loss` is true.
         """
         from digram import formats
 
@@ -440,10 +441,10 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def digest(self) -> str:
-        """The SHA-256, in hexadecimal, of what decides how the tokenizer encodes.
+        """The SHA-256, in hexadecimal, of everything that determines how the tokenizer encodes.
 
-        It is the same in every version of digram and does not depend on where the tokenizer comes
-        from. The first access reads all tokens and merges, which takes some milliseconds.
+        It is the same in every version of digram and does not depend on the origin of the
+        tokenizer. The first access reads all tokens and merges, which takes some milliseconds.
         """
         return self._digest(Compact(self._model, self.special_tokens, self._settings).digest)
 
@@ -480,7 +481,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return self
 
     def __iter__(self) -> Iterator[Any]:
-        # `len` and `tokens` would make Python believe that it can be iterated over.
+        # Without this method, the error would not say what to use instead.
         raise TypeError("a Tokenizer is not iterable; encode a text, or use its merges or tokens")
 
 

@@ -17,8 +17,8 @@ __all__ = ["Vocabulary"]
 class Vocabulary(Mapping[bytes, int]):
     """A read-only mapping from the bytes of each token to its id, in the order of ids: `tok.vocab`.
 
-    A look-up costs what `tok.token_to_id` costs; a list of the tokens is built only when you
-    iterate. Keys are bytes, as `tok.tokens` gives them; a `str` is looked up by its UTF-8.
+    A look-up takes as long as `tok.token_to_id`; a list of the tokens is built only when you
+    iterate. Keys are bytes, as in `tok.tokens`; a `str` is looked up by its UTF-8.
     """
 
     def __init__(self, tok: Tokenizer) -> None:
@@ -26,7 +26,7 @@ class Vocabulary(Mapping[bytes, int]):
 
     @cached_property
     def _ids(self) -> dict[bytes, int]:
-        """The whole mapping; of several ids with the same bytes, the one that a look-up returns."""
+        """The whole mapping; for several ids with the same bytes, the id that a look-up returns."""
         tok = self._tok
         tokens = {id: token for id, token in enumerate(tok._model.tokens()) if token is not None}
         tokens |= {id: text.encode() for text, id in tok.special_tokens.items()}

@@ -173,7 +173,7 @@ def test_special_tokens_are_not_spelled_as_symbols_are() -> None:
             digram.train_ids([[5, 9]], max_merges=0, special_tokens=["<a>", spelled])
     tok = digram.train_ids([[5, 9]], max_merges=0, special_tokens=["Ă", "<Ā>"])
     assert tok.symbols([2, 1, 3]) == [(), (9,), ()]
-    with pytest.raises(TypeError, match="put the one in a list"):
+    with pytest.raises(TypeError, match="put a single one in a list"):
         digram.train_ids([[5, 9]], max_merges=0, special_tokens="Ā")
 
 

@@ -31,7 +31,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"max_length": 5.0}, r"max_length=5\.0 is not a whole number"),
     ({"max_length": "model"}, "max_length='model' is not a whole number"),
     ({"max_length": "context"}, "needs a context size.*with_context_size"),
-    ({"max_length": 1}, "max_length=1 leaves no token for the text beside the 2 tokens"),
+    ({"max_length": 1}, "max_length=1 leaves no token for the text in addition to the 2 tokens"),
     ({"max_length": 2}, "max_length=2 leaves no token"),
     ({"overlap": -1}, "overlap=-1 is not a whole number of at least 0"),
     ({"overlap": 1}, "overlap=1 does nothing, since max_length is not given"),
@@ -74,7 +74,9 @@ def test_what_depends_on_the_texts() -> None:
     with pytest.raises(OptionError, match=r"^text\[1\]: .* would leave nothing of the") as caught:
         PLAIN(["a", "abcdefghij"], ["b", "cd"], truncation="only_second", **options)
     assert caught.value.index == 1
-    with pytest.raises(LimitExceededError, match="there are 10 tokens, and room for 8") as limit:
+    with pytest.raises(
+        LimitExceededError, match="there are 10 tokens, but only 8 are allowed"
+    ) as limit:
         PLAIN(["a", "abcdefghij"], truncation="raise", **options)
     assert (limit.value.index, limit.value.value) == (1, 10)
     assert PLAIN("abcdefgh", truncation="raise", **options).ids == list(b"abcdefgh")

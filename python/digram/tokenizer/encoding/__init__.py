@@ -1,12 +1,12 @@
 """The call `tok(text)`: templates, truncation, padding, offsets and masks.
 
-layout    the template of a tokenizer, with ids in place of names
-options   the options of a call, checked
-windows   truncation: which tokens stay, and the windows over the others
-callable  the signature of the call
-call      from the arguments of a call to its result
-value     `Encoding`, the tokens of one text
-batch     `Encodings`, those of several, and their arrays
+template_ids  the template of a tokenizer, with ids instead of names
+options       the options of a call, checked
+truncation    the tokens that are kept, and the windows over the others
+callable      the signature of the call
+call          computes the result of a call
+encoding      `Encoding`, the tokens of one text
+encodings     `Encodings`, the tokens of several texts, and their arrays
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the arguments of `tok(text)` to its result."""
+"""Compute the result of `tok(text)`."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def encode(
     threads: int | None,
     are_words: bool,
 ) -> Encoding | Encodings:
-    """The encoding of a text, or those of several."""
+    """Encode a text, or several."""
     are_words = flag("is_split_into_words", are_words)
     if isinstance(text, str | bytes) and not are_words:
         if pair is None and options.max_length is None and options.padding is None:
-            # By far the most frequent case: nothing to look at, nothing to cut.
+            # A shortcut for the most frequent case.
             encoded = tok._encoded([text], special, options.offsets, threads)
             edges = encoded.bounds()
             parts = layout.single if options.add_special_tokens else layout.single_plain
@@ -89,7 +89,7 @@ def _call(
             raise OptionError(
                 "padding needs a pad token, and this tokenizer has none.",
                 value=options.padding,
-                hint='Name one of its special tokens, as in with_pad_token("<pad>").',
+                hint='Set one of its special tokens, as in with_pad_token("<pad>").',
             )
         pad_id = layout.pad_id
     encoded = tok._encoded(texts, special, options.offsets, threads, place)
@@ -103,7 +103,7 @@ def _call(
         length = sum(call.lengths(index))
         if room is not None and length > room:
             try:
-                call.first(index)  # says now what cannot be cut
+                call.first(index)  # raises if the text cannot be truncated
             except DigramError as error:
                 error.index = index
                 if n > 1:
@@ -124,7 +124,7 @@ def _room(layout: Layout, options: Options, added: int, paired: bool) -> int | N
     room = size - added
     if room < 1:
         raise OptionError(
-            f"max_length={size} leaves no token for the text beside the "
+            f"max_length={size} leaves no token for the text in addition to the "
             f"{several(added, 'token')} of the template.",
             value=size,
             hint="Pass a larger one, or add_special_tokens=False.",
@@ -132,7 +132,7 @@ def _room(layout: Layout, options: Options, added: int, paired: bool) -> int | N
     if options.overlap >= room:
         raise OptionError(
             f"overlap={options.overlap} is not below the {several(room, 'token')} left of a text, "
-            "so the windows over the others would not move on.",
+            "so the windows over the others would not advance.",
             value=options.overlap,
             hint="Pass a smaller overlap, or a larger max_length.",
         )
@@ -146,13 +146,13 @@ def _max_length(layout: Layout, options: Options) -> int | None:
         raise OptionError(
             'max_length="context" needs a context size, and this tokenizer has none.',
             value="context",
-            hint="Give it one, as in with_context_size(1024).",
+            hint="Set one, as in with_context_size(1024).",
         )
     return layout.context_size
 
 
 def _width(layout: Layout, options: Options, longest: int) -> int:
-    """How many tokens every encoding is padded to; 0 for none."""
+    """The number of tokens to which encodings are padded; 0 for no padding."""
     if options.padding is None:
         return 0
     width = longest

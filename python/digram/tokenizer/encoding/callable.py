@@ -92,7 +92,7 @@ class CallableCore(Core):
         offsets: Offsets | None = None,
         threads: int | None = None,
     ) -> Encoding | Encodings:
-        """Encode a text, or several, to ids with the offsets, the word and the role of each token.
+        """Encode a text, or several, to ids with the offsets, word and role of each token.
 
         >>> import digram
         >>> tok = digram.train("low lower", max_merges=2, special_tokens=["<s>", "<pad>"])
@@ -106,28 +106,29 @@ class CallableCore(Core):
         >>> batch.numpy()["input_ids"].tolist()
         [[258, 257, 259], [258, 257, 101]]
 
-        `text` is one text, which gives an `Encoding`, or several, which give `Encodings`. `pair` is
-        the second text, or texts, of models that take two. With `is_split_into_words` a text is a
-        list of words: each word is encoded on its own, and `word_ids` count these words. A list is
-        never the parts of one text, as it is for `encode`.
+        For one text the result is an `Encoding`, for several texts `Encodings`. `pair` is the
+        second text, or texts, for models that take two. With `is_split_into_words` a text is a list
+        of words: each word is encoded separately, and `word_ids` are the indices of these words.
+        Unlike in `encode`, a list is never the parts of one text.
 
-        The template is put around the texts unless `add_special_tokens=False`. As in `encode`,
-        special tokens in the text stay text unless `special` allows them.
+        The template is added to the texts unless `add_special_tokens=False`. As in `encode`,
+        special tokens in the text are encoded as text unless `special` allows them.
 
         `max_length` is a number of tokens, including added ones, or "context" for `context_size`.
-        What is longer is cut by `truncation`: "longest_first" cuts the longer of two texts until
-        both are equal, "only_first" and "only_second" cut one of them, and "raise" raises
-        `LimitExceededError` instead. `overflowing` has what was cut off, in windows of the same
-        size, each of which starts with the last `overlap` tokens of the one before.
+        Longer texts are truncated by `truncation`: "longest_first" truncates the longer of two
+        texts until both are equally long, and then both; "only_first" and "only_second" truncate
+        one of them; "raise" raises `LimitExceededError` instead. `overflowing` has the remaining
+        tokens, in windows of the same size, each of which starts with the last `overlap` tokens of
+        the previous one.
 
-        `padding="longest"` pads to the longest of the call, "max_length" to `max_length`, either up
-        to a multiple of `pad_to_multiple_of`.
+        `padding="longest"` pads to the longest text of the call, "max_length" to `max_length`; both
+        are rounded up to a multiple of `pad_to_multiple_of`.
 
-        `offsets` count "characters", "bytes" or "utf16" units; by default what Python counts:
-        characters of a `str`, bytes of `bytes`. Batches run without the GIL on `threads` threads.
+        `offsets` are in "characters", "bytes" or "utf16" units; the default is characters for `str`
+        and bytes for `bytes`. Batches run without the GIL on `threads` threads.
 
-        Raises `OptionError` for options that contradict each other, and for texts what `encode`
-        raises. The cost is that of `encode` plus some µs a text; everything beside the ids is
+        Raises `OptionError` for options that contradict each other, and the errors of `encode` for
+        texts. The cost is that of `encode` plus some µs per text; everything except the ids is
         computed when you access it.
         """
         options = checked(

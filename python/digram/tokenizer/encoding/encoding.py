@@ -1,4 +1,4 @@
-"""`Encoding`: the tokens of one text, or of a text and its pair, with their properties."""
+"""`Encoding`: the tokens of a text, or of a text and its pair, with their properties."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ T = TypeVar("T")
 class Call(NamedTuple):
     """The values that the encodings of one call share.
 
-    `encoded` holds the texts, then their pairs; or all words of the texts, then those of the pairs,
-    and `bounds` where each of them starts among all ids. `edges[n]` is where text n of these
-    starts; `words[n]`, for split texts, which of the words is its first.
+    `encoded` has the texts, then their pairs; or all words of the texts, then those of the pairs.
+    `bounds` has the index of the first id of each of them. `edges[n]` is the index of the first id
+    of text n; for texts given as words, `words[n]` is the index of its first word.
     """
 
     tok: Core
@@ -52,7 +52,7 @@ class Call(NamedTuple):
         return one, edges[n + index + 1] - edges[n + index]
 
     def first(self, index: int) -> tuple[Window, ...]:
-        """The tokens of a text, and of its pair, that the encoding holds, among all ids."""
+        """The tokens of a text, and of its pair, in the encoding, as indices of all ids."""
         lengths = self.lengths(index)
         if self.room is not None and sum(lengths) > self.room:
             lengths = kept(lengths, self.room, self.options)
@@ -63,7 +63,7 @@ class Call(NamedTuple):
         return tuple([(at, at + size) for at, size in zip(edges[index::n], lengths, strict=False)])
 
     def others(self, index: int) -> list[tuple[Window, ...]]:
-        """The windows over what was cut off; of a pair, each with each."""
+        """The windows over the remaining tokens; for a pair, all other combinations."""
         lengths = self.lengths(index)
         if self.room is None or sum(lengths) <= self.room:
             return []
@@ -73,7 +73,7 @@ class Call(NamedTuple):
             at = self.edges[index + number * self.texts]
             cut = windows(length, size, self.options.overlap, self.options.truncation_side)
             found.append([(at + start, at + stop) for start, stop in cut])
-        # As in Hugging Face's library: those without the first window of the text come first.
+        # The order of Hugging Face's library: those without the first window of the text first.
         every = [*product(found[0][1:], *found[1:]), *product(found[0][:1], *found[1:])]
         return [pair for pair in every if pair != tuple(cut[0] for cut in found)]
 
@@ -91,13 +91,13 @@ class Encoding:
     >>> encoding.word_ids
     [0, 1, 1, 1]
 
-    An encoding is immutable. Every list has one entry for each token, and is built at each access;
-    keep it in a variable where you loop over it. `len` is the number of
-    tokens. Two encodings are equal if all their lists are.
+    An encoding is immutable. Every list has one entry per token, and is built at each access, so
+    assign it to a variable before a loop. `len` is the number of tokens. Two encodings are equal if
+    all their lists are equal.
     """
 
-    # Not a frozen dataclass, which would take as long to make as a short text to encode. There is
-    # nothing to set: what is public has no setter.
+    # Not a frozen dataclass, whose creation takes as long as encoding a short text. Public
+    # attributes are properties without setters.
     __slots__ = ("_call", "_index", "_is_first", "_windows")
 
     def __init__(self, call: Call, index: int, windows: tuple[Window, ...], is_first: bool) -> None:
@@ -121,17 +121,17 @@ class Encoding:
 
     @property
     def tokens(self) -> list[bytes]:
-        """The tokens, as bytes; a character may be spread over several of them."""
+        """The tokens, as bytes; several tokens may share a character."""
         return self._call.tok.tokens(self.ids)
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """Where each token starts and ends in its text, in the unit that `offsets=` chose.
+        """The start and end of each token in its text, in the unit that `offsets=` selects.
 
-        A token covers every character of which it holds a byte, so those that share a character
-        all have its whole span; in bytes, spans are exact. A special token found in the text has
-        the span of its text, an added token (0, 0), as no other token has. Of a text given as
-        words, each token has its place in its word.
+        A token covers every character of which it has a byte, so tokens that share a character all
+        have its whole span; in bytes, spans are exact. A special token found in the text has the
+        span of its text. An added token has (0, 0), which no other token has. In a text given as
+        words, offsets are relative to the word.
         """
         return self._column(lambda _: (0, 0), (0, 0), self._spans)
 
@@ -139,41 +139,40 @@ class Encoding:
     def word_ids(self) -> list[int | None]:
         """The number of each token's pretoken, from 0 in each text; None for added tokens.
 
-        Of a text given as words it is the word's index. A special token found in the text counts
-        as a pretoken.
+        In a text given as words it is the index of the word. A special token found in the text
+        counts as a pretoken.
         """
         return self._column(lambda _: None, None, self._words)
 
     @property
     def type_ids(self) -> list[int]:
-        """The type ids that the template gives; without a template 0, and 1 for the pair."""
+        """The type ids of the template; without a template 0 for the text, and 1 for the pair."""
         return self._column(
             lambda part: part.type_id, 0, lambda part, window: [part.type_id] * _size(window)
         )
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """0 for tokens of the text, 1 for those of its pair, None for added ones."""
+        """0 for tokens of the text, 1 for tokens of its pair, None for added tokens."""
         return self._column(
             lambda _: None, None, lambda part, window: [part.sequence] * _size(window)
         )
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """1 for the tokens that the template or padding added, 0 for those of the text."""
+        """1 for tokens added by the template or padding, 0 for tokens of the text."""
         return self._column(lambda _: 1, 1, lambda _, window: [0] * _size(window))
 
     @property
     def attention_mask(self) -> list[int]:
-        """0 for padding, 1 for everything else."""
+        """0 for padding, 1 for all other tokens."""
         return self._column(lambda _: 1, 0, lambda _, window: [1] * _size(window))
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """What truncation cut off, as encodings of the further windows, with template and padding.
+        """The tokens removed by truncation, as encodings of windows, with template and padding.
 
-        Of a pair of which both texts were cut, there is one for each window of the one with each of
-        the other.
+        If both texts of a pair were truncated, there is one for each other combination of windows.
         """
         if not self._is_first:
             return []
@@ -181,11 +180,11 @@ class Encoding:
         return [Encoding(call, index, cut, False) for cut in call.others(index)]
 
     def token_to_chars(self, token: int) -> tuple[int, int] | None:
-        """The offsets of one token; None for an added one. `OptionError` for one that is not."""
+        """The offsets of a token; None for an added one. `OptionError` for an invalid index."""
         token = any_number("token", token)
         if not -len(self) <= token < len(self):
             raise OptionError(
-                f"token={show(token)} is none of {several(len(self), 'token')}.", value=token
+                f"token={show(token)} is not one of {several(len(self), 'token')}.", value=token
             )
         token += len(self) * (token < 0)
         for (start, stop), before in self._texts():
@@ -195,19 +194,19 @@ class Encoding:
         return None
 
     def char_to_token(self, position: int, sequence: int = 0) -> int | None:
-        """The first token that covers a place of the text, counted as `offsets` are.
+        """The index of the first token that covers a position of the text, in units of `offsets`.
 
         >>> import digram
         >>> tok = digram.train("low lower lowest", max_merges=3, pretokenizer="gpt2")
         >>> tok("low é").char_to_token(4), tok("low").char_to_token(7)
         (2, None)
 
-        `sequence=1` asks for a place in the pair. None where this encoding has no token: outside
-        the text, or in what was cut off. A text given as words has no such places: `OptionError`.
+        `sequence=1` is for a position in the pair. None if there is no such token: outside the
+        text, or in a truncated part. Raises `OptionError` for a text given as words.
         """
         if self._call.words is not None:
             raise OptionError(
-                "offsets count within each word, so a place in the text has no meaning here.",
+                "offsets are relative to words here, so a position in the text is not defined.",
                 hint="Use word_to_tokens.",
             )
         window, before = self._text(sequence)
@@ -218,7 +217,7 @@ class Encoding:
         return None if found is None else found - window[0] + before
 
     def word_to_tokens(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
-        """The first token of a word (see `word_ids`) and the one after its last, or None.
+        """The indices of the first token of a word (see `word_ids`) and after its last, or None.
 
         >>> import digram
         >>> digram.train("a", max_merges=0, pretokenizer="gpt2")("an ox").word_to_tokens(1)
@@ -238,7 +237,7 @@ class Encoding:
         return (first - start + before, after - start + before) if first < after else None
 
     def _texts(self) -> list[tuple[Window, int]]:
-        """The tokens of each text, and how many tokens of this encoding stand before them."""
+        """The tokens of each text, and the number of tokens of this encoding before them."""
         call, found = self._call, dict[int, tuple[Window, int]]()
         before = 0
         if call.options.padding_side == "left":
@@ -264,7 +263,7 @@ class Encoding:
         call = self._call
         if call.words is None:
             return [*call.encoded.pretokens(*window)]
-        # Each word is a text of its own there.
+        # Each word was encoded as a separate text.
         at, stop = window
         word = bisect_right(call.bounds, at) - 1
         first = call.words[self._index + part.sequence * call.texts]
@@ -278,7 +277,7 @@ class Encoding:
     def _column(
         self, added: Callable[[Part], T], pad: T, own: Callable[[Part, Window], list[T]]
     ) -> list[T]:
-        """An entry for each token: of a part of one token, of padding, of the tokens of a text."""
+        """One entry per token: for added tokens, padding, and the tokens of a text."""
         call, column = self._call, list[T]()
         for part in call.parts:
             if part.sequence < 0:

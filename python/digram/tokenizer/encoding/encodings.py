@@ -1,4 +1,4 @@
-"""`Encodings`: those of several texts, and their arrays."""
+"""`Encodings`: the encodings of several texts, and their arrays."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Encodings(Sequence[Encoding]):
     >>> batch.numpy()["attention_mask"].tolist()
     [[1, 1], [1, 0]]
 
-    A sequence. Its entries are created when you access them; each is what `tok` returns for that
+    A sequence. Its entries are created when you access them; each is the result of `tok` for the
     text alone, padded to the width of the batch.
     """
 
@@ -79,7 +79,7 @@ class Encodings(Sequence[Encoding]):
         return [encoding.ids for encoding in self]
 
     def numpy(self, *columns: Column, overflowing: bool = False) -> dict[str, NDArray[np.int64]]:
-        """The batch as arrays with a row for each text, as models take them.
+        """The batch as arrays for models, with one row per text.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
@@ -89,14 +89,14 @@ class Encodings(Sequence[Encoding]):
         >>> arrays["input_ids"].tolist(), arrays["overflow_to_sample_mapping"].tolist()
         ([[97], [98], [99], [97]], [0, 0, 0, 1])
 
-        The columns, all int64: "input_ids" and "attention_mask", which are given if none is named;
+        The columns, all int64: "input_ids" and "attention_mask", which are the default;
         "token_type_ids" and "special_tokens_mask", of the same shape (rows, tokens);
         "offset_mapping" (rows, tokens, 2); "overflow_to_sample_mapping" (rows), the index of the
-        text that a row is of. With `overflowing` the rows of a text are followed by those of its
+        text of each row. With `overflowing` the row of a text is followed by those of its
         `overflowing`.
 
-        Raises `OptionError` where rows differ in length; `padding="longest"` makes them equal.
-        Costs some ns a token, and some µs for each text that is cut.
+        Raises `OptionError` if rows differ in length; `padding="longest"` makes them equal. Takes
+        some ns per token, and some µs for each truncated text.
         """
         for column in columns:
             choice("the column", column, *COLUMNS)
@@ -118,10 +118,10 @@ class Encodings(Sequence[Encoding]):
 
 
 class _Grid:
-    """Rows of tokens, and which place of them takes which token of the texts.
+    """A grid of tokens, with a mapping from its cells to the tokens of the texts.
 
-    All rows are filled together, one part of the template after the other: `moves` holds for each
-    part its places in the flat grid and, for parts that are texts, the numbers of their tokens.
+    All rows are filled together, one part of the template after the other: `moves` has the cells of
+    each part in the flat grid and, for parts that are texts, the indices of their tokens.
     """
 
     def __init__(self, call: Call, overflowing: bool) -> None:
@@ -134,8 +134,8 @@ class _Grid:
         width = max(call.width, int(lengths.max(initial=0)))
         if call.width == 0 and lengths.min(initial=width) < width:
             raise OptionError(
-                f"the rows have {int(lengths.min())} to {width} tokens, and an array has rows of "
-                "one length.",
+                f"the rows have {int(lengths.min())} to {width} tokens, but the rows of an "
+                "array must have the same length.",
                 hint='Pass padding="longest" or padding="max_length" to tok(...).',
             )
         self.shape = len(lengths), width
@@ -185,7 +185,7 @@ class _Grid:
 
 
 def _rows(call: Call, overflowing: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The text that each row is of, and its windows: (rows, texts of a row, 2)."""
+    """The index of the text of each row, and its windows: (rows, texts of a row, 2)."""
     import numpy as np
 
     n = call.texts

@@ -40,7 +40,7 @@ def checked(
     pad_to_multiple_of: int | None,
     offsets: Offsets | None,
 ) -> Options:
-    """Check the options, each alone and with the others; `OptionError` for one without effect."""
+    """Check the options; `OptionError` for invalid ones, and for those without effect."""
     options = (
         add_special_tokens,
         max_length,
@@ -53,15 +53,14 @@ def checked(
         offsets,
     )
     for name, value in zip(Options._fields, options, strict=True):
-        if not isinstance(
-            value, str | int | float | None
-        ):  # what compares with nothing, as an array
+        # Other types, such as arrays, may not support comparison.
+        if not isinstance(value, str | int | float | None):
             raise OptionError(f"{name}={show(value)} is not known.", value=value)
     return _DEFAULT if options == _DEFAULT else _checked(*options)
 
 
-# Most programs pass the same options thousands of times, and a look-up takes a tenth of a check.
-# Typed, since True equals 1.
+# Most programs pass the same options many times, and a look-up takes a tenth of the time of a
+# check. Typed, since True equals 1.
 @lru_cache(maxsize=256, typed=True)
 def _checked(
     add_special_tokens: bool,
@@ -128,10 +127,10 @@ def _word(name: str, value: object, words: Any, *, or_none: bool = False) -> Non
         )
 
 
-def _number(name: str, value: object, least: int, hint: str = "") -> None:
-    if type(value) is not int or value < least:
+def _number(name: str, value: object, minimum: int, hint: str = "") -> None:
+    if type(value) is not int or value < minimum:
         raise OptionError(
-            f"{name}={show(value)} is not a whole number of at least {least}.{hint}", value=value
+            f"{name}={show(value)} is not a whole number of at least {minimum}.{hint}", value=value
         )
 
 

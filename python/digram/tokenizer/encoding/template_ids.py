@@ -1,4 +1,4 @@
-"""The template of a tokenizer, with ids in place of names."""
+"""The template of a tokenizer, with ids instead of names."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["ADDED", "Layout", "Part"]
 ADDED = -1
 
 _PLAIN = Template("$A", pair="$A $B:1")
-"""Without a template: the tokens of the texts, with the type ids that others give them."""
+"""The template of tokenizers without one: the tokens of the texts, with the usual type ids."""
 
 
 class Part(NamedTuple):
-    """A place of a template: the tokens of text 0 or 1, or, where `sequence` is -1, one token."""
+    """A part of a template: the tokens of text 0 or 1, or a single token if `sequence` is -1."""
 
     sequence: int
     id: int
@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The template, context size and pad token of a tokenizer, with ids in place of names."""
+    """The template, context size and pad token of a tokenizer, with ids instead of names."""
 
     single: tuple[Part, ...]
     single_plain: tuple[Part, ...]
@@ -53,7 +53,7 @@ class Layout(NamedTuple):
                 raise OptionError(
                     f"{what} names {show(name)}, which is not a special token of this tokenizer.",
                     value=name,
-                    hint="with_special_tokens adds it.",
+                    hint="Add it by with_special_tokens.",
                 )
         single = _parts(template.single, special_tokens)
         pair = None if template.pair is None else _parts(template.pair, special_tokens)
@@ -70,7 +70,7 @@ class Layout(NamedTuple):
         if parts is None:
             raise OptionError(
                 "the template of this tokenizer is for single texts.",
-                hint="Give it one with pair=, as in "
+                hint="Set one with pair=, as in "
                 'with_template(digram.Template("<s> $A", pair="<s> $A $B:1")).',
             )
         return parts

@@ -1,4 +1,4 @@
-"""Truncation: which tokens stay, and the windows over the others."""
+"""Truncation: the tokens that are kept, and the windows over the others."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Window = tuple[int, int]
 
 
 def windows(length: int, size: int, overlap: int, side: Side) -> list[Window]:
-    """Windows of `size` tokens over `length`, each `overlap` into the one before it.
+    """Windows of `size` tokens over `length` tokens; each overlaps the previous one by `overlap`.
 
-    The first is the one that stays; the last ends where the tokens end, and may be shorter.
+    The first is the one that is kept; the last ends at the end of the tokens, and may be shorter.
 
     >>> windows(9, 4, 1, "right")
     [(0, 4), (3, 7), (6, 9)]
@@ -32,20 +32,20 @@ def windows(length: int, size: int, overlap: int, side: Side) -> list[Window]:
 
 
 def kept(lengths: tuple[int, ...], room: int, options: Options) -> tuple[int, ...]:
-    """How many tokens stay of each text, of one or two that do not fit together into `room`.
+    """The number of tokens to keep of one or two texts that have more than `room` tokens.
 
     >>> from digram.tokenizer.encoding.options import checked
     >>> first = checked(True, 8, "longest_first", "right", 0, None, "right", None, None)
     >>> kept((9,), 8, first), kept((2, 9), 8, first), kept((9, 9), 7, first)
     ((8,), (2, 6), (3, 4))
 
-    Raises `OptionError` where a text would lose all its tokens, or where the windows would not
-    move on; `LimitExceededError` with truncation="raise".
+    Raises `OptionError` if a text would lose all its tokens, or if the windows would not advance;
+    `LimitExceededError` with truncation="raise".
     """
     surplus = sum(lengths) - room
     if options.truncation == "raise":
         raise LimitExceededError(
-            f"there are {sum(lengths)} tokens, and room for {room}.",
+            f"there are {sum(lengths)} tokens, but only {room} are allowed.",
             value=sum(lengths),
             hint='Pass a larger max_length, or truncation="longest_first" to cut.',
         )
@@ -56,7 +56,7 @@ def kept(lengths: tuple[int, ...], room: int, options: Options) -> tuple[int, ..
     elif len(lengths) == 1:
         sizes = (room,)
     else:
-        # The longer text gives way until both are of one length, and then both.
+        # Truncate the longer text until both are equally long, and then both.
         half = room // 2
         if min(lengths) <= half:
             sizes = tuple(
@@ -71,14 +71,14 @@ def kept(lengths: tuple[int, ...], room: int, options: Options) -> tuple[int, ..
         if size < 1 <= length:
             raise OptionError(
                 f"truncation={show(options.truncation)} would leave nothing of the {which}: "
-                f"there are {sum(lengths)} tokens, and room for {room}.",
+                f"there are {sum(lengths)} tokens, but only {room} are allowed.",
                 value=options.max_length,
                 hint="Pass a larger max_length, or another strategy.",
             )
         if size < length and options.overlap >= size:
             raise OptionError(
                 f"overlap={options.overlap} is not below the {several(size, 'token')} left of the "
-                f"{which}, so the windows over the others would not move on.",
+                f"{which}, so the windows over the others would not advance.",
                 value=options.overlap,
                 hint="Pass a smaller overlap, or a larger max_length.",
             )
