@@ -1,9 +1,9 @@
-//! An index from bytes to token ids, with look-ups of many pretokens at once.
+//! An index from bytes to token ids.
 
 use hashbrown::HashMap;
 
-use crate::bits::{seeds, set_bits};
-use crate::cpu::{SimdLevel, prefetch};
+use crate::bits::seeds;
+use crate::cpu::prefetch;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// The number of pretokens looked up together; the bits of a word mark the misses.
@@ -27,9 +27,10 @@ pub(crate) fn start_of(number: usize, start: usize, ends: &[usize]) -> usize {
 /// cache saved.
 pub(crate) struct TokenIndex {
     lines: Box<[Line]>,
+    /// The number of tokens in the lines.
+    keys: usize,
     long: HashMap<Box<[u8]>, TokenId>,
     seeds: [u64; 2],
-    simd: SimdLevel,
 }
 
 /// Three keys with their ids, in one cache line.
@@ -60,27 +61,6 @@ impl Line {
         let id = (first * self.ids[0]) | (second * self.ids[1]) | (third * self.ids[2]);
         (id, first | second | third == 1)
     }
-
-    /// Like `get`, given a mask of the halves of the keys that equal those of the key, the lowest first.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn chosen(&self, same: u32) -> (TokenId, bool) {
-        // Every second bit marks an equal key; if there is none, the returned id is meaningless.
-        let same = same & same >> 1 & 0b01_0101;
-        (self.ids[((same | 0b100_0000).trailing_zeros() / 2) as usize & Line::KEYS], same != 0)
-    }
-}
-
-/// Buffers of a look-up of many keys: the keys, and their lines.
-pub(crate) struct BatchLookup {
-    pub(crate) keys: [TokenKey; AT_ONCE],
-    lines: [u32; AT_ONCE],
-}
-
-impl BatchLookup {
-    pub(crate) fn new() -> BatchLookup {
-        BatchLookup { keys: [TokenKey::NONE; AT_ONCE], lines: [0; AT_ONCE] }
-    }
 }
 
 impl TokenIndex {
@@ -108,10 +88,26 @@ impl TokenIndex {
         Ok(index)
     }
 
+    /// The number of tokens of up to 15 bytes.
+    pub(crate) fn key_count(&self) -> usize {
+        self.keys
+    }
+
+    /// The seeds of the hashes of its keys.
+    pub(crate) fn seeds(&self) -> [u64; 2] {
+        self.seeds
+    }
+
+    /// The keys of the tokens of up to 15 bytes with their ids, in the order of their lines.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (TokenKey, TokenId)> + '_ {
+        let entries = self.lines.iter().flat_map(|line| line.keys.into_iter().zip(line.ids));
+        entries.filter(|(key, _)| *key != TokenKey::NONE)
+    }
+
     fn with_capacity(tokens: usize) -> TokenIndex {
         let lines = (tokens / 2).next_power_of_two();
         let lines = vec![Line::FREE; lines].into();
-        TokenIndex { lines, long: HashMap::new(), seeds: seeds(), simd: SimdLevel::best() }
+        TokenIndex { lines, keys: 0, long: HashMap::new(), seeds: seeds() }
     }
 
     /// Adds `text[start..end]`; returns whether it is new.
@@ -130,6 +126,7 @@ impl TokenIndex {
             }
             if let Some(free) = line.keys.iter().position(|&key| key == TokenKey::NONE) {
                 (line.keys[free], line.ids[free]) = (key, id);
+                self.keys += 1;
                 return true;
             }
             line.ids[Line::KEYS] = 1;
@@ -151,117 +148,6 @@ impl TokenIndex {
             key if key.is_long() => self.long.get(&text[start..end]).copied(),
             key => self.find(key, self.place(key)),
         }
-    }
-
-    /// Writes the ids of up to [`AT_ONCE`] consecutive pretokens of `text`: the first starts at `start`,
-    /// and `ends` are their ends. Returns a mask of the pretokens that are not tokens.
-    ///
-    /// The cache misses of all look-ups overlap: one by one took twice as long.
-    #[inline]
-    pub(crate) fn get_many(
-        &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        batch: &mut BatchLookup,
-        ids: &mut [TokenId; AT_ONCE],
-    ) -> u64 {
-        match self.simd {
-            // SAFETY: the way was chosen because the processor has these instructions.
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => unsafe { self.get_many_avx512(text, start, ends, batch, ids) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => unsafe { self.get_many_avx2(text, start, ends, batch, ids) },
-            SimdLevel::Plain => self.get_many_by(text, start, ends, batch, ids, Line::get),
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,bmi1,bmi2,lzcnt")]
-    fn get_many_avx512(
-        &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        batch: &mut BatchLookup,
-        ids: &mut [TokenId; AT_ONCE],
-    ) -> u64 {
-        use std::arch::x86_64::*;
-        self.get_many_by(text, start, ends, batch, ids, |line, key| {
-            // SAFETY: a line has 64 bytes and is aligned to 64.
-            let words = unsafe { _mm512_load_si512((&raw const *line).cast()) };
-            let halves = _mm_set_epi64x((key.0 >> 64) as i64, key.0 as i64);
-            line.chosen(_mm512_cmpeq_epi64_mask(words, _mm512_broadcast_i32x4(halves)).into())
-        })
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn get_many_avx2(
-        &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        batch: &mut BatchLookup,
-        ids: &mut [TokenId; AT_ONCE],
-    ) -> u64 {
-        use std::arch::x86_64::*;
-        self.get_many_by(text, start, ends, batch, ids, |line, key| {
-            let halves = _mm_set_epi64x((key.0 >> 64) as i64, key.0 as i64);
-            let halves = _mm256_broadcastsi128_si256(halves);
-            let same = |side: usize| {
-                // SAFETY: a line has twice 32 bytes and is aligned to 64.
-                let words = unsafe { _mm256_load_si256((&raw const *line).cast::<__m256i>().add(side)) };
-                _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(words, halves))) as u32
-            };
-            line.chosen(same(0) | same(1) << 4)
-        })
-    }
-
-    #[inline(always)]
-    fn get_many_by(
-        &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        batch: &mut BatchLookup,
-        ids: &mut [TokenId; AT_ONCE],
-        get: impl Fn(&Line, TokenKey) -> (TokenId, bool),
-    ) -> u64 {
-        // This lets the compiler remove the bounds checks.
-        let ends = &ends[..ends.len().min(AT_ONCE)];
-        let mut from = start;
-        for (number, &end) in ends.iter().enumerate() {
-            let key = TokenKey::new(text, from, end);
-            let line = self.place(key);
-            prefetch(&self.lines[line]);
-            (batch.keys[number], batch.lines[number]) = (key, line as u32);
-            from = end;
-        }
-        // Branch-free, because hits are unpredictable. Indexed, because zipping the three arrays took two
-        // more stores per item.
-        let mut missing = 0;
-        #[allow(clippy::needless_range_loop)]
-        for number in 0..ends.len() {
-            let (id, found) = get(&self.lines[batch.lines[number] as usize], batch.keys[number]);
-            ids[number] = id;
-            missing |= u64::from(!found) << number;
-        }
-        let mut found = 0;
-        for number in set_bits(missing) {
-            let (key, line) = (batch.keys[number], batch.lines[number] as usize);
-            let id = match key.is_long() {
-                true => self.long.get(&text[start_of(number, start, ends)..ends[number]]).copied(),
-                false if self.lines[line].is_full() => self.find(key, line),
-                false => None,
-            };
-            if let Some(id) = id {
-                ids[number] = id;
-                found |= 1 << number;
-            }
-        }
-        missing & !found
     }
 
     /// Prefetches the line of `text[start..end]`.
@@ -321,6 +207,17 @@ impl TokenKey {
         TokenKey(u128::from_le_bytes(bytes) & TokenKey::MASKS[len] | (len as u128) << (8 * TokenKey::MAX))
     }
 
+    /// The key as a number: the bytes, the first lowest, and their length above them.
+    #[inline(always)]
+    pub(crate) fn number(self) -> u128 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(crate) fn of_number(number: u128) -> TokenKey {
+        TokenKey(number)
+    }
+
     /// Whether the input was longer than a key holds.
     #[inline]
     pub(crate) fn is_long(self) -> bool {
@@ -377,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn every_token_is_found_and_nothing_else_in_all_ways() {
+    fn every_token_is_found_and_nothing_else() {
         let texts: Vec<Vec<u8>> = (0..40usize)
             .flat_map(|len| {
                 (0..60u8).map(move |seed| (0..len).map(|i| (i as u8).wrapping_mul(seed) ^ seed).collect())
@@ -386,31 +283,11 @@ mod tests {
             .collect();
         let tokens: Vec<(TokenId, &[u8])> =
             texts.iter().enumerate().step_by(2).map(|(id, text)| (id as TokenId, &text[..])).collect();
-        let mut index = TokenIndex::new(&tokens);
+        let index = TokenIndex::new(&tokens);
         let expected = |text: &[u8]| tokens.iter().find(|(_, token)| *token == text).map(|(id, _)| *id);
         for text in &texts {
             assert_eq!(index.get(text), expected(text), "{text:?}");
         }
         assert_eq!(index.get(b""), None);
-
-        for many in texts.chunks(AT_ONCE - 1) {
-            let joined = many.concat();
-            let ends: Vec<usize> = many
-                .iter()
-                .scan(0, |end, text| {
-                    *end += text.len();
-                    Some(*end)
-                })
-                .collect();
-            for simd in SimdLevel::available() {
-                index.simd = simd;
-                let mut ids = [0; AT_ONCE];
-                let missing = index.get_many(&joined, 0, &ends, &mut BatchLookup::new(), &mut ids);
-                for (number, text) in many.iter().enumerate() {
-                    let found = (missing >> number & 1 == 0).then_some(ids[number]);
-                    assert_eq!(found, expected(text), "{text:?} {simd:?}");
-                }
-            }
-        }
     }
 }

@@ -37,6 +37,7 @@ mod lazy;
 pub mod memory;
 pub mod merges;
 pub mod model;
+mod pages;
 pub mod parallel;
 pub mod pretokenize;
 pub mod ranks;

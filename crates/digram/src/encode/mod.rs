@@ -17,7 +17,6 @@ mod symbols;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-pub(crate) use crate::index::AT_ONCE;
 use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -28,6 +27,7 @@ pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};
 #[cfg(test)]
 pub(crate) use kernels::naive;
 use kernels::ranked::Ranked;
+pub(crate) use lookup::GROUP;
 use lookup::Lookup;
 pub use scheme::Scheme;
 pub(crate) use scratch::Scratch;
@@ -96,7 +96,7 @@ impl Encoder {
         self.lookup.whole(pretoken, 0, pretoken.len())
     }
 
-    /// Emits the ids of up to [`AT_ONCE`] consecutive pretokens of `text`: the first starts at `start`, and
+    /// Emits the ids of up to [`GROUP`] consecutive pretokens of `text`: the first starts at `start`, and
     /// `ends` are their ends.
     #[inline]
     pub(crate) fn encode(

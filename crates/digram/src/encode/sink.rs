@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::vocabulary::TokenId;
 
-use super::lookup::{Group, Packed};
+use super::lookup::Packed;
 
 /// Receives ids: stores them, or only counts them.
 pub(crate) trait Sink {
@@ -14,8 +14,10 @@ pub(crate) trait Sink {
     fn push_ids(&mut self, ids: &[TokenId]);
     /// Adds the first `count` of these ids.
     fn push_few(&mut self, ids: [TokenId; Packed::MAX], count: usize);
-    /// Adds the ids of a group of pretokens.
-    fn push_group(&mut self, group: &Group);
+    /// The list that receives the ids, if there is one.
+    fn list(&mut self) -> Option<&mut Vec<TokenId>> {
+        None
+    }
     /// The number of ids received.
     fn len(&self) -> usize;
 }
@@ -45,8 +47,8 @@ impl Sink for Vec<TokenId> {
     }
 
     #[inline]
-    fn push_group(&mut self, group: &Group) {
-        group.append_to(self);
+    fn list(&mut self) -> Option<&mut Vec<TokenId>> {
+        Some(self)
     }
 
     fn len(&self) -> usize {
@@ -77,11 +79,6 @@ impl Sink for IdCount {
     #[inline]
     fn push_few(&mut self, _: [TokenId; Packed::MAX], count: usize) {
         self.0 += count;
-    }
-
-    #[inline]
-    fn push_group(&mut self, group: &Group) {
-        self.0 += group.count();
     }
 
     fn len(&self) -> usize {
@@ -116,11 +113,6 @@ impl Sink for IdHistogram<'_> {
     #[inline]
     fn push_few(&mut self, ids: [TokenId; Packed::MAX], count: usize) {
         self.push_ids(&ids[..count]);
-    }
-
-    #[inline]
-    fn push_group(&mut self, group: &Group) {
-        group.each(|ids| self.push_ids(ids));
     }
 
     fn len(&self) -> usize {

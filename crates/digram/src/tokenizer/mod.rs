@@ -22,7 +22,7 @@ mod truncate;
 use std::sync::Arc;
 
 use crate::encode::{
-    AT_ONCE, Encoder, IdCount, KernelKind, OnUnknown, Scheme, Scratch, ScratchPool, Sink, Unit,
+    Encoder, GROUP, IdCount, KernelKind, OnUnknown, Scheme, Scratch, ScratchPool, Sink, Unit,
 };
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
@@ -336,7 +336,7 @@ impl Tokenizer {
     ) -> Result<usize> {
         let rest = &text[from..];
         let encoded = self.pretokenizer.for_many(text, from, goes_on, interrupt, |mut start, ends| {
-            ends.chunks(AT_ONCE).try_for_each(|ends| {
+            ends.chunks(GROUP).try_for_each(|ends| {
                 let start = std::mem::replace(&mut start, ends[ends.len() - 1]);
                 self.encoder.encode(rest, start, ends, scratch, interrupt, sink)
             })

@@ -4,25 +4,25 @@
 //! of the kernel for other pretokens are cached. A pretoken is split at places that no token spans, and its
 //! pieces are looked up.
 
-mod cache;
 mod char_table;
-mod group;
+mod table;
 
 use std::sync::Arc;
 
-use crate::bits::set_bits;
 use crate::error::{Error, Result};
 use crate::index::{TokenIndex, start_of};
 use crate::interrupt::{Interrupt, Never};
+use crate::memory;
 use crate::vocabulary::TokenId;
 
 use super::kernels::Kernel;
 use super::safe_splits::SafeSplits;
 use super::{Scratch, Sink};
-pub(super) use cache::Cache;
 use char_table::CharTable;
 pub(super) use char_table::Packed;
-pub(crate) use group::Group;
+pub(crate) use table::GROUP;
+use table::Owner;
+pub(super) use table::{Asked, Table};
 
 /// A group of this many bytes or more is encoded pretoken by pretoken.
 const LONG: usize = 1 << 14;
@@ -40,6 +40,8 @@ pub(super) struct Lookup {
     splits: Option<SafeSplits>,
     char_table: CharTable,
     kernel: Kernel,
+    /// The owner of the keys of its pretokens.
+    owner: Owner,
 }
 
 impl Lookup {
@@ -49,7 +51,8 @@ impl Lookup {
         splits: Option<SafeSplits>,
         kernel: Kernel,
     ) -> Lookup {
-        Lookup { whole, whole_piece, splits, char_table: CharTable::new(), kernel }
+        let owner = if kernel.looks_up() { Owner::Upper } else { Owner::Pretoken };
+        Lookup { whole, whole_piece, splits, char_table: CharTable::new(), kernel, owner }
     }
 
     pub(super) fn kernel(&self) -> &Kernel {
@@ -80,7 +83,7 @@ impl Lookup {
         self.whole.get_in(text, start, end)
     }
 
-    /// Emits the ids of up to [`AT_ONCE`](super::AT_ONCE) consecutive pretokens of `text`: the first starts
+    /// Emits the ids of up to [`GROUP`] consecutive pretokens of `text`: the first starts
     /// at `start`, and `ends` are their ends.
     #[inline]
     pub(super) fn encode(
@@ -95,16 +98,53 @@ impl Lookup {
         if ends.last().is_some_and(|end| end - start > LONG) {
             return self.encode_long(text, start, ends, scratch, interrupt, sink);
         }
-        // A byte becomes at most one id, and ids are written in strides beyond their number.
-        sink.reserve(ends.last().map_or(0, |end| end - start) + group::STRIDE)?;
-        let group = &mut *scratch.group;
-        let ids = group.ids.first_chunk_mut().expect("longer");
-        group.missing = self.whole.get_many(text, start, ends, &mut group.batch, ids);
-        group.len = ends.len();
-        if group.missing != 0 {
-            self.encode_missing(text, start, ends, scratch, interrupt)?;
+        match sink.list() {
+            Some(ids) => self.encode_group(text, start, ends, scratch, interrupt, ids),
+            None => {
+                let mut ids = std::mem::take(&mut scratch.group);
+                ids.clear();
+                let encoded = self.encode_group(text, start, ends, scratch, interrupt, &mut ids);
+                if encoded.is_ok() {
+                    sink.push_ids(&ids);
+                }
+                scratch.group = ids;
+                encoded
+            }
         }
-        sink.push_group(&scratch.group);
+    }
+
+    /// Appends the ids of a group.
+    #[inline]
+    fn encode_group(
+        &self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        scratch.table.prepare()?;
+        // A byte becomes at most one id, and some ids are written beyond the last.
+        memory::try_reserve(ids, ends.last().map_or(0, |end| end - start) + table::BEYOND)?;
+        let before = ids.len();
+        // SAFETY: there is memory for an id for each byte of the pretokens, and for those beyond.
+        let found = unsafe {
+            let place = ids.as_mut_ptr().add(before);
+            scratch.table.get_many(self.owner, text, start, ends, &mut scratch.asked, place)
+        };
+        if !scratch.asked.has_missing() {
+            // SAFETY: these ids were written, one after the other.
+            unsafe { ids.set_len(before + found) };
+            return Ok(());
+        }
+        self.encode_missing(text, start, ends, scratch, interrupt)?;
+        // SAFETY: as above; the ids of the other pretokens are among those that have a byte each.
+        unsafe {
+            let place = ids.as_mut_ptr().add(before);
+            let all = scratch.late.insert_into(place, found, &scratch.asked);
+            ids.set_len(before + all);
+        }
         Ok(())
     }
 
@@ -137,8 +177,7 @@ impl Lookup {
         Ok(())
     }
 
-    /// Finds the ids of the pretokens of the group that are not tokens.
-    #[inline]
+    /// Finds the ids of the pretokens of a group that are not in the table.
     fn encode_missing(
         &self,
         text: &[u8],
@@ -147,41 +186,24 @@ impl Lookup {
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        if self.kernel.looks_up() {
-            return self.encode_missing_by_kernel(text, start, ends, scratch, interrupt);
-        }
-        scratch.group.start_misses(text, start, ends, &scratch.cache);
-        for (miss, number) in set_bits(scratch.group.missing).enumerate() {
-            let key = scratch.group.batch.keys[number];
-            if let Some((ids, count)) = scratch.cache.get_short(key) {
-                scratch.group.set_few(miss, ids, count);
+        scratch.late.clear();
+        for at in 0..scratch.asked.gaps().len() {
+            let number = scratch.asked.number(at);
+            let (from, end) = (start_of(number, start, ends), ends[number]);
+            // Another pretoken of the group may have been the same.
+            if let Some(ids) = scratch.table.get(self.owner, text, from, end) {
+                scratch.late.push(ids.as_slice());
                 continue;
             }
-            let from = start_of(number, start, ends);
-            self.encode_long_or_new(text, from, ends[number], miss, scratch, interrupt)
-                .map_err(|error| error.shifted(from))?;
-        }
-        Ok(())
-    }
-
-    /// Like `encode_missing`, for a kernel with a look-up of its own. That kernel caches pieces, which may
-    /// have other ids than pretokens of the same bytes, so pretokens are not looked up in the cache.
-    #[cold]
-    fn encode_missing_by_kernel(
-        &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
-    ) -> Result<()> {
-        scratch.group.clear_misses();
-        for (miss, number) in set_bits(scratch.group.missing).enumerate() {
-            let from = start_of(number, start, ends);
+            if let Some(id) = self.whole.get_in(text, from, end) {
+                scratch.late.push(&[id]);
+                scratch.table.put(self.owner, text, from, end, &[id], self.tokens());
+                continue;
+            }
             scratch
                 .with_list(|scratch, ids| {
-                    self.kernel.encode(text, from, ends[number], scratch, interrupt, ids)?;
-                    scratch.group.set(miss, ids);
+                    self.encode_new(text, from, end, scratch, interrupt, ids)?;
+                    scratch.late.push(ids);
                     Ok(())
                 })
                 .map_err(|error: Error| error.shifted(from))?;
@@ -189,28 +211,9 @@ impl Lookup {
         Ok(())
     }
 
-    /// Finds the ids of miss number `miss`, the pretoken `text[start..end]`.
-    fn encode_long_or_new(
-        &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        miss: usize,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
-    ) -> Result<()> {
-        let (is_word, has_splits) = shape(&text[start..end]);
-        if (is_word || !has_splits)
-            && let Some(ids) = scratch.cache.get_longer(text, start, end)
-        {
-            scratch.group.set(miss, ids);
-            return Ok(());
-        }
-        scratch.with_list(|scratch, ids| {
-            self.encode_new(text, start, end, scratch, interrupt, ids)?;
-            scratch.group.set(miss, ids);
-            Ok(())
-        })
+    /// The tokens that a large table starts with.
+    fn tokens(&self) -> Option<&TokenIndex> {
+        (self.owner == Owner::Pretoken).then_some(&*self.whole)
     }
 
     /// Emits the ids of the pretoken `text[start..end]`, which is not a token, without the group.
@@ -223,8 +226,8 @@ impl Lookup {
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if let Some(ids) = scratch.cache.get(text, start, end) {
-            sink.push_ids(ids);
+        if let Some(ids) = scratch.table.get(self.owner, text, start, end) {
+            sink.push_ids(ids.as_slice());
             return Ok(());
         }
         scratch.with_list(|scratch, ids| {
@@ -246,13 +249,14 @@ impl Lookup {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let (is_word, has_splits) = shape(&text[start..end]);
-        match is_word && !has_splits {
+        match self.kernel.looks_up() || is_word && !has_splits {
             true => self.kernel.encode(text, start, end, scratch, interrupt, ids)?,
             false => self.encode_in_pieces(text, start, end, scratch, interrupt, ids)?,
         }
         // Long pretokens of scripts without spaces rarely recur.
         if is_word || !has_splits {
-            scratch.cache.put(text, start, end, ids);
+            scratch.table.prepare()?;
+            scratch.table.put(self.owner, text, start, end, ids, self.tokens());
         }
         Ok(())
     }
@@ -308,14 +312,16 @@ impl Lookup {
             sink.push_id(id);
             return Ok(());
         }
-        if let Some(ids) = scratch.cache.get(text, start, end) {
-            sink.reserve(ids.len())?;
-            sink.push_ids(ids);
+        let owner = if self.whole_piece.is_some() { Owner::Piece } else { self.owner };
+        if let Some(ids) = scratch.table.get(owner, text, start, end) {
+            sink.reserve(ids.as_slice().len())?;
+            sink.push_ids(ids.as_slice());
             return Ok(());
         }
         scratch.with_list(|scratch, ids| {
             self.kernel.encode(text, start, end, scratch, interrupt, ids)?;
-            scratch.cache.put(text, start, end, ids);
+            scratch.table.prepare()?;
+            scratch.table.put(owner, text, start, end, ids, self.tokens());
             sink.reserve(ids.len())?;
             sink.push_ids(ids);
             Ok(())

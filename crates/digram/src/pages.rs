@@ -1,0 +1,146 @@
+//! Large arrays whose memory comes from the system in large pages where it gives them.
+//!
+//! A table of megabytes that is read in no order costs a miss of the processor's page tables for each
+//! read, and a fault of the system for each page at first: with pages of 2 MiB both hardly count.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+use crate::error::{Error, Result};
+use crate::memory;
+
+/// Smaller arrays have ordinary memory.
+const LARGE: usize = 1 << 20;
+
+/// The size of a large page.
+const PAGE: usize = 2 << 20;
+
+/// Types of which bytes that are all zero are a value.
+///
+/// # Safety
+///
+/// All bytes of [`ZERO`](Zero::ZERO) are zero.
+pub(crate) unsafe trait Zero: Copy {
+    const ZERO: Self;
+}
+
+/// An array of zeros at first, whose length does not change.
+pub(crate) struct Pages<T> {
+    items: NonNull<T>,
+    len: usize,
+    owner: Owner<T>,
+}
+
+enum Owner<T> {
+    /// The array is the contents of a list.
+    List(PhantomData<Vec<T>>, usize),
+    /// The array is in a mapping of its own: where that begins, and its length in bytes.
+    #[cfg(unix)]
+    Mapping(*mut libc::c_void, usize),
+}
+
+// SAFETY: it owns its items as a list does.
+unsafe impl<T: Send> Send for Pages<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Pages<T> {}
+
+impl<T: Zero> Pages<T> {
+    /// An array of `len` items, all zero, or an error if there is no memory for it.
+    pub(crate) fn zeroed(len: usize) -> Result<Pages<T>> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        if bytes >= LARGE {
+            memory::check_available(bytes)?;
+            #[cfg(unix)]
+            if let Some(pages) = Pages::mapped(len, bytes) {
+                return Ok(pages);
+            }
+        }
+        let mut list = std::mem::ManuallyDrop::new(memory::try_filled(T::ZERO, len)?);
+        let items = NonNull::new(list.as_mut_ptr()).ok_or(Error::Memory { bytes })?;
+        Ok(Pages { items, len, owner: Owner::List(PhantomData, list.capacity()) })
+    }
+
+    #[cfg(unix)]
+    fn mapped(len: usize, bytes: usize) -> Option<Pages<T>> {
+        use libc::{MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap};
+        let whole = bytes.checked_add(PAGE)?;
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS;
+        // SAFETY: a new mapping, wherever the system puts it.
+        let start = unsafe { mmap(std::ptr::null_mut(), whole, PROT_READ | PROT_WRITE, flags, -1, 0) };
+        if start == MAP_FAILED {
+            return None;
+        }
+        let aligned = start.map_addr(|address| address.next_multiple_of(PAGE));
+        #[cfg(target_os = "linux")]
+        // SAFETY: the part lies in the mapping; a system without large pages refuses, which changes nothing.
+        unsafe {
+            libc::madvise(aligned, bytes, libc::MADV_HUGEPAGE);
+        }
+        let items = NonNull::new(aligned.cast::<T>())?;
+        Some(Pages { items, len, owner: Owner::Mapping(start, whole) })
+    }
+}
+
+impl<T> Default for Pages<T> {
+    /// An array of no items.
+    fn default() -> Pages<T> {
+        Pages { items: NonNull::dangling(), len: 0, owner: Owner::List(PhantomData, 0) }
+    }
+}
+
+impl<T> Deref for Pages<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        // SAFETY: there are as many items, which were zero at first, a value.
+        unsafe { std::slice::from_raw_parts(self.items.as_ptr(), self.len) }
+    }
+}
+
+impl<T> DerefMut for Pages<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and nobody else has them.
+        unsafe { std::slice::from_raw_parts_mut(self.items.as_ptr(), self.len) }
+    }
+}
+
+impl<T> Drop for Pages<T> {
+    fn drop(&mut self) {
+        match self.owner {
+            // SAFETY: these are the parts of the list that it was.
+            Owner::List(_, capacity) => unsafe {
+                drop(Vec::from_raw_parts(self.items.as_ptr(), 0, capacity));
+            },
+            // SAFETY: the mapping is this array's alone.
+            #[cfg(unix)]
+            Owner::Mapping(start, bytes) => unsafe {
+                libc::munmap(start, bytes);
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // SAFETY: as it says.
+    unsafe impl Zero for u64 {
+        const ZERO: u64 = 0;
+    }
+
+    #[test]
+    fn arrays_are_zero_and_hold_what_is_written() {
+        for len in [0, 1, 1000, (LARGE / 8) - 1, LARGE / 8, 3 * PAGE / 8 + 7] {
+            let mut pages = Pages::<u64>::zeroed(len).unwrap();
+            assert_eq!((pages.len(), pages.iter().sum::<u64>()), (len, 0));
+            pages.iter_mut().enumerate().for_each(|(at, item)| *item = at as u64);
+            assert!(pages.iter().enumerate().all(|(at, &item)| item == at as u64));
+        }
+        let bytes = usize::MAX;
+        assert!(matches!(Pages::<u64>::zeroed(bytes), Err(Error::Memory { .. })));
+    }
+}
