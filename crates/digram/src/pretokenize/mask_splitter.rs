@@ -15,8 +15,10 @@ use std::ops::ControlFlow;
 use super::automaton::{Automaton, DEAD, Notes};
 use super::blocks::{Block, Blocks, next_of};
 use super::boundary_buffer::BoundaryBuffer;
+use super::family::{BLOCK, Family};
 use super::grouping::Grouping;
 use super::{GoesOn, PAUSE_INTERVAL};
+use crate::cpu::SimdLevel;
 
 /// Beyond this distance, going back is left to the slower method.
 const FAR: usize = 256;
@@ -38,6 +40,9 @@ pub(super) struct MaskSplitter {
     /// The length of a row.
     width: usize,
     blocks: Blocks,
+    /// What it is in the published family, whose blocks are cut without steps while they are ASCII.
+    family: Option<Family>,
+    simd: SimdLevel,
 }
 
 impl MaskSplitter {
@@ -67,6 +72,8 @@ impl MaskSplitter {
             start: row(automaton.start()) as usize,
             width: characters.len(),
             blocks: Blocks::new(automaton, &grouping),
+            family: Family::of(automaton),
+            simd: SimdLevel::best(),
         })
     }
 
@@ -90,8 +97,19 @@ impl MaskSplitter {
         // Where a pretoken begins; all before it are in `ends`.
         let mut start = 0;
         let mut pause = PAUSE_INTERVAL;
+        let mut without_steps = self.family.map(WithoutSteps::new);
         self.blocks.read(text, &mut block);
         while start < text.len() {
+            if let Some(without_steps) = &mut without_steps
+                && start >= without_steps.next
+            {
+                let before = start;
+                start = self.split_ascii(without_steps, text, start, &mut ends)?;
+                if start != before {
+                    block.restart(start);
+                    self.blocks.read(text, &mut block);
+                }
+            }
             // The pretoken may have begun before the block.
             let later = if start < block.start { u64::MAX } else { u64::MAX << 1 << (start - block.start) };
             let open = block.open & later;
@@ -137,6 +155,32 @@ impl MaskSplitter {
         let last = ends.last();
         ends.finish()?;
         ControlFlow::Continue(last)
+    }
+
+    /// Adds the ends of pretokens from `start` on as long as blocks tell them, and returns the last one.
+    #[inline(always)]
+    fn split_ascii<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>>(
+        &self,
+        without_steps: &mut WithoutSteps,
+        text: &[u8],
+        mut start: usize,
+        ends: &mut BoundaryBuffer<V>,
+    ) -> ControlFlow<B, usize> {
+        let (before, mut pause) = (start, start + PAUSE_INTERVAL);
+        while let Some(block) = text[start..].first_chunk() {
+            let starts = without_steps.family.starts_in(block, self.simd);
+            if starts == 0 {
+                break;
+            }
+            ends.extend(start, starts)?;
+            start += starts.ilog2() as usize;
+            if start >= pause {
+                pause = start + PAUSE_INTERVAL;
+                ends.pause()?;
+            }
+        }
+        without_steps.went(before, start);
+        ControlFlow::Continue(start)
     }
 
     /// Steps from the start of a pretoken in `block` until its end is known, reading further blocks; if
@@ -214,6 +258,27 @@ impl MaskSplitter {
             _ => at - bstr::decode_last_utf8(&text[entered..at]).1,
         };
         (entered < before).then_some(before)
+    }
+}
+
+/// When blocks are cut without steps: not where that gets nowhere, as in text that is not ASCII.
+struct WithoutSteps {
+    family: Family,
+    /// The place from which on it is tried.
+    next: usize,
+    /// The bytes that are left out after it got nowhere.
+    pause: usize,
+}
+
+impl WithoutSteps {
+    fn new(family: Family) -> WithoutSteps {
+        WithoutSteps { family, next: 0, pause: 1 }
+    }
+
+    /// It was tried at one place and got to another.
+    fn went(&mut self, from: usize, to: usize) {
+        self.pause = if to - from > 2 * BLOCK { 1 } else { (2 * self.pause).min(64 * BLOCK) };
+        self.next = to + self.pause;
     }
 }
 

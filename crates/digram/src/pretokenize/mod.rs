@@ -18,6 +18,7 @@ mod boundary_buffer;
 mod class_tables;
 mod digits;
 mod effort;
+mod family;
 mod grouping;
 mod kinds;
 mod mask_splitter;

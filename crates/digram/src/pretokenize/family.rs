@@ -1,0 +1,434 @@
+//! Boundaries of the published family of patterns, from masks of the classes of 64 bytes.
+//!
+//! The published patterns differ in little: which character may precede a word, how many digits stand
+//! together, whether newlines end a pretoken. In ASCII text each of their rules is some shifts and
+//! additions of masks with a bit for each byte, so that the boundaries of a block take about a hundred
+//! instructions and no branch on what the bytes are. What depends on bytes behind the block is left out:
+//! the next block begins at the last boundary that is certain, which is the start of a pretoken.
+//!
+//! A pattern belongs to the family by what it does, not by how it is written: its automaton is compared
+//! with that of a member on all ASCII texts.
+
+use std::collections::HashSet;
+
+use super::automaton::{Automaton, DEAD};
+use super::effort::Effort;
+use crate::cpu::SimdLevel;
+use crate::interrupt::Never;
+
+/// The size of a block in bytes.
+pub(super) const BLOCK: usize = 64;
+
+/// A member of the family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Family {
+    kind: Kind,
+    /// The maximum number of digits in a pretoken; 0 for any number.
+    digits: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A blank may precede letters, digits and other characters.
+    Gpt2,
+    /// Any character but a newline may precede letters, newlines end white space and follow other
+    /// characters, and contractions ignore case.
+    Cl100k,
+}
+
+/// The classes of up to 64 ASCII bytes: a bit for each byte.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Classes {
+    /// The number of bytes; bits beyond it are 0.
+    len: u32,
+    letters: u64,
+    digits: u64,
+    /// White space, including newlines.
+    spaces: u64,
+    /// `\r` and `\n`.
+    newlines: u64,
+    /// The space character.
+    blanks: u64,
+    apostrophes: u64,
+}
+
+impl Classes {
+    /// The classes of `bytes` up to the first that is not ASCII.
+    #[inline(always)]
+    fn of(bytes: &[u8; BLOCK], simd: SimdLevel) -> Classes {
+        match simd {
+            // SAFETY: the level was chosen because the processor supports it.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => unsafe { Classes::of_avx512(bytes) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx2 => unsafe { Classes::of_avx2(bytes) },
+            SimdLevel::Plain => Classes::of_words(bytes),
+        }
+    }
+
+    /// From a mask of the bytes that are not ASCII, and one for each class.
+    #[inline(always)]
+    fn from_masks(
+        high: u64,
+        letters: u64,
+        digits: u64,
+        controls: u64,
+        newlines: u64,
+        blanks: u64,
+        apostrophes: u64,
+    ) -> Classes {
+        let len = high.trailing_zeros();
+        let valid = (high & high.wrapping_neg()).wrapping_sub(1);
+        Classes {
+            len,
+            letters: letters & valid,
+            digits: digits & valid,
+            spaces: (controls | blanks) & valid,
+            newlines: newlines & valid,
+            blanks: blanks & valid,
+            apostrophes: apostrophes & valid,
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
+    fn of_avx512(bytes: &[u8; BLOCK]) -> Classes {
+        use std::arch::x86_64::*;
+        // SAFETY: there are 64 bytes.
+        let block = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+        let all = |byte: u8| _mm512_set1_epi8(byte as i8);
+        let is = |byte: u8| _mm512_cmpeq_epi8_mask(block, all(byte));
+        let within = |block, first: u8, last: u8| {
+            _mm512_cmple_epu8_mask(_mm512_sub_epi8(block, all(first)), all(last - first))
+        };
+        Classes::from_masks(
+            _mm512_movepi8_mask(block),
+            within(_mm512_or_si512(block, all(0x20)), b'a', b'z'),
+            within(block, b'0', b'9'),
+            within(block, b'\t', b'\r'),
+            is(b'\n') | is(b'\r'),
+            is(b' '),
+            is(b'\''),
+        )
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn of_avx2(bytes: &[u8; BLOCK]) -> Classes {
+        use std::arch::x86_64::*;
+        // SAFETY: there are twice 32 bytes.
+        let halves = unsafe {
+            let halves = bytes.as_ptr().cast::<__m256i>();
+            [_mm256_loadu_si256(halves), _mm256_loadu_si256(halves.add(1))]
+        };
+        let all = |byte: u8| _mm256_set1_epi8(byte as i8);
+        let both = |mask: &dyn Fn(__m256i) -> __m256i| {
+            let [low, high] = halves.map(|half| _mm256_movemask_epi8(mask(half)) as u32);
+            u64::from(low) | u64::from(high) << 32
+        };
+        let within = |block, first: u8, last: u8| {
+            let from_first = _mm256_sub_epi8(block, all(first));
+            _mm256_cmpeq_epi8(_mm256_min_epu8(from_first, all(last - first)), from_first)
+        };
+        let is = |block, byte: u8| _mm256_cmpeq_epi8(block, all(byte));
+        Classes::from_masks(
+            both(&|block| block),
+            both(&|block| within(_mm256_or_si256(block, all(0x20)), b'a', b'z')),
+            both(&|block| within(block, b'0', b'9')),
+            both(&|block| within(block, b'\t', b'\r')),
+            both(&|block| _mm256_or_si256(is(block, b'\n'), is(block, b'\r'))),
+            both(&|block| is(block, b' ')),
+            both(&|block| is(block, b'\'')),
+        )
+    }
+
+    /// By words of eight bytes.
+    fn of_words(bytes: &[u8; BLOCK]) -> Classes {
+        const HIGH: u64 = 0x8080_8080_8080_8080;
+        let all = |byte: u8| u64::from(byte) * 0x0101_0101_0101_0101;
+        let mut masks = [0; 7];
+        for (number, word) in bytes.chunks_exact(8).enumerate() {
+            let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            let high = word & HIGH;
+            // Sums of seven bits do not carry into the next byte.
+            let low = word & !HIGH;
+            let at_least = |word: u64, byte: u8| word + all(0x80 - byte);
+            let within =
+                |word: u64, first: u8, last: u8| at_least(word, first) & !at_least(word, last + 1) & !high;
+            let is = |byte: u8| within(low, byte, byte);
+            let found = [
+                high,
+                within(low | all(0x20), b'a', b'z'),
+                within(low, b'0', b'9'),
+                within(low, b'\t', b'\r'),
+                is(b'\n') | is(b'\r'),
+                is(b' '),
+                is(b'\''),
+            ];
+            for (mask, found) in masks.iter_mut().zip(found) {
+                // The highest bits of eight bytes, gathered in the highest byte of a product.
+                let bits = ((found & HIGH) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+                *mask |= bits << (8 * number);
+            }
+        }
+        let [high, letters, digits, controls, newlines, blanks, apostrophes] = masks;
+        Classes::from_masks(high, letters, digits, controls, newlines, blanks, apostrophes)
+    }
+}
+
+impl Family {
+    /// The member that cuts ASCII text as an automaton does, if there is one.
+    pub(super) fn of(automaton: &Automaton) -> Option<Family> {
+        let candidates = [
+            Family { kind: Kind::Cl100k, digits: 3 },
+            Family { kind: Kind::Gpt2, digits: 0 },
+            Family { kind: Kind::Cl100k, digits: 1 },
+            Family { kind: Kind::Cl100k, digits: 0 },
+            Family { kind: Kind::Cl100k, digits: 2 },
+        ];
+        candidates.into_iter().find(|family| family.is_like(automaton))
+    }
+
+    /// The pattern of its ASCII characters.
+    fn pattern(self) -> String {
+        match self.kind {
+            Kind::Gpt2 => r"'(?:[sdmt]|ll|ve|re)| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s+".into(),
+            Kind::Cl100k => {
+                let digits = if self.digits == 0 { "+".into() } else { format!("{{1,{}}}", self.digits) };
+                let contractions = "'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])";
+                let others = r" ?[^\sA-Za-z0-9]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+                format!(r"{contractions}|[^\r\nA-Za-z0-9]?[A-Za-z]+|[0-9]{digits}|{others}")
+            }
+        }
+    }
+
+    /// Whether an automaton takes the same steps as its own on all ASCII texts.
+    fn is_like(self, automaton: &Automaton) -> bool {
+        let Ok(own) = Automaton::new(&self.pattern(), &mut Effort::new(&Never)) else { return false };
+        let characters: HashSet<[usize; 2]> = (0..128u8)
+            .map(|byte| [&own, automaton].map(|one| usize::from(one.alphabet().class(byte.into()))))
+            .collect();
+        let mut seen = HashSet::from([[own.start(), automaton.start()]]);
+        let mut open = Vec::from_iter(seen.iter().copied());
+        while let Some([one, other]) = open.pop() {
+            if own.matches_at_end(one) != automaton.matches_at_end(other) {
+                return false;
+            }
+            for &[class, others] in &characters {
+                let steps = [own.step(one, class), automaton.step(other, others)];
+                let [(next, matched), (others_next, others_matched)] = steps;
+                if matched != others_matched || (next == DEAD) != (others_next == DEAD) {
+                    return false;
+                }
+                if next != DEAD && seen.insert([next, others_next]) {
+                    open.push([next, others_next]);
+                }
+            }
+        }
+        true
+    }
+
+    /// Like `starts`, for the bytes of a block.
+    #[inline(always)]
+    pub(super) fn starts_in(self, block: &[u8; BLOCK], simd: SimdLevel) -> u64 {
+        self.starts(Classes::of(block, simd), block)
+    }
+
+    /// The starts of pretokens in a block that begins with one, apart from that: a bit for each byte. Those
+    /// that depend on what follows the block are left out.
+    #[inline(always)]
+    fn starts(self, classes: Classes, bytes: &[u8]) -> u64 {
+        let Classes { len, letters, digits, spaces, newlines, blanks, apostrophes } = classes;
+        let valid = u64::MAX.checked_shr(64 - len).unwrap_or(0);
+        let others = valid & !(letters | digits | spaces);
+        let after_blank = blanks << 1;
+        let other_starts = others & !(others << 1);
+        let mut starts = other_starts & !after_blank;
+        // One other character that begins a pretoken.
+        let single = starts & !(others >> 1);
+        match self.kind {
+            Kind::Gpt2 => {
+                starts |= (letters & !(letters << 1) | digits & !(digits << 1)) & !after_blank;
+                // White space gives its last character to what follows it.
+                starts |= spaces & !(spaces << 1) | spaces & !(spaces >> 1);
+            }
+            Kind::Cl100k => {
+                let inner = spaces & !newlines;
+                starts |= letters & !(letters << 1 | inner << 1 | single << 1);
+                starts |= self.digit_starts(digits);
+                // Newlines directly after other characters belong to them: a sum carries through each run
+                // that begins so.
+                let after_others = newlines & !(newlines << 1) & others << 1;
+                let attached = newlines & !newlines.wrapping_add(after_others);
+                let runs = spaces & !attached;
+                starts |= runs & !(runs << 1);
+                starts |= inner & !(spaces >> 1);
+                // Of a run of white space, what is behind its last newline.
+                let mut behind = inner & (newlines & runs) << 1;
+                let before_newline = inner & newlines >> 1;
+                if before_newline != 0 {
+                    let carried = inner.reverse_bits().wrapping_add(before_newline.reverse_bits());
+                    behind &= !(inner & !carried.reverse_bits());
+                }
+                starts |= behind;
+            }
+        }
+        // What follows white space at the end of the block decides where that is cut.
+        let last_other = 64 - (valid & !spaces).leading_zeros();
+        let mut certain = if last_other < 63 { (2 << last_other) - 1 } else { u64::MAX };
+        let mut contractions = single & apostrophes & letters >> 1;
+        while contractions != 0 {
+            let at = contractions.trailing_zeros();
+            contractions &= contractions - 1;
+            match self.contraction(&bytes[at as usize + 1..len as usize]) {
+                Some(0) => {}
+                Some(letters) => {
+                    starts &= !(2 << at);
+                    // Behind the block nothing is set.
+                    starts |= 1u64.checked_shl(at + 1 + letters).unwrap_or(0);
+                }
+                None => {
+                    certain &= (2 << at) - 1;
+                    break;
+                }
+            }
+        }
+        starts & certain & valid & !1
+    }
+
+    /// The starts of groups of digits.
+    #[inline(always)]
+    fn digit_starts(self, digits: u64) -> u64 {
+        let mut starts = digits & !(digits << 1);
+        if self.digits > 0 {
+            // Where this many digits precede a digit.
+            let mut full = digits;
+            for _ in 0..self.digits {
+                full &= full << 1;
+            }
+            let mut step = self.digits;
+            while full != 0 && step < 64 {
+                starts |= (starts << step) & full;
+                full &= full << step;
+                step *= 2;
+            }
+        }
+        starts
+    }
+
+    /// The number of letters of the contraction that these bytes begin with; 0 if there is none, `None` if
+    /// it depends on bytes that follow.
+    #[inline(always)]
+    fn contraction(self, bytes: &[u8]) -> Option<u32> {
+        let letter = |byte: u8| if self.kind == Kind::Cl100k { byte | 0x20 } else { byte };
+        match bytes.first().map(|&byte| letter(byte)) {
+            Some(b's' | b't' | b'm' | b'd') => Some(1),
+            Some(first @ (b'l' | b'v' | b'r')) => {
+                let expected = if first == b'l' { b'l' } else { b'e' };
+                bytes.get(1).map(|&second| if letter(second) == expected { 2 } else { 0 })
+            }
+            Some(_) => Some(0),
+            None => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::super::GoesOn;
+    use super::super::automaton::Notes;
+    use super::*;
+
+    const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+    fn cl100k(digits: &str) -> String {
+        format!(
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        )
+    }
+
+    #[test]
+    fn starts_are_those_of_the_automaton() {
+        let members = [
+            (Family { kind: Kind::Gpt2, digits: 0 }, GPT2.to_string()),
+            (Family { kind: Kind::Cl100k, digits: 3 }, cl100k("{1,3}")),
+            (Family { kind: Kind::Cl100k, digits: 2 }, cl100k("{1,2}")),
+            (Family { kind: Kind::Cl100k, digits: 1 }, cl100k("")),
+            (Family { kind: Kind::Cl100k, digits: 0 }, cl100k("+")),
+        ];
+        const PIECES: [&str; 26] = [
+            "a", "b", "The", "s", "S", "ll", "L", "re", "e", "v", "'", "'", "''", "!", "...", " ", " ", "  ",
+            "\t", "\n", "\r\n", "1", "23", "4567", "é", "\u{3000}",
+        ];
+        let mut random = 1u64;
+        let mut next = move |below: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % below
+        };
+        for (family, pattern) in members {
+            let automaton = Automaton::of(&pattern);
+            assert_eq!(Family::of(&automaton), Some(family));
+            let (mut found, mut bytes) = (0, 0);
+            for _ in 0..30_000 {
+                let mut text = String::new();
+                for _ in 0..next(40) {
+                    // Now and then one that is not ASCII.
+                    let pieces = if next(8) == 0 { PIECES.len() } else { PIECES.len() - 2 };
+                    let longest = [1, 1, 1, 4, 40][next(5)];
+                    text += &PIECES[next(pieces)].repeat(1 + next(longest));
+                }
+                let text = text.as_bytes();
+                let mut expected = Vec::new();
+                let step = |end| {
+                    expected.push(end);
+                    ControlFlow::<()>::Continue(())
+                };
+                _ = automaton.split_from(text, 0, text.len(), GoesOn::No, &mut Notes::default(), step);
+                let mut start = 0;
+                for end in expected.clone() {
+                    let Some(block) = text[start..].first_chunk::<BLOCK>() else { break };
+                    for simd in SimdLevel::available() {
+                        let starts = family.starts_in(block, simd);
+                        let ends: Vec<usize> =
+                            (1..64).filter(|at| starts >> at & 1 == 1).map(|at| start + at).collect();
+                        let first = expected.partition_point(|&end| end <= start);
+                        assert_eq!(
+                            ends,
+                            expected[first..][..ends.len()],
+                            "{family:?} {simd:?} {start} {:?}",
+                            String::from_utf8_lossy(block)
+                        );
+                        found += ends.len();
+                        bytes += ends.last().map_or(0, |last| last - start);
+                    }
+                    start = end;
+                }
+            }
+            assert!(found > 500_000 && bytes > found, "{found} starts in {bytes} bytes");
+        }
+    }
+
+    #[test]
+    fn patterns_that_cut_otherwise_are_no_members() {
+        let twin = r"'(?i:s|t|re|ve|m|ll|d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}\p{N}?\p{N}?| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\n\r]+|\s+(?!\S)|\s+";
+        let cl100k = cl100k("{1,3}");
+        assert_eq!(Family::of(&Automaton::of(twin)), Family::of(&Automaton::of(&cl100k)));
+        for (from, to) in [
+            ("[sdmt]", "[sdm]"),
+            ("(?i:", "(?:"),
+            ("{1,3}", "{1,4}"),
+            (r"[^\r\n\p{L}", r"[^\n\p{L}"),
+            (r"+[\r\n]*", r"+[\n]*"),
+            (r"\s*[\r\n]+", r"\s*[\n]+"),
+            (r"|\s+(?!\S)", ""),
+            (r"| ?[^\s", r"|\s?[^\s"),
+        ] {
+            let other = cl100k.replacen(from, to, 1);
+            assert_ne!(other, cl100k);
+            assert_eq!(Family::of(&Automaton::of(&other)), None, "{other}");
+        }
+    }
+}
