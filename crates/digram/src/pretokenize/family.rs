@@ -53,20 +53,6 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// The classes of `bytes` up to the first that is not ASCII.
-    #[inline(always)]
-    fn of(bytes: &[u8; BLOCK], simd: SimdLevel) -> Classes {
-        match simd {
-            // SAFETY: the level was chosen because the processor supports it.
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => unsafe { Classes::of_avx512(bytes) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => unsafe { Classes::of_avx2(bytes) },
-            SimdLevel::Plain => Classes::of_words(bytes),
-        }
-    }
-
     /// From a mask of the bytes that are not ASCII, and one for each class.
     #[inline(always)]
     fn from_masks(
@@ -229,10 +215,57 @@ impl Family {
         true
     }
 
-    /// Like `starts`, for the bytes of a block.
+    /// Calls `visit` with the start of each block and the starts of pretokens in it, and the next block
+    /// begins at the last of these; until `visit` returns false, or a block tells of no start. `start` is
+    /// that of a pretoken. Returns the last start.
     #[inline(always)]
-    pub(super) fn starts_in(self, block: &[u8; BLOCK], simd: SimdLevel) -> u64 {
-        self.starts(Classes::of(block, simd), block)
+    pub(super) fn each_block(
+        self,
+        text: &[u8],
+        start: usize,
+        simd: SimdLevel,
+        visit: impl FnMut(usize, u64) -> bool,
+    ) -> usize {
+        match simd {
+            // SAFETY: the level was chosen because the processor supports it.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => unsafe { self.each_block_avx512(text, start, visit) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx2 => unsafe { self.each_block_avx2(text, start, visit) },
+            SimdLevel::Plain => self.each_block_by(text, start, Classes::of_words, visit),
+        }
+    }
+
+    // The loop is compiled with the instructions too, so that nothing is called for a block.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
+    fn each_block_avx512(self, text: &[u8], start: usize, visit: impl FnMut(usize, u64) -> bool) -> usize {
+        self.each_block_by(text, start, |block| Classes::of_avx512(block), visit)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn each_block_avx2(self, text: &[u8], start: usize, visit: impl FnMut(usize, u64) -> bool) -> usize {
+        self.each_block_by(text, start, |block| Classes::of_avx2(block), visit)
+    }
+
+    #[inline(always)]
+    fn each_block_by(
+        self,
+        text: &[u8],
+        mut start: usize,
+        classes: impl Fn(&[u8; BLOCK]) -> Classes,
+        mut visit: impl FnMut(usize, u64) -> bool,
+    ) -> usize {
+        while let Some(block) = text[start..].first_chunk() {
+            let starts = self.starts(classes(block), block);
+            if starts == 0 || !visit(start, starts) {
+                break;
+            }
+            start += starts.ilog2() as usize;
+        }
+        start
     }
 
     /// The starts of pretokens in a block that begins with one, apart from that: a bit for each byte. Those
@@ -391,7 +424,11 @@ mod tests {
                 for end in expected.clone() {
                     let Some(block) = text[start..].first_chunk::<BLOCK>() else { break };
                     for simd in SimdLevel::available() {
-                        let starts = family.starts_in(block, simd);
+                        let mut starts = 0;
+                        family.each_block(block, 0, simd, |_, found| {
+                            starts = found;
+                            true
+                        });
                         let ends: Vec<usize> =
                             (1..64).filter(|at| starts >> at & 1 == 1).map(|at| start + at).collect();
                         let first = expected.partition_point(|&end| end <= start);

@@ -167,17 +167,26 @@ impl MaskSplitter {
         ends: &mut BoundaryBuffer<V>,
     ) -> ControlFlow<B, usize> {
         let (before, mut pause) = (start, start + PAUSE_INTERVAL);
-        while let Some(block) = text[start..].first_chunk() {
-            let starts = without_steps.family.starts_in(block, self.simd);
-            if starts == 0 {
-                break;
+        let mut broken = None;
+        start = without_steps.family.each_block(text, start, self.simd, |start, starts| {
+            let mut step = || {
+                ends.extend(start, starts)?;
+                if start >= pause {
+                    pause = start + PAUSE_INTERVAL;
+                    ends.pause()?;
+                }
+                ControlFlow::Continue(())
+            };
+            match step() {
+                ControlFlow::Continue(()) => true,
+                ControlFlow::Break(value) => {
+                    broken = Some(value);
+                    false
+                }
             }
-            ends.extend(start, starts)?;
-            start += starts.ilog2() as usize;
-            if start >= pause {
-                pause = start + PAUSE_INTERVAL;
-                ends.pause()?;
-            }
+        });
+        if let Some(value) = broken {
+            return ControlFlow::Break(value);
         }
         without_steps.went(before, start);
         ControlFlow::Continue(start)
