@@ -179,7 +179,7 @@ impl TokenIndex {
 pub(crate) struct TokenKey(u128);
 
 impl TokenKey {
-    const MAX: usize = 15;
+    pub(crate) const MAX: usize = 15;
 
     /// The key of the empty string, which no token has.
     pub(crate) const NONE: TokenKey = TokenKey(0);

@@ -1,5 +1,8 @@
 //! Scratch memory of a thread.
 
+use std::ops::Range;
+
+use super::kernels::lockstep::Lockstep;
 use super::kernels::{events, long};
 use super::lookup::{Asked, Table};
 use crate::vocabulary::TokenId;
@@ -17,27 +20,41 @@ pub(crate) struct Scratch {
     spare: Vec<Vec<TokenId>>,
     /// The ids of a group, for sinks that are not lists.
     pub(super) group: Vec<TokenId>,
+    pub(super) lockstep: Box<Lockstep>,
     pub(super) long: long::LongScratch,
     pub(super) events: events::EventScratch,
 }
 
-/// The ids of some pretokens of a group.
+/// The ids of the pretokens of a group that the table does not contain, by their numbers among these.
 #[derive(Default)]
 pub(super) struct Late {
-    pub(super) ids: Vec<TokenId>,
-    pub(super) counts: Vec<usize>,
+    ids: Vec<TokenId>,
+    spans: Vec<Range<u32>>,
+    /// The numbers of words that are merged in lockstep, once the others have their ids.
+    pub(super) words: Vec<u32>,
 }
 
 impl Late {
-    pub(super) fn clear(&mut self) {
+    /// Forgets the pretokens of the last group; this one has `count`.
+    pub(super) fn reset(&mut self, count: usize) {
         self.ids.clear();
-        self.counts.clear();
+        self.words.clear();
+        self.spans.clear();
+        self.spans.resize(count, 0..0);
     }
 
-    /// Adds the ids of the next pretoken.
-    pub(super) fn push(&mut self, ids: &[TokenId]) {
+    /// Sets the ids of a pretoken.
+    #[inline]
+    pub(super) fn set(&mut self, number: usize, ids: &[TokenId]) {
+        let start = self.ids.len() as u32;
         self.ids.extend_from_slice(ids);
-        self.counts.push(ids.len());
+        self.spans[number] = start..self.ids.len() as u32;
+    }
+
+    /// Sets the ids of a pretoken to those of another.
+    #[inline]
+    pub(super) fn set_as(&mut self, number: usize, other: usize) {
+        self.spans[number] = self.spans[other].clone();
     }
 
     /// Inserts the ids between the `found` ids of the other pretokens at `place`, and returns the number
@@ -47,19 +64,21 @@ impl Late {
     ///
     /// `place` points to memory for all ids.
     pub(super) unsafe fn insert_into(&self, place: *mut TokenId, found: usize, asked: &Asked) -> usize {
-        let (mut end, mut late) = (found, self.ids.len());
-        for (&gap, &count) in asked.gaps().iter().zip(&self.counts).rev() {
+        let inserted: usize = self.spans.iter().map(|span| span.len()).sum();
+        let (mut end, mut late) = (found, inserted);
+        for (&gap, span) in asked.gaps().iter().zip(&self.spans).rev() {
             let gap = gap as usize;
+            let ids = &self.ids[span.start as usize..span.end as usize];
             // SAFETY: from the last gap to the first, the ids behind a gap move by the ids that are still
             // to be inserted up to there.
             unsafe {
                 std::ptr::copy(place.add(gap), place.add(gap + late), end - gap);
-                late -= count;
-                std::ptr::copy_nonoverlapping(self.ids[late..].as_ptr(), place.add(gap + late), count);
+                late -= ids.len();
+                std::ptr::copy_nonoverlapping(ids.as_ptr(), place.add(gap + late), ids.len());
             }
             end = gap;
         }
-        found + self.ids.len()
+        found + inserted
     }
 }
 
@@ -71,6 +90,7 @@ impl Scratch {
             late: Late::default(),
             spare: Vec::new(),
             group: Vec::new(),
+            lockstep: Box::new(Lockstep::new()),
             long: long::LongScratch::default(),
             events: events::EventScratch::default(),
         }

@@ -3,6 +3,7 @@
 mod apart;
 
 use crate::bits::{BloomFilter, seeds};
+use crate::cpu::prefetch;
 use crate::error::{Error, Result};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
@@ -44,6 +45,18 @@ pub struct Merges {
     /// published and trained vocabularies.
     first_id: Option<TokenId>,
     rising: bool,
+}
+
+/// Where the rank of a pair is, if it has one.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct PairSlot {
+    /// The pair, or [`PairSlot::LOW`] for one of two low ids.
+    pair: u64,
+    at: usize,
+}
+
+impl PairSlot {
+    const LOW: u64 = u64::MAX;
 }
 
 /// Ids and ranks are smaller than this.
@@ -159,6 +172,38 @@ impl Merges {
                     slot => (slot & (MAX_VOCAB_SIZE as u64 - 1)) as Rank,
                 }
             }
+        }
+    }
+
+    /// Prefetches the memory of a pair's rank, for [`rank_in`](Merges::rank_in), and returns whether the
+    /// pair may have a rank.
+    #[inline(always)]
+    pub(crate) fn prefetch_pair(&self, left: TokenId, right: TokenId) -> (PairSlot, bool) {
+        if let Some(at) = low(left, right) {
+            return (PairSlot { pair: PairSlot::LOW, at }, true);
+        }
+        let pair = pack(left, right);
+        let hash = hash(pair, self.seeds);
+        let at = hash as usize & self.mask;
+        prefetch(&self.slots[at]);
+        (PairSlot { pair, at }, self.filter.may_contain(hash))
+    }
+
+    /// The rank of a pair that was prefetched, or [`NO_RANK`].
+    #[inline(always)]
+    pub(crate) fn rank_in(&self, PairSlot { pair, mut at }: PairSlot) -> Rank {
+        if pair == PairSlot::LOW {
+            return self.low[at];
+        }
+        loop {
+            let slot = self.slots[at & self.mask];
+            if slot >> BITS == pair {
+                return (slot & (MAX_VOCAB_SIZE as u64 - 1)) as Rank;
+            }
+            if slot == FREE {
+                return NO_RANK;
+            }
+            at += 1;
         }
     }
 

@@ -6,6 +6,7 @@
 pub(super) mod dropout;
 pub(super) mod events;
 pub(super) mod layered;
+pub(super) mod lockstep;
 pub(super) mod long;
 #[cfg(test)]
 pub(crate) mod naive;
@@ -52,6 +53,15 @@ impl Kernel {
     #[inline]
     pub(super) fn looks_up(&self) -> bool {
         matches!(self, Kernel::Layered(_))
+    }
+
+    /// The kernel, if it merges short words in lockstep.
+    #[inline]
+    pub(super) fn in_lockstep(&self) -> Option<&Ranked> {
+        match self {
+            Kernel::Ranked(ranked) if ranked.byte_ids().is_some() => Some(ranked),
+            _ => None,
+        }
     }
 
     /// Emits the ids of the piece `text[start..end]`. Offsets in errors are relative to the piece.

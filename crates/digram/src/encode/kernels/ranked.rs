@@ -8,9 +8,10 @@ use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-use super::super::symbols::{Join, Symbols};
+use super::super::symbols::{Join, Symbols, Unit};
 use super::super::{Scratch, Sink};
 use super::dropout::{self, DropoutChoices};
+use super::lockstep::Lockstep;
 use super::short::{self, SHORT};
 use super::{long, reach};
 
@@ -36,6 +37,31 @@ impl Ranked {
     /// determine that.
     pub(in crate::encode) fn reached(&self) -> Option<Vec<bool>> {
         reach::reached(self.vocabulary.size(), &self.merges, self.symbols.base())
+    }
+
+    /// The token of each byte, if the symbols are bytes.
+    #[inline]
+    pub(super) fn byte_ids(&self) -> Option<&[TokenId; 256]> {
+        match self.symbols.unit() {
+            Unit::Byte { ids } => Some(ids),
+            Unit::Char { .. } => None,
+        }
+    }
+
+    /// Merges words in lockstep, up to [`WORDS`](lockstep::WORDS) of at most
+    /// [`MAX_LEN`](lockstep::MAX_LEN) bytes. The symbols are bytes.
+    #[inline]
+    pub(in crate::encode) fn merge_words<'a>(
+        &self,
+        words: impl Iterator<Item = &'a [u8]>,
+        lockstep: &mut Lockstep,
+    ) {
+        lockstep.clear();
+        let Some(ids) = self.byte_ids() else { return };
+        for word in words {
+            lockstep.push(word.iter().map(|&byte| ids[usize::from(byte)]), &self.merges);
+        }
+        lockstep.merge(&self.merges, self.simd);
     }
 
     /// Emits the ids of a piece of text.

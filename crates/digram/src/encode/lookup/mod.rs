@@ -16,6 +16,8 @@ use crate::memory;
 use crate::vocabulary::TokenId;
 
 use super::kernels::Kernel;
+use super::kernels::lockstep;
+use super::kernels::ranked::Ranked;
 use super::safe_splits::SafeSplits;
 use super::{Scratch, Sink};
 use char_table::CharTable;
@@ -186,29 +188,103 @@ impl Lookup {
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        scratch.late.clear();
+        let in_lockstep = self.kernel.in_lockstep();
+        scratch.late.reset(scratch.asked.gaps().len());
         for at in 0..scratch.asked.gaps().len() {
             let number = scratch.asked.number(at);
             let (from, end) = (start_of(number, start, ends), ends[number]);
+            let is_short = end - from <= lockstep::MAX_LEN && !has_splits(&text[from..end]);
+            // A table that has all tokens was searched for these bytes.
+            if is_short && in_lockstep.is_some() && scratch.table.has_token_keys(end - from) {
+                scratch.late.words.push(at as u32);
+                continue;
+            }
             // Another pretoken of the group may have been the same.
             if let Some(ids) = scratch.table.get(self.owner, text, from, end) {
-                scratch.late.push(ids.as_slice());
+                scratch.late.set(at, ids.as_slice());
                 continue;
             }
             if let Some(id) = self.whole.get_in(text, from, end) {
-                scratch.late.push(&[id]);
+                scratch.late.set(at, &[id]);
                 scratch.table.put(self.owner, text, from, end, &[id], self.tokens());
+                continue;
+            }
+            if is_short && in_lockstep.is_some() {
+                scratch.late.words.push(at as u32);
                 continue;
             }
             scratch
                 .with_list(|scratch, ids| {
                     self.encode_new(text, from, end, scratch, interrupt, ids)?;
-                    scratch.late.push(ids);
+                    scratch.late.set(at, ids);
                     Ok(())
                 })
                 .map_err(|error: Error| error.shifted(from))?;
         }
+        if let Some(ranked) = in_lockstep {
+            self.encode_words(text, start, ends, scratch, ranked);
+        }
         Ok(())
+    }
+
+    /// Merges the words of a group in lockstep.
+    fn encode_words(
+        &self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        scratch: &mut Scratch,
+        ranked: &Ranked,
+    ) {
+        let words = std::mem::take(&mut scratch.late.words);
+        let mut rest = words.iter();
+        loop {
+            // The numbers of up to as many different words as are merged together.
+            let mut together = [(0, 0, 0); lockstep::WORDS];
+            let mut count = 0;
+            let mut same = [(0, 0); lockstep::WORDS];
+            let mut repeated = 0;
+            while count < lockstep::WORDS && repeated < lockstep::WORDS {
+                let Some(&at) = rest.next() else { break };
+                let at = at as usize;
+                let number = scratch.asked.number(at);
+                let (from, end) = (start_of(number, start, ends), ends[number]);
+                if let Some(ids) = scratch.table.get(self.owner, text, from, end) {
+                    scratch.late.set(at, ids.as_slice());
+                    continue;
+                }
+                let word = &text[from..end];
+                match together[..count].iter().find(|&&(_, from, end)| text[from..end] == *word) {
+                    Some(&(first, ..)) => {
+                        same[repeated] = (at, first);
+                        repeated += 1;
+                    }
+                    None => {
+                        together[count] = (at, from, end);
+                        count += 1;
+                    }
+                }
+            }
+            if count == 0 {
+                break;
+            }
+            let together = &together[..count];
+            ranked
+                .merge_words(together.iter().map(|&(_, from, end)| &text[from..end]), &mut scratch.lockstep);
+            for (number, &(at, from, end)) in together.iter().enumerate() {
+                let mut ids = [0; lockstep::MAX_LEN];
+                let mut len = 0;
+                for id in scratch.lockstep.ids(number) {
+                    ids[len] = id;
+                    len += 1;
+                }
+                let ids = &ids[..len];
+                scratch.late.set(at, ids);
+                scratch.table.put(self.owner, text, from, end, ids, self.tokens());
+            }
+            same[..repeated].iter().for_each(|&(at, first)| scratch.late.set_as(at, first));
+        }
+        scratch.late.words = words;
     }
 
     /// The tokens that a large table starts with.

@@ -159,6 +159,12 @@ impl Table {
         size_of_val(&*self.lines) + self.arena.capacity() * size_of::<u32>()
     }
 
+    /// Whether it contains every token of this many bytes that a pretoken can become.
+    #[inline]
+    pub(super) fn has_token_keys(&self, len: usize) -> bool {
+        self.has_tokens && len <= TokenKey::MAX
+    }
+
     /// Makes a table without lines one with some.
     #[inline]
     pub(super) fn prepare(&mut self) -> Result<()> {

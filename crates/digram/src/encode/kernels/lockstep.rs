@@ -1,0 +1,169 @@
+//! Merging several short words in lockstep: one merge of each word in turn.
+//!
+//! A merge needs the ranks of two new pairs, and most of those that may have one are far from the
+//! processor. A word that is merged alone waits for each. Here the memory for the pairs of all words is
+//! prefetched before any of it is read, so that a word waits while the others are merged.
+
+use crate::cpu::SimdLevel;
+use crate::merges::{Merges, NO_RANK, PairSlot, Rank};
+use crate::vocabulary::TokenId;
+
+/// The number of words that are merged together.
+pub(in crate::encode) const WORDS: usize = 16;
+
+/// The maximum length of a word, in bytes.
+pub(in crate::encode) const MAX_LEN: usize = 16;
+
+/// As in `short`: a rank in the upper bits and the place of its pair in the lower ones.
+type RankKey = i32;
+
+const PLACE_BITS: u32 = MAX_LEN.ilog2();
+
+const NONE: RankKey = RankKey::MAX;
+
+/// A word whose symbols are merged.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Word {
+    /// `keys[at]` is the key of the pair that starts at `at`.
+    keys: [RankKey; MAX_LEN],
+    /// Symbols do not move.
+    ids: [TokenId; MAX_LEN],
+    /// The places where symbols remain, as bits.
+    remaining: u32,
+    len: u32,
+}
+
+/// A pair whose rank is being read.
+#[derive(Clone, Copy, Default)]
+struct Pending {
+    word: u8,
+    at: u8,
+    slot: PairSlot,
+}
+
+/// Up to [`WORDS`] words, and memory to merge them in.
+pub(in crate::encode) struct Lockstep {
+    words: [Word; WORDS],
+    count: usize,
+    pending: [Pending; 2 * WORDS + 1],
+}
+
+impl Lockstep {
+    pub(in crate::encode) fn new() -> Lockstep {
+        Lockstep {
+            words: [Word { keys: [NONE; MAX_LEN], ids: [0; MAX_LEN], remaining: 0, len: 0 }; WORDS],
+            count: 0,
+            pending: [Pending::default(); 2 * WORDS + 1],
+        }
+    }
+
+    /// Removes all words.
+    pub(in crate::encode) fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Adds a word of 1 to [`MAX_LEN`] symbols; there are at most [`WORDS`].
+    #[inline]
+    pub(super) fn push(&mut self, symbols: impl Iterator<Item = TokenId>, merges: &Merges) {
+        let word = &mut self.words[self.count];
+        word.keys = [NONE; MAX_LEN];
+        let mut len = 0;
+        for id in symbols.take(MAX_LEN) {
+            word.ids[len] = id;
+            if len > 0 {
+                word.keys[len - 1] = key(merges.rank(word.ids[len - 1], id), len - 1);
+            }
+            len += 1;
+        }
+        word.remaining = ((1u64 << len) - 1) as u32;
+        word.len = len as u32;
+        self.count += 1;
+    }
+
+    /// Applies all merges to all words.
+    pub(super) fn merge(&mut self, merges: &Merges, simd: SimdLevel) {
+        match simd {
+            SimdLevel::Plain => self.merge_by(merges),
+            // SAFETY: this level is chosen only where the processor has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx2 | SimdLevel::Avx512 => unsafe { self.merge_avx2(merges) },
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn merge_avx2(&mut self, merges: &Merges) {
+        self.merge_by(merges);
+    }
+
+    #[inline(always)]
+    fn merge_by(&mut self, merges: &Merges) {
+        let mut unfinished = (1u32 << self.count) - 1;
+        while unfinished > 0 {
+            let mut pending = 0;
+            let mut turn = unfinished;
+            while turn > 0 {
+                let number = turn.trailing_zeros() as usize;
+                turn &= turn - 1;
+                let word = &mut self.words[number];
+                let lowest = word.keys.iter().copied().fold(NONE, RankKey::min);
+                if lowest == NONE {
+                    unfinished &= !(1 << number);
+                    continue;
+                }
+                let at = (lowest & (MAX_LEN as RankKey - 1)) as usize;
+                word.ids[at] = merges.id((lowest >> PLACE_BITS) as Rank);
+                let right = (word.remaining & beyond(at)).trailing_zeros() as usize;
+                word.keys[at] = NONE;
+                word.keys[right] = NONE;
+                word.remaining &= !(1 << right);
+                let next = (word.remaining & beyond(at)).trailing_zeros() as usize;
+                let before = word.remaining & ((1 << at) - 1);
+                // Without a branch on whether the pair may have a rank, which cannot be predicted.
+                let mut ask = |at: usize, left: TokenId, right: TokenId| {
+                    let (slot, may_be) = merges.prefetch_pair(left, right);
+                    self.pending[pending] = Pending { word: number as u8, at: at as u8, slot };
+                    pending += usize::from(may_be);
+                };
+                if next < word.len as usize {
+                    ask(at, word.ids[at], word.ids[next]);
+                }
+                if before > 0 {
+                    let previous = before.ilog2() as usize;
+                    word.keys[previous] = NONE;
+                    ask(previous, word.ids[previous], word.ids[at]);
+                }
+            }
+            for &Pending { word, at, slot } in &self.pending[..pending] {
+                self.words[word as usize].keys[at as usize] = key(merges.rank_in(slot), at as usize);
+            }
+        }
+    }
+
+    /// The ids of a word, once it is merged.
+    #[inline]
+    pub(in crate::encode) fn ids(&self, number: usize) -> impl Iterator<Item = TokenId> + '_ {
+        let word = &self.words[number];
+        let mut remaining = word.remaining;
+        std::iter::from_fn(move || {
+            let at = remaining.trailing_zeros() as usize;
+            remaining &= remaining.wrapping_sub(1);
+            word.ids.get(at).copied()
+        })
+    }
+}
+
+#[inline(always)]
+fn key(rank: Rank, at: usize) -> RankKey {
+    match rank {
+        NO_RANK => NONE,
+        rank => (rank << PLACE_BITS) as RankKey | at as RankKey,
+    }
+}
+
+/// The bits above bit `at`.
+#[inline(always)]
+fn beyond(at: usize) -> u32 {
+    u32::MAX << 1 << at
+}
