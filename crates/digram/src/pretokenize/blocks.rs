@@ -58,7 +58,7 @@ impl Blocks {
         let Disturbing { class, byte, reach } = grouping.disturbing.unwrap_or(nothing);
         Blocks {
             tables: ClassTables::new(std::array::from_fn(kind), kinds.facts, byte),
-            kinds: KindsOfOthers::new(automaton, &kinds),
+            kinds: KindsOfOthers::new(automaton.alphabet(), &kinds.of_class),
             disturbing: kinds.of_class[class as usize],
             reach,
         }

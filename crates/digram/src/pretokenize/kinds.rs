@@ -134,10 +134,9 @@ pub(super) struct KindsOfOthers {
 const NONE: u8 = 0xff;
 
 impl KindsOfOthers {
-    pub(super) fn new(automaton: &Automaton, kinds: &Kinds) -> KindsOfOthers {
-        let alphabet = automaton.alphabet();
-        let of =
-            |code: u32| char::from_u32(code).map_or(NONE, |c| kinds.of_class[alphabet.class(c) as usize]);
+    /// `of_class` is the kind of each class of an alphabet.
+    pub(super) fn new(alphabet: &Alphabet, of_class: &[u8]) -> KindsOfOthers {
+        let of = |code: u32| char::from_u32(code).map_or(NONE, |c| of_class[alphabet.class(c) as usize]);
         // Overlong forms are not characters.
         let two = |code: u32| if code < 0x80 { NONE } else { of(code) };
         let three = |code: u32| if code < 0x800 { NONE } else { of(code) };
@@ -154,7 +153,7 @@ impl KindsOfOthers {
             two: Box::new(std::array::from_fn(|code| two(code as u32))),
             three: Box::new(std::array::from_fn(&mut block)),
             blocks,
-            all: alphabet.renamed(&kinds.of_class),
+            all: alphabet.renamed(of_class),
         }
     }
 

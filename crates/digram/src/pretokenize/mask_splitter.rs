@@ -15,10 +15,9 @@ use std::ops::ControlFlow;
 use super::automaton::{Automaton, DEAD, Notes};
 use super::blocks::{Block, Blocks, next_of};
 use super::boundary_buffer::BoundaryBuffer;
-use super::family::{BLOCK, Family};
+use super::family::{BLOCK, FamilyMember};
 use super::grouping::Grouping;
 use super::{GoesOn, PAUSE_INTERVAL};
-use crate::cpu::SimdLevel;
 
 /// Beyond this distance, going back is left to the slower method.
 const FAR: usize = 256;
@@ -41,8 +40,7 @@ pub(super) struct MaskSplitter {
     width: usize,
     blocks: Blocks,
     /// What it is in the published family, whose blocks are cut without steps while they are ASCII.
-    family: Option<Family>,
-    simd: SimdLevel,
+    family: Option<FamilyMember>,
 }
 
 impl MaskSplitter {
@@ -72,8 +70,7 @@ impl MaskSplitter {
             start: row(automaton.start()) as usize,
             width: characters.len(),
             blocks: Blocks::new(automaton, &grouping),
-            family: Family::of(automaton),
-            simd: SimdLevel::best(),
+            family: FamilyMember::of(automaton),
         })
     }
 
@@ -97,7 +94,7 @@ impl MaskSplitter {
         // Where a pretoken begins; all before it are in `ends`.
         let mut start = 0;
         let mut pause = PAUSE_INTERVAL;
-        let mut without_steps = self.family.map(WithoutSteps::new);
+        let mut without_steps = self.family.as_ref().map(WithoutSteps::new);
         self.blocks.read(text, &mut block);
         while start < text.len() {
             if let Some(without_steps) = &mut without_steps
@@ -161,14 +158,14 @@ impl MaskSplitter {
     #[inline(always)]
     fn split_ascii<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>>(
         &self,
-        without_steps: &mut WithoutSteps,
+        without_steps: &mut WithoutSteps<'_>,
         text: &[u8],
         mut start: usize,
         ends: &mut BoundaryBuffer<V>,
     ) -> ControlFlow<B, usize> {
         let (before, mut pause) = (start, start + PAUSE_INTERVAL);
         let mut broken = None;
-        start = without_steps.family.each_block(text, start, self.simd, |start, starts| {
+        start = without_steps.family.each_block(text, start, |start, starts| {
             let mut step = || {
                 ends.extend(start, starts)?;
                 if start >= pause {
@@ -271,16 +268,16 @@ impl MaskSplitter {
 }
 
 /// When blocks are cut without steps: not where that gets nowhere, as in text that is not ASCII.
-struct WithoutSteps {
-    family: Family,
+struct WithoutSteps<'a> {
+    family: &'a FamilyMember,
     /// The place from which on it is tried.
     next: usize,
     /// The bytes that are left out after it got nowhere.
     pause: usize,
 }
 
-impl WithoutSteps {
-    fn new(family: Family) -> WithoutSteps {
+impl<'a> WithoutSteps<'a> {
+    fn new(family: &'a FamilyMember) -> WithoutSteps<'a> {
         WithoutSteps { family, next: 0, pause: 1 }
     }
 

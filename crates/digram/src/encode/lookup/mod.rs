@@ -44,6 +44,8 @@ pub(super) struct Lookup {
     kernel: Kernel,
     /// The owner of the keys of its pretokens.
     owner: Owner,
+    /// Whether pretokens are split before they are looked up.
+    splits_first: bool,
 }
 
 impl Lookup {
@@ -54,7 +56,9 @@ impl Lookup {
         kernel: Kernel,
     ) -> Lookup {
         let owner = if kernel.looks_up() { Owner::Upper } else { Owner::Pretoken };
-        Lookup { whole, whole_piece, splits, char_table: CharTable::new(), kernel, owner }
+        // A piece that becomes something else than a pretoken of the same bytes is looked up elsewhere.
+        let splits_first = splits.is_some() && whole_piece.is_none() && owner == Owner::Pretoken;
+        Lookup { whole, whole_piece, splits, char_table: CharTable::new(), kernel, owner, splits_first }
     }
 
     pub(super) fn kernel(&self) -> &Kernel {
@@ -115,7 +119,7 @@ impl Lookup {
         }
     }
 
-    /// Appends the ids of a group.
+    /// Appends the ids of a group, after splitting those of its pretokens that may have places to split.
     #[inline]
     fn encode_group(
         &self,
@@ -125,6 +129,72 @@ impl Lookup {
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let end = ends.last().copied().unwrap_or(start);
+        match &self.splits {
+            Some(splits) if self.splits_first && !text[start..end].is_ascii() => {
+                self.encode_split_group(splits, text, start, ends, scratch, interrupt, ids)
+            }
+            _ => self.encode_whole_group(text, start, ends, scratch, interrupt, ids, false),
+        }
+    }
+
+    /// Appends the ids of a group whose pretokens are split first, so that the pieces are looked up
+    /// together.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    fn encode_split_group(
+        &self,
+        splits: &SafeSplits,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let mut pieces = [0; GROUP];
+        let (mut count, mut begin, mut from) = (0, start, start);
+        for &end in ends {
+            let mut add = |end: usize, scratch: &mut Scratch| {
+                pieces[count] = end;
+                count += 1;
+                if count == GROUP {
+                    let start = std::mem::replace(&mut begin, end);
+                    count = 0;
+                    self.encode_whole_group(text, start, &pieces, scratch, interrupt, ids, true)?;
+                }
+                Ok(())
+            };
+            if has_splits(&text[from..end]) {
+                let mut at = from;
+                splits.split(&text[from..end], interrupt, |piece, _| {
+                    at += piece.len();
+                    add(at, scratch)
+                })?;
+            } else {
+                add(end, scratch)?;
+            }
+            from = end;
+        }
+        if count > 0 {
+            self.encode_whole_group(text, begin, &pieces[..count], scratch, interrupt, ids, true)?;
+        }
+        Ok(())
+    }
+
+    /// Appends the ids of a group of pretokens, or of pieces of them if they `are_split`.
+    #[inline]
+    #[allow(clippy::too_many_arguments)]
+    fn encode_whole_group(
+        &self,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        ids: &mut Vec<TokenId>,
+        are_split: bool,
     ) -> Result<()> {
         scratch.table.prepare()?;
         // A byte becomes at most one id, and some ids are written beyond the last.
@@ -140,7 +210,7 @@ impl Lookup {
             unsafe { ids.set_len(before + found) };
             return Ok(());
         }
-        self.encode_missing(text, start, ends, scratch, interrupt)?;
+        self.encode_missing(text, start, ends, scratch, interrupt, are_split)?;
         // SAFETY: as above; the ids of the other pretokens are among those that have a byte each.
         unsafe {
             let place = ids.as_mut_ptr().add(before);
@@ -187,13 +257,14 @@ impl Lookup {
         ends: &[usize],
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
+        are_split: bool,
     ) -> Result<()> {
         let in_lockstep = self.kernel.in_lockstep();
         scratch.late.reset(scratch.asked.gaps().len());
         for at in 0..scratch.asked.gaps().len() {
             let number = scratch.asked.number(at);
             let (from, end) = (start_of(number, start, ends), ends[number]);
-            let is_short = end - from <= lockstep::MAX_LEN && !has_splits(&text[from..end]);
+            let is_short = end - from <= lockstep::MAX_LEN && (are_split || !has_splits(&text[from..end]));
             // A table that has all tokens was searched for these bytes.
             if is_short && in_lockstep.is_some() && scratch.table.has_token_keys(end - from) {
                 scratch.late.words.push(at as u32);
@@ -215,7 +286,7 @@ impl Lookup {
             }
             scratch
                 .with_list(|scratch, ids| {
-                    self.encode_new(text, from, end, scratch, interrupt, ids)?;
+                    self.encode_new(text, from, end, scratch, interrupt, ids, are_split)?;
                     scratch.late.set(at, ids);
                     Ok(())
                 })
@@ -307,7 +378,7 @@ impl Lookup {
             return Ok(());
         }
         scratch.with_list(|scratch, ids| {
-            self.encode_new(text, start, end, scratch, interrupt, ids)?;
+            self.encode_new(text, start, end, scratch, interrupt, ids, false)?;
             sink.push_ids(ids);
             Ok(())
         })
@@ -315,6 +386,7 @@ impl Lookup {
 
     /// Encodes the pretoken `text[start..end]`, and caches its ids if it is likely to recur; `ids` is an
     /// empty list.
+    #[allow(clippy::too_many_arguments)]
     fn encode_new(
         &self,
         text: &[u8],
@@ -323,8 +395,10 @@ impl Lookup {
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
+        is_split: bool,
     ) -> Result<()> {
-        let (is_word, has_splits) = shape(&text[start..end]);
+        let is_word = end - start <= WORD;
+        let has_splits = !is_split && has_splits(&text[start..end]);
         match self.kernel.looks_up() || is_word && !has_splits {
             true => self.kernel.encode(text, start, end, scratch, interrupt, ids)?,
             false => self.encode_in_pieces(text, start, end, scratch, interrupt, ids)?,
@@ -414,12 +488,6 @@ impl Lookup {
             self.encode_piece(piece, 0, piece.len(), &mut scratch, &Never, &mut ids).ok().map(|()| ids)
         }
     }
-}
-
-/// Whether a pretoken is short enough to be a word, and whether it may have places to split.
-#[inline]
-fn shape(pretoken: &[u8]) -> (bool, bool) {
-    (pretoken.len() <= WORD, has_splits(pretoken))
 }
 
 /// Whether searching for places to split is worth the time. They are frequent only in scripts of three-byte
