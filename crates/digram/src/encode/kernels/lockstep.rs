@@ -6,7 +6,7 @@
 
 use crate::cpu::SimdLevel;
 use crate::merges::{Merges, NO_RANK, PairSlot, Rank};
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 
 /// The number of words that are merged together.
 pub(in crate::encode) const WORDS: usize = 16;
@@ -20,6 +20,9 @@ type RankKey = i32;
 const PLACE_BITS: u32 = MAX_LEN.ilog2();
 
 const NONE: RankKey = RankKey::MAX;
+
+const _: () =
+    assert!(MAX_VOCAB_SIZE.ilog2() + PLACE_BITS < RankKey::BITS - 1, "a rank and a place fit into a key");
 
 /// A word whose symbols are merged.
 #[derive(Clone, Copy)]
@@ -166,4 +169,57 @@ fn key(rank: Rank, at: usize) -> RankKey {
 #[inline(always)]
 fn beyond(at: usize) -> u32 {
     u32::MAX << 1 << at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::naive;
+    use super::*;
+    use crate::merges::Merge;
+    use crate::vocabulary::Vocabulary;
+
+    #[test]
+    fn all_words_are_merged_as_defined() {
+        let mut random = 1u64;
+        let mut next = move |below: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % below
+        };
+        for round in 0..100 {
+            // Ids below and above the table of low ids.
+            let first = [4, 200, 300][round % 3];
+            let mut tokens: Vec<Vec<u8>> = (0..4).map(|byte| vec![byte]).collect();
+            tokens.resize_with(first, Vec::new);
+            let mut list: Vec<Merge> = Vec::new();
+            while list.len() < 100 {
+                let mut part = || match next(4 + list.len()) {
+                    byte @ 0..4 => byte as TokenId,
+                    made => list[made - 4].id,
+                };
+                let (left, right) = (part(), part());
+                if list.iter().all(|merge| (merge.left, merge.right) != (left, right)) {
+                    list.push(Merge { left, right, id: tokens.len() as TokenId });
+                    tokens.push([&tokens[left as usize][..], &tokens[right as usize]].concat());
+                }
+            }
+            let tokens = tokens.into_iter().map(|token| Some(token).filter(|token| !token.is_empty()));
+            let vocabulary = Vocabulary::new(tokens).unwrap();
+            let merges = Merges::new(list.clone(), &vocabulary).unwrap();
+            let mut lockstep = Lockstep::new();
+            for _ in 0..30 {
+                let words: Vec<Vec<TokenId>> = (0..next(WORDS + 1))
+                    .map(|_| (0..1 + next(MAX_LEN)).map(|_| next(4) as TokenId).collect())
+                    .collect();
+                for simd in SimdLevel::available() {
+                    lockstep.clear();
+                    words.iter().for_each(|word| lockstep.push(word.iter().copied(), &merges));
+                    lockstep.merge(&merges, simd);
+                    for (number, word) in words.iter().enumerate() {
+                        let ids: Vec<TokenId> = lockstep.ids(number).collect();
+                        assert_eq!(ids, naive::merge(word.clone(), &list), "{word:?} {simd:?}");
+                    }
+                }
+            }
+        }
+    }
 }
