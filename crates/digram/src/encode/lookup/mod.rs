@@ -5,26 +5,26 @@
 //! pieces are looked up.
 
 mod char_table;
+mod group;
 mod table;
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
-use crate::index::{TokenIndex, start_of};
+use crate::error::Result;
+use crate::index::TokenIndex;
 use crate::interrupt::{Interrupt, Never};
-use crate::memory;
 use crate::vocabulary::TokenId;
 
 use super::kernels::Kernel;
-use super::kernels::lockstep;
-use super::kernels::ranked::Ranked;
 use super::safe_splits::SafeSplits;
 use super::{Scratch, Sink};
 use char_table::CharTable;
 pub(super) use char_table::Packed;
+use group::Group;
+pub(super) use group::{MissedIds, Misses};
 pub(crate) use table::GROUP;
 use table::Owner;
-pub(super) use table::{Asked, Table};
+pub(super) use table::{Keys, Table};
 
 /// A group of this many bytes or more is encoded pretoken by pretoken.
 const LONG: usize = 1 << 14;
@@ -44,7 +44,7 @@ pub(super) struct Lookup {
     kernel: Kernel,
     /// The owner of the keys of its pretokens.
     owner: Owner,
-    /// Whether pretokens are split before they are looked up.
+    /// Whether pretokens that may have places to split are split before they are looked up.
     splits_first: bool,
 }
 
@@ -56,7 +56,7 @@ impl Lookup {
         kernel: Kernel,
     ) -> Lookup {
         let owner = if kernel.looks_up() { Owner::Upper } else { Owner::Pretoken };
-        // A piece that becomes something else than a pretoken of the same bytes is looked up elsewhere.
+        // Only if a piece has the ids of a pretoken of the same bytes.
         let splits_first = splits.is_some() && whole_piece.is_none() && owner == Owner::Pretoken;
         Lookup { whole, whole_piece, splits, char_table: CharTable::new(), kernel, owner, splits_first }
     }
@@ -101,15 +101,16 @@ impl Lookup {
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if ends.last().is_some_and(|end| end - start > LONG) {
+        let group = Group { text, start, ends, are_split: false };
+        if group.len() > LONG {
             return self.encode_long(text, start, ends, scratch, interrupt, sink);
         }
         match sink.list() {
-            Some(ids) => self.encode_group(text, start, ends, scratch, interrupt, ids),
+            Some(ids) => self.encode_group(group, scratch, interrupt, ids),
             None => {
                 let mut ids = std::mem::take(&mut scratch.group);
                 ids.clear();
-                let encoded = self.encode_group(text, start, ends, scratch, interrupt, &mut ids);
+                let encoded = self.encode_group(group, scratch, interrupt, &mut ids);
                 if encoded.is_ok() {
                     sink.push_ids(&ids);
                 }
@@ -117,107 +118,6 @@ impl Lookup {
                 encoded
             }
         }
-    }
-
-    /// Appends the ids of a group, after splitting those of its pretokens that may have places to split.
-    #[inline]
-    fn encode_group(
-        &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
-        ids: &mut Vec<TokenId>,
-    ) -> Result<()> {
-        let end = ends.last().copied().unwrap_or(start);
-        match &self.splits {
-            Some(splits) if self.splits_first && !text[start..end].is_ascii() => {
-                self.encode_split_group(splits, text, start, ends, scratch, interrupt, ids)
-            }
-            _ => self.encode_whole_group(text, start, ends, scratch, interrupt, ids, false),
-        }
-    }
-
-    /// Appends the ids of a group whose pretokens are split first, so that the pieces are looked up
-    /// together.
-    #[inline(never)]
-    #[allow(clippy::too_many_arguments)]
-    fn encode_split_group(
-        &self,
-        splits: &SafeSplits,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
-        ids: &mut Vec<TokenId>,
-    ) -> Result<()> {
-        let mut pieces = [0; GROUP];
-        let (mut count, mut begin, mut from) = (0, start, start);
-        for &end in ends {
-            let mut add = |end: usize, scratch: &mut Scratch| {
-                pieces[count] = end;
-                count += 1;
-                if count == GROUP {
-                    let start = std::mem::replace(&mut begin, end);
-                    count = 0;
-                    self.encode_whole_group(text, start, &pieces, scratch, interrupt, ids, true)?;
-                }
-                Ok(())
-            };
-            if has_splits(&text[from..end]) {
-                let mut at = from;
-                splits.split(&text[from..end], interrupt, |piece, _| {
-                    at += piece.len();
-                    add(at, scratch)
-                })?;
-            } else {
-                add(end, scratch)?;
-            }
-            from = end;
-        }
-        if count > 0 {
-            self.encode_whole_group(text, begin, &pieces[..count], scratch, interrupt, ids, true)?;
-        }
-        Ok(())
-    }
-
-    /// Appends the ids of a group of pretokens, or of pieces of them if they `are_split`.
-    #[inline]
-    #[allow(clippy::too_many_arguments)]
-    fn encode_whole_group(
-        &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
-        ids: &mut Vec<TokenId>,
-        are_split: bool,
-    ) -> Result<()> {
-        scratch.table.prepare()?;
-        // A byte becomes at most one id, and some ids are written beyond the last.
-        memory::try_reserve(ids, ends.last().map_or(0, |end| end - start) + table::BEYOND)?;
-        let before = ids.len();
-        // SAFETY: there is memory for an id for each byte of the pretokens, and for those beyond.
-        let found = unsafe {
-            let place = ids.as_mut_ptr().add(before);
-            scratch.table.get_many(self.owner, text, start, ends, &mut scratch.asked, place)
-        };
-        if !scratch.asked.has_missing() {
-            // SAFETY: these ids were written, one after the other.
-            unsafe { ids.set_len(before + found) };
-            return Ok(());
-        }
-        self.encode_missing(text, start, ends, scratch, interrupt, are_split)?;
-        // SAFETY: as above; the ids of the other pretokens are among those that have a byte each.
-        unsafe {
-            let place = ids.as_mut_ptr().add(before);
-            let all = scratch.late.insert_into(place, found, &scratch.asked);
-            ids.set_len(before + all);
-        }
-        Ok(())
     }
 
     /// Like `encode`, for groups with long pretokens, whose ids are written to the sink directly.
@@ -249,115 +149,6 @@ impl Lookup {
         Ok(())
     }
 
-    /// Finds the ids of the pretokens of a group that are not in the table.
-    fn encode_missing(
-        &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
-        are_split: bool,
-    ) -> Result<()> {
-        let in_lockstep = self.kernel.in_lockstep();
-        scratch.late.reset(scratch.asked.gaps().len());
-        for at in 0..scratch.asked.gaps().len() {
-            let number = scratch.asked.number(at);
-            let (from, end) = (start_of(number, start, ends), ends[number]);
-            let is_short = end - from <= lockstep::MAX_LEN && (are_split || !has_splits(&text[from..end]));
-            // A table that has all tokens was searched for these bytes.
-            if is_short && in_lockstep.is_some() && scratch.table.has_token_keys(end - from) {
-                scratch.late.words.push(at as u32);
-                continue;
-            }
-            // Another pretoken of the group may have been the same.
-            if let Some(ids) = scratch.table.get(self.owner, text, from, end) {
-                scratch.late.set(at, ids.as_slice());
-                continue;
-            }
-            if let Some(id) = self.whole.get_in(text, from, end) {
-                scratch.late.set(at, &[id]);
-                scratch.table.put(self.owner, text, from, end, &[id], self.tokens());
-                continue;
-            }
-            if is_short && in_lockstep.is_some() {
-                scratch.late.words.push(at as u32);
-                continue;
-            }
-            scratch
-                .with_list(|scratch, ids| {
-                    self.encode_new(text, from, end, scratch, interrupt, ids, are_split)?;
-                    scratch.late.set(at, ids);
-                    Ok(())
-                })
-                .map_err(|error: Error| error.shifted(from))?;
-        }
-        if let Some(ranked) = in_lockstep {
-            self.encode_words(text, start, ends, scratch, ranked);
-        }
-        Ok(())
-    }
-
-    /// Merges the words of a group in lockstep.
-    fn encode_words(
-        &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        scratch: &mut Scratch,
-        ranked: &Ranked,
-    ) {
-        let words = std::mem::take(&mut scratch.late.words);
-        let mut rest = words.iter();
-        loop {
-            // The numbers of up to as many different words as are merged together.
-            let mut together = [(0, 0, 0); lockstep::WORDS];
-            let mut count = 0;
-            let mut same = [(0, 0); lockstep::WORDS];
-            let mut repeated = 0;
-            while count < lockstep::WORDS && repeated < lockstep::WORDS {
-                let Some(&at) = rest.next() else { break };
-                let at = at as usize;
-                let number = scratch.asked.number(at);
-                let (from, end) = (start_of(number, start, ends), ends[number]);
-                if let Some(ids) = scratch.table.get(self.owner, text, from, end) {
-                    scratch.late.set(at, ids.as_slice());
-                    continue;
-                }
-                let word = &text[from..end];
-                match together[..count].iter().find(|&&(_, from, end)| text[from..end] == *word) {
-                    Some(&(first, ..)) => {
-                        same[repeated] = (at, first);
-                        repeated += 1;
-                    }
-                    None => {
-                        together[count] = (at, from, end);
-                        count += 1;
-                    }
-                }
-            }
-            if count == 0 {
-                break;
-            }
-            let together = &together[..count];
-            ranked
-                .merge_words(together.iter().map(|&(_, from, end)| &text[from..end]), &mut scratch.lockstep);
-            for (number, &(at, from, end)) in together.iter().enumerate() {
-                let mut ids = [0; lockstep::MAX_LEN];
-                let mut len = 0;
-                for id in scratch.lockstep.ids(number) {
-                    ids[len] = id;
-                    len += 1;
-                }
-                let ids = &ids[..len];
-                scratch.late.set(at, ids);
-                scratch.table.put(self.owner, text, from, end, ids, self.tokens());
-            }
-            same[..repeated].iter().for_each(|&(at, first)| scratch.late.set_as(at, first));
-        }
-        scratch.late.words = words;
-    }
-
     /// The tokens that a large table starts with.
     fn tokens(&self) -> Option<&TokenIndex> {
         (self.owner == Owner::Pretoken).then_some(&*self.whole)
@@ -378,7 +169,7 @@ impl Lookup {
             return Ok(());
         }
         scratch.with_list(|scratch, ids| {
-            self.encode_new(text, start, end, scratch, interrupt, ids, false)?;
+            self.encode_new(text, start, end, scratch, interrupt, ids)?;
             sink.push_ids(ids);
             Ok(())
         })
@@ -386,7 +177,6 @@ impl Lookup {
 
     /// Encodes the pretoken `text[start..end]`, and caches its ids if it is likely to recur; `ids` is an
     /// empty list.
-    #[allow(clippy::too_many_arguments)]
     fn encode_new(
         &self,
         text: &[u8],
@@ -395,10 +185,9 @@ impl Lookup {
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
-        is_split: bool,
     ) -> Result<()> {
         let is_word = end - start <= WORD;
-        let has_splits = !is_split && has_splits(&text[start..end]);
+        let has_splits = has_splits(&text[start..end]);
         match self.kernel.looks_up() || is_word && !has_splits {
             true => self.kernel.encode(text, start, end, scratch, interrupt, ids)?,
             false => self.encode_in_pieces(text, start, end, scratch, interrupt, ids)?,
@@ -408,6 +197,22 @@ impl Lookup {
             scratch.table.prepare()?;
             scratch.table.put(self.owner, text, start, end, ids, self.tokens());
         }
+        Ok(())
+    }
+
+    /// Encodes and caches the piece `text[start..end]` of a pretoken, which cannot be split further; `ids` is
+    /// an empty list.
+    fn encode_piece_of_group(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        self.kernel.encode(text, start, end, scratch, interrupt, ids)?;
+        scratch.table.put(self.owner, text, start, end, ids, self.tokens());
         Ok(())
     }
 

@@ -1,18 +1,19 @@
-//! What pretokens become: one table for tokens and for words that were merged, one for each thread.
+//! A table from pretokens to their ids: tokens, and words that were merged. Each thread has its own.
 //!
-//! An entry is half a line of memory and holds up to 15 bytes with up to four ids, so that what most
-//! pretokens become is copied from the one place that is read, whether they are tokens or not: who
-//! asks two tables one after the other waits twice, and the processor guesses wrong which has the
-//! answer. Entries of more ids, or of longer pretokens, say where in an arena the rest lies.
+//! An entry is half a cache line: up to 15 bytes and up to four ids. So the ids of most pretokens are
+//! copied from the one line that is read, whether the pretoken is a token or not; with a second table for
+//! merged words, a look-up would wait for memory twice, and the processor would mispredict which table
+//! has the entry. An entry with more ids, or of a longer pretoken, refers to an arena.
 //!
-//! A table never changes a result, since an entry stands for exactly the bytes it was made from. It
-//! starts small, so that a short text takes little memory, is filled with all tokens when it has
-//! outgrown that, and starts anew with them when it is as large as it may be.
+//! A table never changes a result, since an entry is found only for exactly the bytes that it was made
+//! from. It starts small, because short texts need few entries. When it has outgrown its first size, it is
+//! filled with all tokens; when it has reached its maximum size, it is cleared and filled with them again.
 //!
-//! Tried and lost: a small table of what is frequent before a large one, in near memory (7 to 9 ns for
-//! a pretoken in place of 5.5: each that is not there is a branch guessed wrong). A loop that looks up
-//! while it splits, and keys some places ahead in a ring, in place of groups.
+//! Tried and rejected: a small table of the frequent pretokens, in a near cache, before a large one (7 to
+//! 9 ns for a pretoken instead of 5.5, because of mispredicted branches); looking up while splitting,
+//! with keys that are computed some places ahead, instead of groups.
 
+use super::group::{Group, Misses};
 use crate::bits::seeds;
 use crate::cpu::{SimdLevel, prefetch};
 use crate::error::Result;
@@ -20,68 +21,70 @@ use crate::index::{TokenIndex, TokenKey, near_the_end};
 use crate::pages::{Pages, Zero};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 
-/// How many pretokens are looked up together: enough that memory is asked for long before it is read,
-/// few enough that their keys stay near.
+/// The number of pretokens that are looked up together: enough that memory is prefetched long before it is
+/// read, and few enough that their keys stay in the nearest cache.
 pub(crate) const GROUP: usize = 128;
 
-/// The most bytes of a pretoken that is kept.
+/// Longer pretokens are not stored, in bytes.
 pub(super) const LONGEST: usize = 256;
 
-/// The lines of a new table.
+/// The number of lines of a new table.
 const FEW_LINES: usize = 1 << 8;
 
-/// A table of so many lines is filled with all tokens when it has to grow.
+/// A table of this many lines is filled with all tokens when it has to grow.
 const SEEDED_LINES: usize = 1 << 12;
 
-/// The most bytes of all lines, and of the arena.
-const MOST_LINES: usize = (32 << 20) / size_of::<Line>();
-const MOST_ARENA: usize = (4 << 20) / size_of::<u32>();
+/// The maximum number of lines: 32 MiB.
+const MAX_LINES: usize = (32 << 20) / size_of::<Line>();
 
-/// The most ids in an entry itself.
+/// The maximum length of the arena: 4 MiB.
+const MAX_ARENA: usize = (4 << 20) / size_of::<u32>();
+
+/// The maximum number of ids in an entry.
 const FEW: usize = 4;
 
-/// Ids are smaller than this, and above them is a count.
+/// The bits of an id; the bits above them are a count.
 const ID_BITS: u32 = 24;
 const ID_MASK: u32 = (1 << ID_BITS) - 1;
 const _: () = assert!(MAX_VOCAB_SIZE <= 1 << ID_BITS);
 
-/// So many ids may be written behind the last.
+/// The number of ids that may be written beyond the last one.
 pub(super) const BEYOND: usize = FEW;
 
-/// The count of an entry whose ids lie in the arena.
+/// The count of an entry whose ids are in the arena.
 const FAR: u32 = 0xff;
 
-/// Up to 15 bytes and their number, a hash of more than those, or 0, with what they become.
+/// A key (up to 15 bytes and their number, or a hash of more bytes, or 0) and its ids.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 struct Entry {
     key: u128,
-    /// The ids, zeros behind them, with their count above the last. With a count of [`FAR`]: where in
-    /// the arena there are more, how many they are, and, for a hash, the number of its bytes, which
-    /// are behind them.
+    /// The ids, padded with zeros, and their count in the upper bits of the last. With a count of [`FAR`]:
+    /// the offset of the ids in the arena, their number, and, if the key is a hash, the number of bytes,
+    /// which follow the ids in the arena.
     ids: [u32; FEW],
 }
 
-/// A line of memory.
+/// A cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([Entry; 2]);
 
 const _: () = assert!(size_of::<Line>() == 64);
 
-// SAFETY: as it says; without padding, since a line has 64 bytes.
+// SAFETY: all bytes of it are zeros, and it has no padding, since a line has 64 bytes.
 unsafe impl Zero for Line {
     const ZERO: Line = Line([Entry { key: 0, ids: [0; FEW] }; 2]);
 }
 
-/// Whose key it is, where different ones share a table: the highest bits of a key.
+/// What a key is for, in its highest bits: equal bytes may have different ids.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
     /// A pretoken.
     Pretoken,
-    /// A piece of one, where these may become something else.
+    /// A piece of a pretoken, if pieces may have other ids than pretokens.
     Piece,
-    /// A pretoken of a tokenizer whose kernel looks up words in it on its own.
+    /// A pretoken, if the kernel looks up the words in it.
     Upper,
 }
 
@@ -92,51 +95,31 @@ impl Owner {
     }
 }
 
-/// The bit of the keys that are hashes of longer pretokens.
+/// The bit of keys that are hashes.
 const LONG: u128 = 1 << 125;
 
-/// What is known of a group of pretokens that are looked up.
-pub(in crate::encode) struct Asked {
+/// The keys of a group, and the lines in which they are looked up.
+pub(in crate::encode) struct Keys {
     keys: [u128; GROUP],
-    places: [u32; GROUP],
-    /// How many of them are not in the table.
-    missing: usize,
-    /// Which these are, and how many ids there are of all before each.
-    numbers: [u16; GROUP],
-    gaps: [u32; GROUP],
+    lines: [u32; GROUP],
 }
 
-impl Asked {
-    pub(in crate::encode) fn new() -> Asked {
-        Asked { keys: [0; GROUP], places: [0; GROUP], missing: 0, numbers: [0; GROUP], gaps: [0; GROUP] }
-    }
-
-    /// The number of the pretoken that is the `at`th that is not in the table.
-    pub(super) fn number(&self, at: usize) -> usize {
-        usize::from(self.numbers[at])
-    }
-
-    /// How many ids of others there are before each that is not in the table.
-    pub(in crate::encode) fn gaps(&self) -> &[u32] {
-        &self.gaps[..self.missing]
-    }
-
-    pub(super) fn has_missing(&self) -> bool {
-        self.missing > 0
+impl Keys {
+    pub(in crate::encode) fn new() -> Keys {
+        Keys { keys: [0; GROUP], lines: [0; GROUP] }
     }
 }
 
 /// See the [module](self).
 pub(in crate::encode) struct Table {
     lines: Pages<Line>,
-    /// What has no room in an entry: ids, and bytes behind them.
+    /// Ids that do not fit into entries, and the bytes of long pretokens behind them.
     arena: Vec<u32>,
-    /// How many entries there are.
-    taken: usize,
+    /// The number of entries.
+    count: usize,
     /// Whether it was filled with all tokens.
     has_tokens: bool,
-    /// The most lines.
-    most: usize,
+    max_lines: usize,
     seeds: [u64; 2],
     simd: SimdLevel,
 }
@@ -146,26 +129,26 @@ impl Table {
         Table {
             lines: Pages::default(),
             arena: Vec::new(),
-            taken: 0,
+            count: 0,
             has_tokens: false,
-            most: MOST_LINES,
+            max_lines: MAX_LINES,
             seeds: seeds(),
             simd: SimdLevel::best(),
         }
     }
 
-    /// How many bytes it takes.
+    /// Its size in bytes.
     pub(in crate::encode) fn bytes(&self) -> usize {
         size_of_val(&*self.lines) + self.arena.capacity() * size_of::<u32>()
     }
 
-    /// Whether it contains every token of this many bytes that a pretoken can become.
+    /// Whether it contains all tokens of this many bytes.
     #[inline]
-    pub(super) fn has_token_keys(&self, len: usize) -> bool {
+    pub(super) fn has_tokens_of_len(&self, len: usize) -> bool {
         self.has_tokens && len <= TokenKey::MAX
     }
 
-    /// Makes a table without lines one with some.
+    /// Allocates the lines of a new table.
     #[inline]
     pub(super) fn prepare(&mut self) -> Result<()> {
         if self.lines.is_empty() {
@@ -174,31 +157,29 @@ impl Table {
         Ok(())
     }
 
-    /// Writes the ids of up to [`GROUP`] pretokens, which stand one after the other in `text` from
-    /// `start`, each up to one of `ends`, and returns how many ids these are. Those that are not here
-    /// are left out, and noted in `asked`.
+    /// Writes the ids of a group to `ids`, in order, and returns their number. Pretokens that it does not
+    /// contain are left out and added to `misses`.
     ///
     /// # Safety
     ///
-    /// There is memory behind `ids` for four more of them than the pretokens have bytes.
+    /// `ids` points to memory for [`BEYOND`] more ids than the group has bytes.
     #[inline]
     pub(super) unsafe fn get_many(
         &self,
         owner: Owner,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        asked: &mut Asked,
+        group: Group,
+        keys: &mut Keys,
+        misses: &mut Misses,
         ids: *mut TokenId,
     ) -> usize {
-        // SAFETY: the way was chosen because the processor has these instructions; the rest as above.
+        // SAFETY: the level was chosen because the processor supports it; the rest as above.
         unsafe {
             match self.simd {
                 #[cfg(target_arch = "x86_64")]
-                SimdLevel::Avx512 => self.get_many_avx512(owner, text, start, ends, asked, ids),
+                SimdLevel::Avx512 => self.get_many_avx512(owner, group, keys, misses, ids),
                 #[cfg(target_arch = "x86_64")]
-                SimdLevel::Avx2 => self.get_many_avx2(owner, text, start, ends, asked, ids),
-                SimdLevel::Plain => self.get_many_by(owner, text, start, ends, asked, ids, |line, key| {
+                SimdLevel::Avx2 => self.get_many_avx2(owner, group, keys, misses, ids),
+                SimdLevel::Plain => self.get_many_by(owner, group, keys, misses, ids, |line, key| {
                     let same = |number: usize| u32::from(line.0[number].key == key);
                     same(0) | same(1) << 1
                 }),
@@ -211,10 +192,9 @@ impl Table {
     unsafe fn get_many_avx512(
         &self,
         owner: Owner,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        asked: &mut Asked,
+        group: Group,
+        keys: &mut Keys,
+        misses: &mut Misses,
         ids: *mut TokenId,
     ) -> usize {
         use std::arch::x86_64::*;
@@ -228,7 +208,7 @@ impl Table {
             same & 1 | same >> 3 & 2
         };
         // SAFETY: as the caller promises.
-        unsafe { self.get_many_by(owner, text, start, ends, asked, ids, same) }
+        unsafe { self.get_many_by(owner, group, keys, misses, ids, same) }
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -236,10 +216,9 @@ impl Table {
     unsafe fn get_many_avx2(
         &self,
         owner: Owner,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        asked: &mut Asked,
+        group: Group,
+        keys: &mut Keys,
+        misses: &mut Misses,
         ids: *mut TokenId,
     ) -> usize {
         use std::arch::x86_64::*;
@@ -254,86 +233,72 @@ impl Table {
             is(0) | is(1) << 1
         };
         // SAFETY: as the caller promises.
-        unsafe { self.get_many_by(owner, text, start, ends, asked, ids, same) }
+        unsafe { self.get_many_by(owner, group, keys, misses, ids, same) }
     }
 
-    /// `same` tells by a bit each whether the entries of a line have a key.
-    #[allow(clippy::too_many_arguments)]
+    /// `same` returns a bit for each entry of a line: whether it has this key.
     #[inline(always)]
     unsafe fn get_many_by(
         &self,
         owner: Owner,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        asked: &mut Asked,
+        group: Group,
+        keys: &mut Keys,
+        misses: &mut Misses,
         ids: *mut TokenId,
         same: impl Fn(&Line, u128) -> u32,
     ) -> usize {
-        // The compiler sees from this that all numbers are inside the arrays.
-        let ends = &ends[..ends.len().min(GROUP)];
+        // The compiler derives from this that all numbers are inside the arrays.
+        let len = group.ends.len().min(GROUP);
         let mask = self.lines.len() - 1;
-        let mut from = start;
-        for (number, &end) in ends.iter().enumerate() {
-            let key = self.key(owner, text, from, end);
-            let place = self.hash(key) as usize & mask;
-            prefetch(&self.lines[place]);
-            (asked.keys[number], asked.places[number]) = (key, place as u32);
-            from = end;
+        let mut start = group.start;
+        for (number, &end) in group.ends[..len].iter().enumerate() {
+            let key = self.key(owner, group.text, start, end);
+            let line = self.hash(key) as usize & mask;
+            prefetch(&self.lines[line]);
+            (keys.keys[number], keys.lines[number]) = (key, line as u32);
+            start = end;
         }
-        let (mut count, mut missing) = (0, 0);
-        // By number: zipped, the arrays took more stores each time.
+        misses.clear();
+        let mut count = 0;
+        // With zipped iterators the compiler stores more in each iteration.
         #[allow(clippy::needless_range_loop)]
-        for number in 0..ends.len() {
-            let (key, place) = (asked.keys[number], asked.places[number] as usize);
-            let mut line = &self.lines[place & mask];
+        for number in 0..len {
+            let (key, first) = (keys.keys[number], keys.lines[number] as usize);
+            let mut line = &self.lines[first & mask];
             let mut found = same(line, key);
             if found == 0 {
-                line = &self.lines[step(place, 1) & mask];
+                line = &self.lines[step(first, 1) & mask];
                 found = same(line, key);
             }
-            // Which of the two it is cannot be foretold, but that it is one of them can.
+            // Without a branch on which of the two entries it is, which cannot be predicted.
             let entry = &line.0[(found >> 1) as usize & 1];
             let own = entry.ids[FEW - 1] >> ID_BITS;
             if found != 0 && own <= FEW as u32 {
                 let mut few = entry.ids;
                 few[FEW - 1] &= ID_MASK;
-                // SAFETY: no pretoken before this one became more ids than it has bytes, and there is
-                // memory for four more.
+                // SAFETY: no pretoken has more ids than bytes, and there is memory for four more.
                 unsafe { ids.add(count).cast::<[u32; FEW]>().write_unaligned(few) };
                 count += own as usize;
                 continue;
             }
-            let far = match found {
-                0 => None,
-                _ => self.far(entry, text, start, ends, number),
-            };
+            let far = if found == 0 { None } else { self.far_ids(entry, group.bytes(number)) };
             match far {
-                // SAFETY: as above; an entry holds what exactly these bytes become.
+                // SAFETY: as above.
                 Some(far) => unsafe {
                     std::ptr::copy_nonoverlapping(far.as_ptr(), ids.add(count), far.len());
                     count += far.len();
                 },
-                None => {
-                    (asked.numbers[missing], asked.gaps[missing]) = (number as u16, count as u32);
-                    missing += 1;
-                }
+                None => misses.push(number, count),
             }
         }
-        asked.missing = missing;
         count
     }
 
-    /// The ids of an entry that are in the arena, if it is that of the pretoken of this number.
+    /// The ids of an entry that are in the arena, if the entry is that of this pretoken: hashes may be equal.
     #[inline(never)]
-    fn far(&self, entry: &Entry, text: &[u8], start: usize, ends: &[usize], number: usize) -> Option<&[u32]> {
-        let from = if number == 0 { start } else { ends[number - 1] };
-        self.far_of(entry, &text[from..ends[number]])
-    }
-
-    fn far_of(&self, entry: &Entry, pretoken: &[u8]) -> Option<&[u32]> {
-        let [at, count, len, _] = entry.ids.map(|number| number as usize);
-        let rest = &self.arena[at..];
+    fn far_ids(&self, entry: &Entry, pretoken: &[u8]) -> Option<&[u32]> {
+        let [offset, count, len, _] = entry.ids.map(|number| number as usize);
+        let rest = &self.arena[offset..];
         if entry.key & LONG != 0 {
             let bytes = &rest[count..][..len.div_ceil(size_of::<u32>())];
             if len != pretoken.len() || !is_stored(bytes, pretoken) {
@@ -356,7 +321,7 @@ impl Table {
                 if entry.key == key {
                     match entry.ids[FEW - 1] >> ID_BITS {
                         FAR => {
-                            if let Some(ids) = self.far_of(entry, &text[start..end]) {
+                            if let Some(ids) = self.far_ids(entry, &text[start..end]) {
                                 return Some(Ids::Far(ids));
                             }
                         }
@@ -375,8 +340,8 @@ impl Table {
         }
     }
 
-    /// Remembers the ids of `text[start..end]`, which is not here, unless there is no room for them.
-    /// `tokens` are those that pretokens are looked up in; a larger table is filled with them.
+    /// Adds `text[start..end]` with its ids, unless it is too long or there is no memory for it. It must not
+    /// be in the table yet. `tokens` are the tokens that a table is filled with when it grows.
     pub(super) fn put(
         &mut self,
         owner: Owner,
@@ -386,7 +351,7 @@ impl Table {
         ids: &[TokenId],
         tokens: Option<&TokenIndex>,
     ) {
-        if end - start > LONGEST || end == start || !self.has_room(tokens) {
+        if end - start > LONGEST || end == start || !self.has_space(tokens) {
             return;
         }
         let key = self.key(owner, text, start, end);
@@ -397,7 +362,7 @@ impl Table {
         } else {
             let bytes = if key & LONG == 0 { &[][..] } else { &text[start..end] };
             let more = ids.len() + bytes.len().div_ceil(size_of::<u32>());
-            if self.arena.len() + more > MOST_ARENA {
+            if self.arena.len() + more > MAX_ARENA {
                 self.start_anew(tokens);
             }
             if self.arena.try_reserve(more).is_err() {
@@ -416,57 +381,56 @@ impl Table {
             let place = step(self.hash(entry.key) as usize, steps) & (self.lines.len() - 1);
             if let Some(free) = self.lines[place].0.iter_mut().find(|entry| entry.key == 0) {
                 *free = entry;
-                self.taken += 1;
+                self.count += 1;
                 return;
             }
             steps += 1;
         }
     }
 
-    /// Whether there is room for an entry, for which the table grows or starts anew.
+    /// Whether there is space for another entry; if there is none, the table grows or is cleared.
     #[inline]
-    fn has_room(&mut self, tokens: Option<&TokenIndex>) -> bool {
-        // Of the entries three in five: of the lines that are read in vain then, few have a full one
-        // behind them.
-        if self.taken * 5 < self.lines.len() * 6 { true } else { self.make_room(tokens) }
+    fn has_space(&mut self, tokens: Option<&TokenIndex>) -> bool {
+        // Three of five entries are used at most, so that few keys are behind their second line.
+        if self.count * 5 < self.lines.len() * 6 { true } else { self.make_space(tokens) }
     }
 
     #[cold]
-    fn make_room(&mut self, tokens: Option<&TokenIndex>) -> bool {
+    fn make_space(&mut self, tokens: Option<&TokenIndex>) -> bool {
         let (mut lines, mut seeded) = (self.lines.len().max(FEW_LINES / 4) * 4, None);
         if self.lines.len() >= SEEDED_LINES {
             lines = self.lines.len() * 2;
-            // Where all tokens take less than it may be, there is room for as many words again.
+            // With all tokens, at least half of the maximum size is left for words.
             if let (Some(tokens), false) = (tokens, self.has_tokens)
-                && tokens.key_count() <= self.most / 2
+                && tokens.key_count() <= self.max_lines / 2
             {
                 lines = lines.max(tokens.key_count().next_power_of_two());
                 seeded = Some(tokens);
             }
         }
-        let lines = lines.min(self.most);
+        let lines = lines.min(self.max_lines);
         if lines > self.lines.len() {
             if let Ok(larger) = Pages::zeroed(lines) {
                 self.replace_by(larger, seeded);
                 return true;
             }
-            // Without the memory for more it stays as large as it is.
-            self.most = self.lines.len();
+            // Without memory for more, the table keeps its size.
+            self.max_lines = self.lines.len();
         }
         self.start_anew(tokens);
-        self.taken * 5 < self.lines.len() * 6
+        self.count * 5 < self.lines.len() * 6
     }
 
-    /// Takes other memory, with what is known.
+    /// Moves all entries to other memory, which is filled with `tokens` first.
     fn replace_by(&mut self, larger: Pages<Line>, tokens: Option<&TokenIndex>) {
         let lines = std::mem::replace(&mut self.lines, larger);
-        self.taken = 0;
+        self.count = 0;
         if let Some(tokens) = tokens {
             self.fill(tokens);
         }
         for entry in lines.iter().flat_map(|line| line.0).filter(|entry| entry.key != 0) {
-            // Hashes were made by other numbers if these are those of the tokens now; ids that are one
-            // are those of a token, which is here.
+            // With the seeds of the tokens, hashes are different; and an entry with one id is a token,
+            // which has been added.
             let is_token = entry.ids[FEW - 1] >> ID_BITS == 1 && entry.key < Owner::Piece.bits();
             if tokens.is_none() || entry.key & LONG == 0 && !is_token {
                 self.insert(entry);
@@ -474,9 +438,9 @@ impl Table {
         }
     }
 
-    /// Fills the empty table with all tokens that have a key.
+    /// Fills the empty table with all tokens of up to 15 bytes.
     fn fill(&mut self, tokens: &TokenIndex) {
-        // By the same numbers, so that what lies together in the index does here.
+        // With the seeds of the index, the tokens come in the order of the lines they belong to.
         self.seeds = tokens.seeds();
         for (key, id) in tokens.keys() {
             self.insert(Entry { key: key.number(), ids: [id, 0, 0, 1 << ID_BITS] });
@@ -484,12 +448,12 @@ impl Table {
         self.has_tokens = true;
     }
 
-    /// Forgets all but tokens.
+    /// Removes all entries but the tokens.
     #[cold]
     fn start_anew(&mut self, tokens: Option<&TokenIndex>) {
         self.lines.fill(Line::ZERO);
         self.arena.clear();
-        self.taken = 0;
+        self.count = 0;
         if let (Some(tokens), true) = (tokens, self.has_tokens) {
             self.fill(tokens);
         }
@@ -503,11 +467,11 @@ impl Table {
         number | owner.bits()
     }
 
-    /// The same of more than 15 bytes.
+    /// The key of more than 15 bytes: a hash and their number.
     #[inline(never)]
     fn long_key(&self, text: &[u8], start: usize, end: usize) -> u128 {
         let mut hash = self.seeds[1] ^ (end - start) as u64;
-        // What is too long to be kept is not read whole.
+        // Of a pretoken that is too long to be stored, only the beginning is read.
         let end = end.min(start + LONGEST);
         let mut at = start;
         while at < end {
@@ -531,14 +495,14 @@ impl Table {
     }
 }
 
-/// The line that is read after so many others, for a key whose own is `place`: its neighbour, which
-/// processors fetch with it, and then those behind both.
+/// The line that is read after `steps` others for a key that belongs to line `first`: its neighbour, which
+/// processors fetch with it, and then the lines behind both.
 #[inline(always)]
-fn step(place: usize, steps: usize) -> usize {
-    (place ^ steps & 1).wrapping_add(steps & !1)
+fn step(first: usize, steps: usize) -> usize {
+    (first ^ steps & 1).wrapping_add(steps & !1)
 }
 
-/// Ids that were found.
+/// The ids of an entry.
 pub(super) enum Ids<'a> {
     Few([TokenId; FEW], usize),
     Far(&'a [TokenId]),
@@ -554,7 +518,7 @@ impl Ids<'_> {
     }
 }
 
-/// Bytes as the numbers that the arena holds.
+/// Bytes as numbers for the arena.
 fn stored(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.chunks(size_of::<u32>()).map(|chunk| {
         let mut four = [0; size_of::<u32>()];
@@ -563,7 +527,7 @@ fn stored(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// Whether numbers of the arena are those of these bytes, which are as many.
+/// Whether numbers of the arena are these bytes, which have the same length.
 fn is_stored(numbers: &[u32], bytes: &[u8]) -> bool {
     stored(bytes).eq(numbers.iter().copied())
 }
@@ -572,7 +536,7 @@ fn is_stored(numbers: &[u32], bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// A number of words that stand one after the other, some of which are the same, and their ends.
+    /// Consecutive words, some of which are equal, and their ends.
     fn words(from: u32, count: u32) -> (Vec<u8>, Vec<usize>) {
         let (mut text, mut ends) = (Vec::new(), Vec::new());
         for number in from..from + count {
@@ -585,36 +549,38 @@ mod tests {
         (text, ends)
     }
 
-    /// What a word becomes: the same each time.
+    /// The ids of a word, which depend on its bytes alone.
     fn ids_of(word: &[u8]) -> Vec<TokenId> {
         let sum: u32 = word.iter().map(|&byte| u32::from(byte)).sum();
         (0..1 + sum % 11).map(|id| (id * 1_000_003 + sum) % MAX_VOCAB_SIZE as u32).take(word.len()).collect()
     }
 
     #[test]
-    fn what_is_found_is_what_was_put_in_all_ways() {
+    fn entries_are_found_at_all_simd_levels() {
         let tokens: Vec<Vec<u8>> = (0..7_000u32).map(|id| format!("t{id}").into_bytes()).collect();
         let index: Vec<(TokenId, &[u8])> = (0..).zip(tokens.iter().map(|token| &token[..])).collect();
         let index = TokenIndex::new(&index);
         for simd in SimdLevel::available() {
-            let mut table = Table { simd, most: 1 << 14, ..Table::new() };
+            let mut table = Table { simd, max_lines: 1 << 14, ..Table::new() };
             table.prepare().unwrap();
-            let (mut found, mut anew, mut taken, mut lines) = (0, 0, 0, Vec::new());
+            let (mut found, mut cleared, mut before, mut lines) = (0, 0, 0, Vec::new());
             for round in 0..900u32 {
                 // Every second round repeats the one before it.
                 let (text, ends) = words(round / 2 * 100, GROUP as u32);
                 let mut ids: Vec<TokenId> = vec![0; text.len() + BEYOND];
-                let mut asked = Asked::new();
+                let group = Group { text: &text, start: 0, ends: &ends, are_split: false };
+                let (mut keys, mut misses) = (Keys::new(), Misses::new());
                 // SAFETY: there is memory for an id for each byte, and some more.
-                let count =
-                    unsafe { table.get_many(Owner::Pretoken, &text, 0, &ends, &mut asked, ids.as_mut_ptr()) };
-                let missing: Vec<usize> = (0..asked.gaps().len()).map(|at| asked.number(at)).collect();
+                let count = unsafe {
+                    table.get_many(Owner::Pretoken, group, &mut keys, &mut misses, ids.as_mut_ptr())
+                };
+                let missing: Vec<usize> = (0..misses.len()).map(|miss| misses.number(miss)).collect();
                 let mut expected = Vec::new();
                 for number in 0..ends.len() {
                     let start = if number == 0 { 0 } else { ends[number - 1] };
                     let word = &text[start..ends[number]];
                     if let Ok(at) = missing.binary_search(&number) {
-                        assert_eq!(asked.gaps()[at] as usize, expected.len());
+                        assert_eq!(misses.ids_before()[at] as usize, expected.len());
                         if table.get(Owner::Pretoken, &text, start, ends[number]).is_none() {
                             table.put(
                                 Owner::Pretoken,
@@ -634,12 +600,12 @@ mod tests {
                     assert!(table.get(Owner::Piece, &text, start, ends[number]).is_none());
                 }
                 assert!(ids[..count] == expected, "{simd:?}");
-                anew += usize::from(table.taken < taken);
-                taken = table.taken;
+                cleared += usize::from(table.count < before);
+                before = table.count;
                 lines.push(table.lines.len());
             }
             lines.dedup();
-            assert!(found > 20_000 && anew > 0, "{found} found, {anew} times anew");
+            assert!(found > 20_000 && cleared > 0, "{found} found, {cleared} times cleared");
             assert_eq!(lines, [1 << 8, 1 << 10, 1 << 12, 1 << 13, 1 << 14]);
             let token = b"t6999";
             assert_eq!(table.get(Owner::Pretoken, token, 0, token.len()).unwrap().as_slice(), [6_999]);
@@ -647,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn long_words_that_share_a_key_are_told_apart() {
+    fn long_words_with_the_same_key_are_distinguished() {
         let mut table = Table::new();
         table.prepare().unwrap();
         let (one, other) = (b"a word of twenty-one.".as_slice(), b"another, which is as.".as_slice());
@@ -660,12 +626,11 @@ mod tests {
         table.lines.fill(Line::ZERO);
         table.insert(entry);
         assert!(table.get(Owner::Pretoken, other, 0, other.len()).is_none());
-        let mut asked = Asked::new();
-        let mut ids = [0; 40];
-        // SAFETY: there is memory for as many as bytes, and more.
-        let count = unsafe {
-            table.get_many(Owner::Pretoken, other, 0, &[other.len()], &mut asked, ids.as_mut_ptr())
-        };
-        assert_eq!((count, asked.gaps()), (0, &[0][..]));
+        let group = Group { text: other, start: 0, ends: &[other.len()], are_split: false };
+        let (mut keys, mut misses, mut ids) = (Keys::new(), Misses::new(), [0; 40]);
+        // SAFETY: there is memory for as many ids as bytes, and more.
+        let count =
+            unsafe { table.get_many(Owner::Pretoken, group, &mut keys, &mut misses, ids.as_mut_ptr()) };
+        assert_eq!((count, misses.ids_before()), (0, &[0][..]));
     }
 }
