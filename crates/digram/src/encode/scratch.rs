@@ -1,7 +1,7 @@
 //! Scratch memory of a thread.
 
 use super::kernels::lockstep::Lockstep;
-use super::kernels::{events, long};
+use super::kernels::{events, lockstep, long};
 use super::lookup::{Keys, MissedIds, Misses, Table};
 use crate::vocabulary::TokenId;
 
@@ -18,7 +18,8 @@ pub(crate) struct Scratch {
     spare: Vec<Vec<TokenId>>,
     /// The ids of a group, for sinks that are not lists.
     pub(super) group: Vec<TokenId>,
-    pub(super) lockstep: Box<Lockstep>,
+    pub(super) short_words: Box<Lockstep<{ lockstep::SHORT }>>,
+    pub(super) long_words: Box<Lockstep<{ lockstep::LONG }>>,
     pub(super) long: long::LongScratch,
     pub(super) events: events::EventScratch,
 }
@@ -32,7 +33,8 @@ impl Scratch {
             missed_ids: MissedIds::default(),
             spare: Vec::new(),
             group: Vec::new(),
-            lockstep: Box::new(Lockstep::new()),
+            short_words: Box::new(Lockstep::new()),
+            long_words: Box::new(Lockstep::new()),
             long: long::LongScratch::default(),
             events: events::EventScratch::default(),
         }

@@ -4,6 +4,7 @@
 //! processor. A word that is merged alone waits for each. Here the memory for the pairs of all words is
 //! prefetched before any of it is read, so that a word waits while the others are merged.
 
+use crate::bits::set_bits;
 use crate::cpu::SimdLevel;
 use crate::merges::{Merges, NO_RANK, PairSlot, Rank};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
@@ -11,13 +12,15 @@ use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 /// The number of words that are merged together.
 pub(in crate::encode) const WORDS: usize = 16;
 
-/// The maximum length of a word, in bytes.
-pub(in crate::encode) const MAX_LEN: usize = 16;
+/// The maximum lengths of words, in bytes: the keys of a short word fill two vectors. Words of up to 32 bytes
+/// are long enough for most words in letters of two bytes.
+pub(in crate::encode) const SHORT: usize = 16;
+pub(in crate::encode) const LONG: usize = 32;
 
-/// As in `short`: a rank in the upper bits and the place of its pair in the lower ones.
+/// As in [`short`](super::short): a rank in the upper bits and the place of its pair in the lower ones.
 type RankKey = i32;
 
-const PLACE_BITS: u32 = MAX_LEN.ilog2();
+const PLACE_BITS: u32 = LONG.ilog2();
 
 const NONE: RankKey = RankKey::MAX;
 
@@ -27,11 +30,11 @@ const _: () =
 /// A word whose symbols are merged.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Word {
+struct Word<const LEN: usize> {
     /// `keys[at]` is the key of the pair that starts at `at`.
-    keys: [RankKey; MAX_LEN],
+    keys: [RankKey; LEN],
     /// Symbols do not move.
-    ids: [TokenId; MAX_LEN],
+    ids: [TokenId; LEN],
     /// The places where symbols remain, as bits.
     remaining: u32,
     len: u32,
@@ -45,17 +48,17 @@ struct Pending {
     slot: PairSlot,
 }
 
-/// Up to [`WORDS`] words, and memory to merge them in.
-pub(in crate::encode) struct Lockstep {
-    words: [Word; WORDS],
+/// Up to [`WORDS`] words of up to `LEN` bytes, and memory to merge them in.
+pub(in crate::encode) struct Lockstep<const LEN: usize> {
+    words: [Word<LEN>; WORDS],
     count: usize,
     pending: [Pending; 2 * WORDS + 1],
 }
 
-impl Lockstep {
-    pub(in crate::encode) fn new() -> Lockstep {
+impl<const LEN: usize> Lockstep<LEN> {
+    pub(in crate::encode) fn new() -> Lockstep<LEN> {
         Lockstep {
-            words: [Word { keys: [NONE; MAX_LEN], ids: [0; MAX_LEN], remaining: 0, len: 0 }; WORDS],
+            words: [Word { keys: [NONE; LEN], ids: [0; LEN], remaining: 0, len: 0 }; WORDS],
             count: 0,
             pending: [Pending::default(); 2 * WORDS + 1],
         }
@@ -66,13 +69,13 @@ impl Lockstep {
         self.count = 0;
     }
 
-    /// Adds a word of 1 to [`MAX_LEN`] symbols; there are at most [`WORDS`].
+    /// Adds a word of 1 to `LEN` symbols; there are at most [`WORDS`].
     #[inline]
     pub(super) fn push(&mut self, symbols: impl Iterator<Item = TokenId>, merges: &Merges) {
         let word = &mut self.words[self.count];
-        word.keys = [NONE; MAX_LEN];
+        word.keys = [NONE; LEN];
         let mut len = 0;
-        for id in symbols.take(MAX_LEN) {
+        for id in symbols.take(LEN) {
             word.ids[len] = id;
             if len > 0 {
                 word.keys[len - 1] = key(merges.rank(word.ids[len - 1], id), len - 1);
@@ -115,7 +118,7 @@ impl Lockstep {
                     unfinished &= !(1 << number);
                     continue;
                 }
-                let at = (lowest & (MAX_LEN as RankKey - 1)) as usize;
+                let at = (lowest & ((1 << PLACE_BITS) - 1)) as usize;
                 word.ids[at] = merges.id((lowest >> PLACE_BITS) as Rank);
                 let right = (word.remaining & beyond(at)).trailing_zeros() as usize;
                 word.keys[at] = NONE;
@@ -144,16 +147,16 @@ impl Lockstep {
         }
     }
 
-    /// The ids of a word, once it is merged.
+    /// Copies the ids of a word, once it is merged, and returns their number.
     #[inline]
-    pub(in crate::encode) fn ids(&self, number: usize) -> impl Iterator<Item = TokenId> + '_ {
+    pub(in crate::encode) fn copy_ids(&self, number: usize, ids: &mut [TokenId; LEN]) -> usize {
         let word = &self.words[number];
-        let mut remaining = word.remaining;
-        std::iter::from_fn(move || {
-            let at = remaining.trailing_zeros() as usize;
-            remaining &= remaining.wrapping_sub(1);
-            word.ids.get(at).copied()
-        })
+        let mut count = 0;
+        for at in set_bits(word.remaining.into()) {
+            ids[count] = word.ids[at];
+            count += 1;
+        }
+        count
     }
 }
 
@@ -180,6 +183,11 @@ mod tests {
 
     #[test]
     fn all_words_are_merged_as_defined() {
+        check::<SHORT>();
+        check::<LONG>();
+    }
+
+    fn check<const LEN: usize>() {
         let mut random = 1u64;
         let mut next = move |below: usize| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -205,18 +213,19 @@ mod tests {
             let tokens = tokens.into_iter().map(|token| Some(token).filter(|token| !token.is_empty()));
             let vocabulary = Vocabulary::new(tokens).unwrap();
             let merges = Merges::new(list.clone(), &vocabulary).unwrap();
-            let mut lockstep = Lockstep::new();
+            let mut lockstep = Lockstep::<LEN>::new();
             for _ in 0..30 {
                 let words: Vec<Vec<TokenId>> = (0..next(WORDS + 1))
-                    .map(|_| (0..1 + next(MAX_LEN)).map(|_| next(4) as TokenId).collect())
+                    .map(|_| (0..1 + next(LEN)).map(|_| next(4) as TokenId).collect())
                     .collect();
                 for simd in SimdLevel::available() {
                     lockstep.clear();
                     words.iter().for_each(|word| lockstep.push(word.iter().copied(), &merges));
                     lockstep.merge(&merges, simd);
                     for (number, word) in words.iter().enumerate() {
-                        let ids: Vec<TokenId> = lockstep.ids(number).collect();
-                        assert_eq!(ids, naive::merge(word.clone(), &list), "{word:?} {simd:?}");
+                        let mut ids = [0; LEN];
+                        let count = lockstep.copy_ids(number, &mut ids);
+                        assert_eq!(ids[..count], naive::merge(word.clone(), &list), "{word:?} {simd:?}");
                     }
                 }
             }

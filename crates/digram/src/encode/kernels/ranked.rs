@@ -48,13 +48,13 @@ impl Ranked {
         }
     }
 
-    /// Merges words in lockstep, up to [`WORDS`](lockstep::WORDS) of at most
-    /// [`MAX_LEN`](lockstep::MAX_LEN) bytes. The symbols are bytes.
+    /// Merges up to [`WORDS`](super::lockstep::WORDS) words of up to `LEN` bytes in lockstep. The symbols are
+    /// bytes.
     #[inline]
-    pub(in crate::encode) fn merge_words<'a>(
+    pub(in crate::encode) fn merge_words<'a, const LEN: usize>(
         &self,
         words: impl Iterator<Item = &'a [u8]>,
-        lockstep: &mut Lockstep,
+        lockstep: &mut Lockstep<LEN>,
     ) {
         lockstep.clear();
         let Some(ids) = self.byte_ids() else { return };

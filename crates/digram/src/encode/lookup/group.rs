@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::Scratch;
-use super::super::kernels::lockstep;
+use super::super::kernels::lockstep::{self, Lockstep};
 use super::super::kernels::ranked::Ranked;
 use super::super::safe_splits::SafeSplits;
 use super::table::{BEYOND, GROUP};
@@ -94,17 +94,26 @@ pub(in crate::encode) struct MissedIds {
     ids: Vec<TokenId>,
     /// The range of each miss in `ids`.
     ranges: Vec<Range<u32>>,
-    /// The misses that are merged in lockstep, once the others have their ids.
-    words: Vec<u32>,
+    /// The misses that are merged in lockstep, once the others have their ids: short words and long ones.
+    short_words: Vec<u32>,
+    long_words: Vec<u32>,
 }
 
 impl MissedIds {
     /// Forgets the ids of the last group; this one has `count` misses.
     fn reset(&mut self, count: usize) {
         self.ids.clear();
-        self.words.clear();
+        self.short_words.clear();
+        self.long_words.clear();
         self.ranges.clear();
         self.ranges.resize(count, 0..0);
+    }
+
+    /// Adds a miss to those that are merged in lockstep.
+    #[inline]
+    fn push_word(&mut self, miss: usize, len: usize) {
+        let words = if len <= lockstep::SHORT { &mut self.short_words } else { &mut self.long_words };
+        words.push(miss as u32);
     }
 
     /// Sets the ids of a miss.
@@ -287,11 +296,11 @@ impl Lookup {
             let number = scratch.misses.number(miss);
             let (bytes, Range { start, end }) = (group.bytes(number), group.range(number));
             let is_word = in_lockstep.is_some()
-                && bytes.len() <= lockstep::MAX_LEN
+                && bytes.len() <= lockstep::LONG
                 && (group.are_split || !has_splits(bytes));
             // A table with all tokens contains it if it is one.
             if is_word && scratch.table.has_tokens_of_len(bytes.len()) {
-                scratch.missed_ids.words.push(miss as u32);
+                scratch.missed_ids.push_word(miss, bytes.len());
                 continue;
             }
             // It may have been added for an earlier miss.
@@ -301,7 +310,7 @@ impl Lookup {
                 scratch.missed_ids.set(miss, [id]);
                 scratch.table.put(self.owner, group.text, start, end, &[id], self.tokens());
             } else if is_word {
-                scratch.missed_ids.words.push(miss as u32);
+                scratch.missed_ids.push_word(miss, bytes.len());
             } else {
                 let encoded = scratch.with_list(|scratch, ids| {
                     match group.are_split {
@@ -317,14 +326,25 @@ impl Lookup {
             }
         }
         if let Some(ranked) = in_lockstep {
-            self.encode_words(group, scratch, ranked);
+            let words = std::mem::take(&mut scratch.missed_ids.short_words);
+            self.encode_words(group, &words, scratch, ranked, |scratch| &mut scratch.short_words);
+            scratch.missed_ids.short_words = words;
+            let words = std::mem::take(&mut scratch.missed_ids.long_words);
+            self.encode_words(group, &words, scratch, ranked, |scratch| &mut scratch.long_words);
+            scratch.missed_ids.long_words = words;
         }
         Ok(())
     }
 
-    /// Merges those misses of a group that are short words, in lockstep.
-    fn encode_words(&self, group: Group, scratch: &mut Scratch, ranked: &Ranked) {
-        let words = std::mem::take(&mut scratch.missed_ids.words);
+    /// Merges misses of a group in lockstep.
+    fn encode_words<const LEN: usize>(
+        &self,
+        group: Group,
+        words: &[u32],
+        scratch: &mut Scratch,
+        ranked: &Ranked,
+        lockstep: impl Fn(&mut Scratch) -> &mut Lockstep<LEN>,
+    ) {
         let mut rest = words.iter().map(|&miss| miss as usize);
         loop {
             let mut batch = Batch::default();
@@ -344,17 +364,17 @@ impl Lookup {
                 break;
             }
             let bytes = batch.words().iter().map(|&(_, number)| group.bytes(number));
-            ranked.merge_words(bytes, &mut scratch.lockstep);
+            ranked.merge_words(bytes, lockstep(scratch));
             for (word, &(miss, number)) in batch.words().iter().enumerate() {
                 let Range { start, end } = group.range(number);
-                scratch.missed_ids.set(miss, scratch.lockstep.ids(word));
-                let ids = scratch.missed_ids.of(miss);
-                scratch.table.put(self.owner, group.text, start, end, ids, self.tokens());
+                let mut ids = [0; LEN];
+                let count = lockstep(scratch).copy_ids(word, &mut ids);
+                scratch.missed_ids.set(miss, ids[..count].iter().copied());
+                scratch.table.put(self.owner, group.text, start, end, &ids[..count], self.tokens());
             }
             for &(miss, other) in &batch.repeated[..batch.repeated_count] {
                 scratch.missed_ids.ranges[miss] = scratch.missed_ids.ranges[other].clone();
             }
         }
-        scratch.missed_ids.words = words;
     }
 }
