@@ -52,9 +52,8 @@ fn merge_avx2<const MAX: usize>(
     merge_by::<MAX>(symbols, merges, sink);
 }
 
-/// Tried and rejected: interleaving the merging of many words, one branch-free step of each at a time, so
-/// that one proceeds while another waits for memory. It took a tenth (English) to a third (Thai) longer,
-/// since most look-ups that a branch skips are never needed.
+/// Shorter words are merged together with others (see [`lockstep`](super::lockstep)); this is for words that
+/// are merged alone.
 ///
 /// Tried and rejected: a search for the one sequence of tokens in which every two neighbours stay apart.
 /// Words of two tokens, seven of ten in English, took about as long, and all others up to twice as long or
