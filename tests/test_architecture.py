@@ -42,6 +42,7 @@ RUST = [
     "parallel",
     "utf8",
     "cpu",
+    "pages",
     "lazy",
     "bits",
     "vocabulary",

@@ -57,7 +57,7 @@ def test_without_a_tokenizer(run: Run) -> None:
         (["--sizes", "many"], "'many' is not a list of sizes, as in 8000,16000,32000"),
         (["--parameters", "big"], "--parameters big is not a number of parameters"),
         (["--multilingual"], "--multilingual needs --parameters, which is not given"),
-        (["-t", "TOK", "FILE", "--sizes", "9999"], "--vocab-size 9999 is more than the 300"),
+        (["-t", "TOK", "FILE", "--sizes", "9999"], "--vocab-size 9999 is more than the size 300"),
     ],
 )
 def test_wrong_usage(

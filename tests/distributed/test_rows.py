@@ -166,7 +166,7 @@ def test_what_is_wrong_is_said_before_anything_is_counted() -> None:
     for options, message in (
         ({"vocab_size": 100}, "no room"),
         ({"max_merges": 2, "ties": "first_seen"}, "have none.*executor"),
-        ({"max_merges": 2, "weights": {"a": 2}}, "several corpora"),
+        ({"max_merges": 2, "weights": {"a": 2}}, "several named corpora"),
         ({"max_merges": 2, "superwords": "boundless"}, "with digram.train, on a sample"),
         ({}, "min_frequency"),
     ):

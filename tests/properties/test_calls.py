@@ -274,7 +274,7 @@ def check_arrays(
             if overflowing or at == 0 or origin[at] != origin[at - 1]
         ]
         if len({len(row[0]) for row in kept}) > 1:
-            with pytest.raises(digram.OptionError, match="one length"):
+            with pytest.raises(digram.OptionError, match="the same length"):
                 batch.numpy(overflowing=overflowing)
             continue
         arrays = batch.numpy(*COLUMNS, overflowing=overflowing)
@@ -428,7 +428,7 @@ def test_split_texts(
                 at = [n for n, (word, _, _) in enumerate(where) if word == number]
                 span = (at[0], at[-1] + 1) if at else None
                 assert encoding.word_to_tokens(number) == span
-            with pytest.raises(digram.OptionError, match="count within each word"):
+            with pytest.raises(digram.OptionError, match="relative to words"):
                 encoding.char_to_token(0)
         if not kept.overflowing:
             for number, word in enumerate(words):

@@ -56,7 +56,7 @@ def test_counts_are_merged_within_a_limit(corpus: Path) -> None:
 
 
 def test_too_little_and_nonsense_are_refused() -> None:
-    with pytest.raises(digram.OptionError, match="less than 24 MiB"):
+    with pytest.raises(digram.OptionError, match="less than the minimum of 24 MiB"):
         digram.train("text", vocab_size=300, memory_limit="15 MiB")
     with pytest.raises(digram.OptionError, match="not a size"):
         digram.train("text", vocab_size=300, memory_limit="much")

@@ -169,8 +169,8 @@ def test_files_that_are_replaced_while_they_are_read(
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda text: "", "no JSON"),
-        (lambda text: text[:-20], "no JSON"),
+        (lambda text: "", "not JSON"),
+        (lambda text: text[:-20], "not JSON"),
         (lambda text: "[]", "not a file of a history"),
         (
             lambda text: text.replace('"weight": "9/10"', '"weight": "8/10"'),
