@@ -143,7 +143,7 @@ def test_no_text_and_one_without_smaller_ones(opened: Open, tok: digram.Tokenize
         page = opened(running, "curve")
         measure(page, TEXT)
         assert seen(page, "thead th") == ["vocabulary size", "one"]
-        assert "holds no merges" in seen(page, ".legend li")[1]
+        assert "has no merges" in seen(page, ".legend li")[1]
         page.fill("#curve-text", "")
         until(page, "document.querySelector('[role=status]').textContent === '0 bytes'")
         assert [row[1] for row in rows(page)] == ["0.00", "0.00"]

@@ -138,7 +138,7 @@ def test_what_is_wrong_is_told(opened: Open, server: Server) -> None:
     page.fill(f"{ROWS} >> nth=0 >> textarea", "a\nb\nc\n")
     page.wait_for_selector(".problem:visible")
     told = page.text_content(".problem:visible") or ""
-    assert "the same line by line" in told
+    assert "not parallel, line by line" in told
     assert told.endswith("Give all texts the same number of lines, or choose none.")
     page.select_option("label:has-text('Line by line') select", label=NONE)
     page.wait_for_selector(".results:visible")

@@ -60,7 +60,7 @@ def test_files_of_different_encodings(shared_data: Callable[[str], Path]) -> Non
         assert [one["ids"] for one in encodings] == [t.encode("10000 naïve cats") for t in toks]
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=20)
-    assert f"Where localhost:9000 is forwarded to it: localhost:9000/#{server.token}\n" in stderr
+    assert f"If localhost:9000 is forwarded to it: localhost:9000/#{server.token}\n" in stderr
 
 
 def test_a_port_that_is_taken(paths: list[str], server: Server) -> None:
