@@ -101,5 +101,7 @@ def test_columns_that_are_not_there_or_hold_no_text(ray: Any) -> None:
 
 def test_a_worker_with_another_digram(ray: Any) -> None:
     old = replace(CountTexts.of("gpt2"), version="0.0.7")
-    with pytest.raises(digram.ConfigMismatchError, match=r"worker has digram .* needs digram 0\.0\.7"):
+    with pytest.raises(
+        digram.ConfigMismatchError, match=r"worker has digram .* needs digram 0\.0\.7"
+    ):
         engine._count(ray.data.from_items([{"text": "low"}]), "text", old, 1)

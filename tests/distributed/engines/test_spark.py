@@ -138,7 +138,9 @@ def test_texts_in_structs_bytes_and_none_at_all(spark: SparkSession) -> None:
 def test_a_worker_with_another_digram(spark: SparkSession) -> None:
     df = spark.sql("select 'low' as text")
     old = engine.Counter(replace(CountTexts.of("gpt2"), version="0.0.7"), "text")
-    with pytest.raises(digram.ConfigMismatchError, match=r"worker has digram .* needs digram 0\.0\.7"):
+    with pytest.raises(
+        digram.ConfigMismatchError, match=r"worker has digram .* needs digram 0\.0\.7"
+    ):
         engine._count(df, "text", old)
 
 
