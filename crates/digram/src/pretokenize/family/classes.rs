@@ -1,0 +1,223 @@
+//! The classes of the bytes of a block, as masks.
+
+use super::super::kinds::KindsOfOthers;
+
+/// The size of a block in bytes.
+pub(in crate::pretokenize) const BLOCK: usize = 64;
+
+/// A letter that the pattern does not distinguish from most lower-case ASCII letters.
+pub(super) const LETTER: u8 = 0;
+/// A character that the pattern does not distinguish from most ASCII punctuation.
+pub(super) const OTHER: u8 = 1;
+/// If the pattern distinguishes case: an upper-case letter, a letter without case, a mark.
+pub(super) const UPPER: u8 = 2;
+pub(super) const CASELESS: u8 = 3;
+pub(super) const MARK: u8 = 4;
+/// Any other character: white space, a digit, a letter that is part of a contraction.
+pub(super) const HARD: u8 = 5;
+
+/// The classes of up to 64 bytes: a bit for each byte. All bytes of a character have its class.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Classes {
+    /// The number of bytes; bits beyond it are 0.
+    pub(super) len: u32,
+    /// The first bytes of characters.
+    pub(super) begins: u64,
+    pub(super) letters: u64,
+    /// Upper-case letters, and letters without case; if the pattern distinguishes case.
+    pub(super) upper: u64,
+    pub(super) caseless: u64,
+    pub(super) digits: u64,
+    /// White space, including newlines.
+    pub(super) spaces: u64,
+    /// `\r` and `\n`.
+    pub(super) newlines: u64,
+    /// The space character.
+    pub(super) blanks: u64,
+    pub(super) apostrophes: u64,
+}
+
+impl Classes {
+    /// From a mask for each class of the bytes `text[start..start + 64]`; `high` is that of the bytes that
+    /// are not ASCII, whose characters have these kinds.
+    #[inline(always)]
+    pub(super) fn from_masks(masks: ByteMasks, kinds: &KindsOfOthers, text: &[u8], start: usize) -> Classes {
+        let ByteMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes } = masks;
+        let ascii = Classes {
+            len: 64,
+            begins: u64::MAX,
+            letters,
+            upper,
+            caseless: 0,
+            digits,
+            spaces: controls | blanks,
+            newlines,
+            blanks,
+            apostrophes,
+        };
+        if high == 0 { ascii } else { ascii.with_others(high, kinds, text, start) }
+    }
+
+    /// The same with the characters that are not ASCII, up to the first that is hard or incomplete.
+    #[inline]
+    fn with_others(self, high: u64, kinds: &KindsOfOthers, text: &[u8], start: usize) -> Classes {
+        let (mut left, mut inside, mut len) = (high, 0, BLOCK);
+        let Classes { mut letters, mut upper, mut caseless, .. } = self;
+        while left != 0 {
+            let offset = left.trailing_zeros() as usize;
+            let (kind, width) = kinds.first(&text[start + offset..]);
+            if kind == HARD || offset + width > BLOCK {
+                len = offset;
+                break;
+            }
+            let bytes = ((1 << width) - 1) << offset;
+            let bytes_if = |is: bool| if is { bytes } else { 0 };
+            if kind == MARK && letters << 1 >> offset & 1 == 0 {
+                // Only after a letter it is a part of a word.
+                len = offset;
+                break;
+            }
+            letters |= bytes_if(kind != OTHER);
+            upper |= bytes_if(kind == UPPER);
+            caseless |= bytes_if(kind >= CASELESS);
+            inside |= bytes & bytes << 1;
+            left &= !bytes;
+        }
+        let valid = u64::MAX.checked_shr((BLOCK - len) as u32).unwrap_or(0);
+        Classes {
+            len: len as u32,
+            begins: !inside,
+            letters: letters & valid,
+            upper: upper & valid,
+            caseless: caseless & valid,
+            digits: self.digits & valid,
+            spaces: self.spaces & valid,
+            newlines: self.newlines & valid,
+            blanks: self.blanks & valid,
+            apostrophes: self.apostrophes & valid,
+        }
+    }
+}
+
+impl Classes {
+    /// The upper-case letters behind letters without case: whether a word begins there depends on the
+    /// letters around them.
+    #[inline(always)]
+    pub(super) fn unclear(&self) -> u64 {
+        self.upper & self.begins & self.caseless << 1
+    }
+
+    /// If all characters but the first are letters and there are many, the start of the last.
+    #[inline]
+    pub(super) fn last_of_letters(&self) -> Option<usize> {
+        let valid = u64::MAX.checked_shr(BLOCK as u32 - self.len).unwrap_or(0);
+        let begins = self.begins & valid;
+        let second = (begins & begins.wrapping_sub(1)).trailing_zeros();
+        let rest = u64::MAX.checked_shl(second).unwrap_or(0) & valid;
+        let is_run = self.len as usize > BLOCK / 2 && rest & !self.letters == 0 && self.unclear() == 0;
+        is_run.then(|| begins.ilog2() as usize)
+    }
+}
+
+/// The ASCII bytes of each class, and all others.
+pub(super) struct ByteMasks {
+    high: u64,
+    letters: u64,
+    upper: u64,
+    digits: u64,
+    /// White space but the space character.
+    controls: u64,
+    newlines: u64,
+    blanks: u64,
+    apostrophes: u64,
+}
+
+impl ByteMasks {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
+    pub(super) fn of_avx512<const CASED: bool>(bytes: &[u8; BLOCK]) -> ByteMasks {
+        use std::arch::x86_64::*;
+        // SAFETY: there are 64 bytes.
+        let block = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+        let all = |byte: u8| _mm512_set1_epi8(byte as i8);
+        let is = |byte: u8| _mm512_cmpeq_epi8_mask(block, all(byte));
+        let within = |block, first: u8, last: u8| {
+            _mm512_cmple_epu8_mask(_mm512_sub_epi8(block, all(first)), all(last - first))
+        };
+        ByteMasks {
+            high: _mm512_movepi8_mask(block),
+            letters: within(_mm512_or_si512(block, all(0x20)), b'a', b'z'),
+            upper: if CASED { within(block, b'A', b'Z') } else { 0 },
+            digits: within(block, b'0', b'9'),
+            controls: within(block, b'\t', b'\r'),
+            newlines: is(b'\n') | is(b'\r'),
+            blanks: is(b' '),
+            apostrophes: is(b'\''),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    pub(super) fn of_avx2<const CASED: bool>(bytes: &[u8; BLOCK]) -> ByteMasks {
+        use std::arch::x86_64::*;
+        // SAFETY: there are twice 32 bytes.
+        let halves = unsafe {
+            let halves = bytes.as_ptr().cast::<__m256i>();
+            [_mm256_loadu_si256(halves), _mm256_loadu_si256(halves.add(1))]
+        };
+        let all = |byte: u8| _mm256_set1_epi8(byte as i8);
+        let both = |mask: &dyn Fn(__m256i) -> __m256i| {
+            let [low, high] = halves.map(|half| _mm256_movemask_epi8(mask(half)) as u32);
+            u64::from(low) | u64::from(high) << 32
+        };
+        let within = |block, first: u8, last: u8| {
+            let from_first = _mm256_sub_epi8(block, all(first));
+            _mm256_cmpeq_epi8(_mm256_min_epu8(from_first, all(last - first)), from_first)
+        };
+        let is = |block, byte: u8| _mm256_cmpeq_epi8(block, all(byte));
+        ByteMasks {
+            high: both(&|block| block),
+            letters: both(&|block| within(_mm256_or_si256(block, all(0x20)), b'a', b'z')),
+            upper: if CASED { both(&|block| within(block, b'A', b'Z')) } else { 0 },
+            digits: both(&|block| within(block, b'0', b'9')),
+            controls: both(&|block| within(block, b'\t', b'\r')),
+            newlines: both(&|block| _mm256_or_si256(is(block, b'\n'), is(block, b'\r'))),
+            blanks: both(&|block| is(block, b' ')),
+            apostrophes: both(&|block| is(block, b'\'')),
+        }
+    }
+
+    /// By words of eight bytes.
+    pub(super) fn of_words<const CASED: bool>(bytes: &[u8; BLOCK]) -> ByteMasks {
+        const HIGH: u64 = 0x8080_8080_8080_8080;
+        let all = |byte: u8| u64::from(byte) * 0x0101_0101_0101_0101;
+        let mut masks = [0; 8];
+        for (number, word) in bytes.chunks_exact(8).enumerate() {
+            let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            let high = word & HIGH;
+            // Sums of seven bits do not carry into the next byte.
+            let low = word & !HIGH;
+            let at_least = |word: u64, byte: u8| word + all(0x80 - byte);
+            let within =
+                |word: u64, first: u8, last: u8| at_least(word, first) & !at_least(word, last + 1) & !high;
+            let is = |byte: u8| within(low, byte, byte);
+            let found = [
+                high,
+                within(low | all(0x20), b'a', b'z'),
+                if CASED { within(low, b'A', b'Z') } else { 0 },
+                within(low, b'0', b'9'),
+                within(low, b'\t', b'\r'),
+                is(b'\n') | is(b'\r'),
+                is(b' '),
+                is(b'\''),
+            ];
+            for (mask, found) in masks.iter_mut().zip(found) {
+                // The highest bits of eight bytes, gathered in the highest byte of a product.
+                let bits = ((found & HIGH) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+                *mask |= bits << (8 * number);
+            }
+        }
+        let [high, letters, upper, digits, controls, newlines, blanks, apostrophes] = masks;
+        ByteMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes }
+    }
+}
