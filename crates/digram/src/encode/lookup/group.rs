@@ -314,9 +314,7 @@ impl Lookup {
             } else {
                 let encoded = scratch.with_list(|scratch, ids| {
                     match group.are_split {
-                        true => {
-                            self.encode_piece_of_group(group.text, start, end, scratch, interrupt, ids)?
-                        }
+                        true => self.encode_new_piece(group.text, start, end, scratch, interrupt, ids)?,
                         false => self.encode_new(group.text, start, end, scratch, interrupt, ids)?,
                     }
                     scratch.missed_ids.set(miss, ids.iter().copied());

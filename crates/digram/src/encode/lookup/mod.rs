@@ -202,7 +202,7 @@ impl Lookup {
 
     /// Encodes and caches the piece `text[start..end]` of a pretoken, which cannot be split further; `ids` is
     /// an empty list.
-    fn encode_piece_of_group(
+    fn encode_new_piece(
         &self,
         text: &[u8],
         start: usize,
@@ -212,8 +212,14 @@ impl Lookup {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         self.kernel.encode(text, start, end, scratch, interrupt, ids)?;
-        scratch.table.put(self.owner, text, start, end, ids, self.tokens());
+        scratch.table.prepare()?;
+        scratch.table.put(self.piece_owner(), text, start, end, ids, self.tokens());
         Ok(())
+    }
+
+    /// The owner of the keys of pieces.
+    fn piece_owner(&self) -> Owner {
+        if self.whole_piece.is_some() { Owner::Piece } else { self.owner }
     }
 
     /// Splits the pretoken `text[start..end]` where no merge can cross, and looks up or merges the pieces.
@@ -267,16 +273,13 @@ impl Lookup {
             sink.push_id(id);
             return Ok(());
         }
-        let owner = if self.whole_piece.is_some() { Owner::Piece } else { self.owner };
-        if let Some(ids) = scratch.table.get(owner, text, start, end) {
+        if let Some(ids) = scratch.table.get(self.piece_owner(), text, start, end) {
             sink.reserve(ids.as_slice().len())?;
             sink.push_ids(ids.as_slice());
             return Ok(());
         }
         scratch.with_list(|scratch, ids| {
-            self.kernel.encode(text, start, end, scratch, interrupt, ids)?;
-            scratch.table.prepare()?;
-            scratch.table.put(owner, text, start, end, ids, self.tokens());
+            self.encode_new_piece(text, start, end, scratch, interrupt, ids)?;
             sink.reserve(ids.len())?;
             sink.push_ids(ids);
             Ok(())
