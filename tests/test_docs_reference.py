@@ -15,12 +15,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from test_docs import PAGES, ROOT
 
 import digram
 from digram import _core
-from digram.cli import VERBS, counts, grow
+from digram.cli import VERBS, cli, counts, grow
 
 REFERENCE = ROOT / "docs" / "reference"
 ENGINES = ("digram.distributed.spark", "digram.distributed.ray")
@@ -166,6 +167,38 @@ def test_each_verb_is_listed_once() -> None:
         name = group.__name__.rpartition(".")[2]
         verbs += [f"{name} {verb}" for verb in group.VERBS]
     assert sorted(listed(REFERENCE / "shell.md")) == sorted(verbs)
+
+
+def test_the_page_of_verbs_names_only_what_exists() -> None:
+    """Each verb, each option of a verb, and each name in Python that the page shows exists."""
+    page = (REFERENCE / "verbs.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?!\|)[^\n]*\| ([^|]+) \|([^|]*)\|$", page, flags=re.M)
+    shown = [code for _, cell in rows for code in re.findall(r"`([^`]+)`", cell)]
+    verbs = {name for name in [*listed(REFERENCE / "shell.md")] if " " not in name}
+    named = set()
+    for code in shown:
+        assert code.startswith("digram "), code
+        command: click.Command | None = cli
+        for word in code.split()[1:]:
+            if isinstance(command, click.Group):
+                context = click.Context(command)
+                command = command.get_command(context, word)
+                assert command is not None, code
+            elif word.startswith("-"):
+                options = {name for option in command.params for name in option.opts}
+                assert word in options, code
+        named.add(code.split()[1])
+    assert named == verbs
+    owners = {
+        "tok": digram.Tokenizer,
+        "seq": digram.SequenceTokenizer,
+        "space": digram.IdSpace,
+        "history": digram.VocabularyHistory,
+        "decoder": digram.Decoder,
+    }
+    methods = re.findall(r"\b(tok|seq|space|history|decoder)\.(\w+)", page)
+    assert len(methods) > 30
+    assert [f"{v}.{name}" for v, name in methods if not hasattr(owners[v], name)] == []
 
 
 def test_the_site_names_every_page() -> None:
