@@ -30,7 +30,15 @@ SEEDS = 1 << 64
 
 
 class FlatIds(NamedTuple):
-    """The ids of several texts in one array; text i is `ids[offsets[i]:offsets[i + 1]]`."""
+    """The ids of several texts in one array; made by `encode_batch(..., out="numpy")`.
+
+    >>> import digram
+    >>> ids, offsets = digram.train("a", max_merges=0).encode_batch(["ab", "", "c"], out="numpy")
+    >>> ids.tolist(), offsets.tolist()
+    ([97, 98, 99], [0, 2, 2, 3])
+
+    The ids of text i are `ids[offsets[i]:offsets[i + 1]]`; offsets count ids.
+    """
 
     ids: NDArray[np.uint32]
     offsets: NDArray[np.uint64]
@@ -84,7 +92,7 @@ class BatchingCore(Core):
         dropout: float = 0.0,
         seed: int | None = None,
     ) -> list[list[int]] | FlatIds | ArrowIds:
-        """Encode several texts; returns the result of `encode` for each, in order.
+        """Encode several texts: the result of `encode` for each, in order.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
@@ -94,13 +102,16 @@ class BatchingCore(Core):
         >>> flat.ids.tolist(), flat.offsets.tolist()
         ([97, 97, 98], [0, 1, 1, 3])
 
-        Runs without the GIL on `threads` threads (all cores by default); a long text is divided
-        among them. `out="numpy"` returns one uint32 array of ids and one uint64 array of
-        `len(texts) + 1` offsets, which saves the creation of Python integers. `out="arrow"` returns
-        Arrow lists, which pyarrow, polars, duckdb and other libraries with the PyCapsule protocol
-        read without copying.
+        `texts` is a list or any other iterable of texts; `special` has the same meaning as in
+        `encode`. Runs without the GIL on `threads` threads (all cores by default); long texts are
+        divided among them. The time is linear in the texts.
 
-        As for `encode`, a text can be a list of parts, with `digram.SpecialToken` between them:
+        `out="numpy"` returns one uint32 array of ids and one uint64 array of `len(texts) + 1`
+        offsets. It is faster than lists, since no Python integers are created. `out="arrow"`
+        returns Arrow lists, which pyarrow, polars, duckdb and other libraries with the PyCapsule
+        protocol read without a copy.
+
+        As in `encode`, a text can be a list of parts, which may be a `digram.SpecialToken`:
 
         >>> chat = tok.with_special_tokens(["<|user|>"])
         >>> chat.encode_batch([[digram.SpecialToken("<|user|>"), "a"], "b"])
@@ -108,7 +119,7 @@ class BatchingCore(Core):
 
         With `dropout`, text i has the ids of `encode(text, dropout=dropout, seed=seed + i)`, with
         the seed modulo 2**64, for any number of threads. Raises the errors of `encode`, with the
-        index of the text.
+        index of the text in `texts`.
         """
         batch, rule = several_texts(texts, "encode"), rule_of(special)
         threads = check_threads(threads)
@@ -161,10 +172,13 @@ class BatchingCore(Core):
         []
         [97, 98]
 
-        Encodes batches of texts with about 4 million characters, as `encode_batch` does, so memory
-        contains the texts of a batch and their ids. With `dropout`, each text has the ids that
-        `encode_batch` returns for all texts with this seed. Errors of the arguments are raised by
-        the call itself; an error of a text is raised when its batch is reached.
+        Encodes batches of about 4 million characters, as `encode_batch` does, so that only the
+        texts and ids of one batch are in memory. Arguments have the same meaning as in
+        `encode_batch`; with `dropout`, each text has the ids that `encode_batch` would return for
+        all texts. `out="numpy"` yields a uint32 array for each text.
+
+        Raises the errors of `encode_batch`: those of arguments at once, and those of a text when
+        its batch is reached. The time is linear in the texts.
         """
         refuse_one(texts, "encode")
         threads = check_threads(threads)
@@ -216,11 +230,14 @@ class BatchingCore(Core):
         >>> ids == tok.encode("".join(chunks))
         True
 
-        A chunk of bytes may end inside a character. Ids are yielded as soon as further text cannot
-        change them. Memory contains a few pretokens, of which the last is unfinished. Raises
-        `LimitExceededError` for a pretoken of more than `limit` bytes of UTF-8. Positions in errors
-        are bytes of the stream. The time is linear in the text, even for small chunks. With a
-        pattern that has look-behind, or without a pretokenizer, memory may contain the whole text.
+        A chunk is a `str` or `bytes`; `bytes` may end inside a character. Ids are yielded, as a
+        list or a uint32 array, as soon as further text cannot change them. Memory contains a few
+        pretokens, of which the last is unfinished; with a pattern that has look-behind, or without
+        a pretokenizer, it may contain the whole text.
+
+        Raises `LimitExceededError` for a pretoken of more than `limit` bytes of UTF-8 (64 MiB by
+        default), and the errors of `encode`, with positions in bytes of the stream. The time is
+        linear in the text, even for small chunks.
         """
         if isinstance(chunks, str | bytes):
             raise TypeError("chunks are several pieces of a text; pass one text to encode")
@@ -236,7 +253,7 @@ class BatchingCore(Core):
         skip_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[str]:
-        """Decode several sequences of ids; returns the result of `decode` for each, in order.
+        """Decode several sequences of ids: the result of `decode` for each, in order.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
@@ -245,9 +262,12 @@ class BatchingCore(Core):
         >>> tok.decode_batch(tok.encode_batch(["a", "", "ab"], out="numpy"))
         ['a', '', 'ab']
 
-        `batch` can be any result of `encode_batch`. `skip_special_tokens` is as for `decode`. Runs
-        without the GIL on `threads` threads (all cores by default). An error of a sequence names
-        its index in `batch`. Raises `OptionError` for offsets that decrease or are outside the ids.
+        `batch` is an iterable of sequences of ids, or any result of `encode_batch`. `errors` and
+        `skip_special_tokens` have the same meaning as in `decode`. Runs without the GIL on
+        `threads` threads (all cores by default). The time is linear in the texts.
+
+        Raises the errors of `decode`, with the index of the sequence in `batch`, and `OptionError`
+        for offsets that decrease or are outside the ids.
         """
         threads, skip = check_threads(threads), flag("skip_special_tokens", skip_special_tokens)
         if isinstance(batch, FlatIds):

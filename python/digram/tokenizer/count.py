@@ -22,9 +22,10 @@ Piece = TypeVar("Piece", str, bytes)
 
 @dataclass(frozen=True, slots=True)
 class Chunk(Generic[Piece]):
-    """A piece of a text, `text[start:end]`, and the number of its ids.
+    """A piece of a text, `text[start:end]`, and the number of its tokens; made by `tok.chunks`.
 
-    `start` and `end` count characters, or bytes if the text is `bytes`.
+    `start` and `end` are positions in characters, or in bytes if the text is `bytes`; `count` is
+    `tok.count(chunk.text)`.
     """
 
     text: Piece
@@ -64,15 +65,16 @@ class CountingCore(Core):
         threads: int | None = None,
         out: Literal["list", "numpy"] = "list",
     ) -> list[int] | NDArray[np.uint64]:
-        """Count the ids of several texts; returns the result of `count` for each, in order.
+        """Count the tokens of several texts: the result of `count` for each, in order.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
         >>> tok.count_batch(["lower", "", "so low"])
         [3, 0, 4]
 
-        Runs without the GIL on `threads` threads (all cores by default), and stores no ids.
-        `out="numpy"` returns a uint64 array. Raises the errors of `encode_batch`.
+        `texts` and `special` have the same meaning as in `encode_batch`, whose errors it raises.
+        Returns a list, or a uint64 array with `out="numpy"`. Runs without the GIL on `threads`
+        threads (all cores by default), and stores no ids. The time is linear in the texts.
         """
         batch, rule = several_texts(texts, "count"), rule_of(special)
         threads = check_threads(threads)
@@ -82,7 +84,7 @@ class CountingCore(Core):
         return self._count_batch_numpy(batch, rule, threads)
 
     def fits(self, text: str | bytes, max_length: int, *, special: OnSpecial = "text") -> bool:
-        """Whether `text` has at most `max_length` ids; faster than `count(text) <= max_length`.
+        """Return whether `text` has at most `max_length` tokens.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
@@ -91,11 +93,11 @@ class CountingCore(Core):
         >>> tok.fits("so low " * 1_000_000, 100)
         False
 
-        Stops as soon as the answer is known. A text of more than `max_length` times the bytes of
-        the longest token cannot fit, and is not read. Of other texts, only the first part is
-        encoded: `max_length` ids, up to the next place at which the text is certainly split. An
-        error that `count` would raise after that place is not raised. Raises `OptionError` if
-        `max_length` is negative.
+        Faster than `count(text) <= max_length`, since it stops as soon as the answer is known. A
+        text with more bytes than `max_length` times those of the longest token cannot fit, and is
+        not read. Other texts are encoded only up to the next possible split after `max_length`
+        tokens; an error that `count` would raise after it is not raised. Raises the other errors of
+        `count`, and `OptionError` if `max_length` is negative.
         """
         return self._fits(text, whole_number("max_length", max_length, 0), rule_of(special))
 
@@ -134,15 +136,16 @@ class CountingCore(Core):
         >>> tok.truncate("so low", 3), tok.truncate("so low", 3, side="left")
         ('so ', 'o low')
 
-        A text of at most `max_length` ids is returned unchanged. The result has the type of `text`.
-        The text is divided between tokens, and never inside a character. The ids of the result
-        need not be a slice of those of `text`: if it has more than `max_length` ids, 1, 3, 7, …
-        fewer tokens are kept, until it fits. So `count` of the result, with the same `special`, is
-        at most `max_length`.
+        A text of at most `max_length` tokens is returned unchanged. The result has the type of
+        `text`, which is cut between tokens and never inside a character. The tokens of the result
+        can differ from those of `text` at the cut, and be more; then 1, 3, 7, … fewer tokens are
+        kept, until the result fits. So `count` of the result, with the same `special`, is always at
+        most `max_length`.
 
-        With `side="right"`, only the first `max_length` ids of the text are encoded, up to the next
-        place at which the text is certainly split; an error after that place is not raised. The
-        time is nearly linear in the encoded text. Raises `OptionError` if `max_length` is negative.
+        With `side="right"`, the text is encoded only up to the next possible split after
+        `max_length` tokens, and errors after it are not raised. The time is nearly linear in the
+        encoded text. Raises the other errors of `count`, and `OptionError` if `max_length` is
+        negative.
         """
         max_length = whole_number("max_length", max_length, 0)
         choice("side", side, "left", "right")
@@ -155,7 +158,7 @@ class CountingCore(Core):
     def chunks(
         self, text: str | bytes, max_length: int, *, overlap: int = 0
     ) -> list[Chunk[str]] | list[Chunk[bytes]]:
-        """Split `text` into chunks of at most `max_length` ids, which together cover the text.
+        """Split `text` into chunks of at most `max_length` tokens, which together cover the text.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
@@ -164,17 +167,20 @@ class CountingCore(Core):
         >>> tok.chunks("low lower low", 4, overlap=2)[1]
         Chunk(text='lower ', start=4, end=10, count=4)
 
-        A chunk has the next `max_length` tokens of `text`, so it ends at the end of a token, and
-        never inside a character. If these tokens, encoded as a separate text, have more than
-        `max_length` ids, the chunk has 1, 3, 7, … fewer tokens; a single token with more ids is
-        divided between its characters. A chunk starts with the last `overlap` tokens of the
-        previous chunk, or fewer by the same rule, so neighbours share at most `overlap` ids. It
-        starts at the end of the previous chunk if it would otherwise not extend beyond that chunk,
-        or would start at the same place. An empty text has no chunks. Special tokens in the text
-        are encoded as text.
+        A chunk is the next `max_length` tokens of `text`. It ends at the end of a token, and never
+        inside a character. If it has more than `max_length` tokens when it is encoded on its own,
+        it is shortened by 1, 3, 7, … tokens; if a single token has more, that is cut between its
+        characters.
 
-        The time is nearly linear in the text. Raises `LimitExceededError` if a character has more
-        than `max_length` ids, `OptionError` unless 0 <= `overlap` < `max_length`.
+        A chunk starts with the last `overlap` tokens of the previous one, or fewer by the same
+        rule, so that neighbours share at most `overlap` tokens. It starts at the end of the
+        previous chunk if it would otherwise not extend beyond that chunk, or would start at the
+        same place.
+
+        Special tokens in the text are encoded as text. An empty text has no chunks. The time is
+        nearly linear in the text. Raises `LimitExceededError` if a character has more than
+        `max_length` tokens; `OptionError` unless 0 <= `overlap` < `max_length`; and the errors of
+        `count`.
         """
         max_length = whole_number("max_length", max_length, 1)
         overlap = whole_number("overlap", overlap, 0)

@@ -16,7 +16,7 @@ def load(
     pretokenizer: formats.PretokenizerLike | formats.Missing = formats.MISSING,
     encoding: str | None = None,
 ) -> Tokenizer:
-    """Load a tokenizer from a file or folder; the format is recognised by the content.
+    """Load a tokenizer from a file or folder; the format is detected from the content.
 
     >>> import digram, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tokenizer.json"
@@ -25,12 +25,17 @@ def load(
     >>> digram.load(path) == tok
     True
 
-    The formats are `tokenizer.json`, `.tiktoken`, a folder with `vocab.json` and `merges.txt`, and
-    a folder with `vocabulary.json` and `merges.json`. A `.tiktoken` file and `vocab.json` do not
-    store the pretokenizer, and digram does not guess it: pass `pretokenizer=`, or
-    `encoding="cl100k_base"` (or another published name), which also sets the special tokens.
+    The formats are `tokenizer.json`, `.tiktoken`, digram's own `.json`, a folder with `vocab.json`
+    and `merges.txt`, and a folder with `vocabulary.json` and `merges.json`.
 
-    Raises `CorruptFileError` or `VocabError`, with file and line, for a file that is damaged or
-    not supported, `OptionError` if the pretokenizer must be passed, and `OSError`.
+    Some files do not store the pretokenizer, as `.tiktoken` files and `vocab.json`. digram does not
+    guess it: pass `pretokenizer=`, or the name of a published encoding, as in
+    `encoding="cl100k_base"`, which also sets the special tokens. `digram.formats.ENCODINGS` has the
+    names.
+
+    Raises `CorruptFileError` for a damaged file and `VocabError` for one that is not supported,
+    both with the file and the line; `OptionError` if the pretokenizer is missing, or does not fit
+    the file; and `OSError` if the file cannot be read. Takes time linear in the size of the
+    vocabulary.
     """
     return Tokenizer._of(formats.read_compact(path, pretokenizer=pretokenizer, encoding=encoding))

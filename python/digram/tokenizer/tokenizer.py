@@ -72,7 +72,9 @@ class _Extra(NamedTuple):
 
 
 class Tokenizer(CallableCore, BatchingCore, CountingCore):
-    """A BPE tokenizer, made by `train`, `load` or from a `Definition`.
+    """A tokenizer: encodes text to token ids, decodes ids, and counts tokens.
+
+    Made by `digram.train` or `digram.load`, or from a `Definition`.
 
     >>> import digram
     >>> tok = digram.train("low low lower lowest", vocab_size=259, pretokenizer="whitespace")
@@ -83,14 +85,16 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     >>> tok.decode([257, 101, 114])
     'lower'
 
-    A tokenizer is immutable: every change returns a new one, so threads and processes can share it.
-    Two tokenizers are equal if they have the same `digest`; their origin does not matter.
+    A tokenizer is immutable: methods that change something return a new one. So threads and
+    processes can share it. Two tokenizers are equal if they have the same `digest`, whatever their
+    origin. `len(tok)` is the number of tokens, including special tokens; it is at most
+    `vocab_size`.
     """
 
     __slots__ = ()
 
     def __new__(cls, definition: Definition) -> Self:
-        """Create a tokenizer from a definition; `VocabError` if that is inconsistent."""
+        """Create a tokenizer from a definition; raises `VocabError` if it is inconsistent."""
         return cls._of(compacted(definition))
 
     @classmethod
@@ -152,7 +156,16 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def definition(self) -> Definition:
-        """The tokenizer as plain values; each access builds them again."""
+        """The tokenizer as plain values, a `digram.Definition`.
+
+        >>> import digram
+        >>> tok = digram.train("low low", max_merges=2)
+        >>> definition = tok.definition
+        >>> definition.unit, digram.Tokenizer(definition) == tok
+        ('byte', True)
+
+        Each access creates a new `Definition`, in time linear in the size of the vocabulary.
+        """
         return Compact(self._model, self.special_tokens, self._settings).plain()
 
     @property
@@ -162,42 +175,54 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     @property
     def pretokenizer(self) -> Pretokenizer:
-        """The pretokenizer, which splits text before merging."""
+        """The pretokenizer, which splits text before merges are applied; see `pretokenize`."""
         return self._settings.pretokenizer
 
     @property
     def rules(self) -> Rules | None:
-        """The rules of its pretokenizer; None for none."""
+        """The rules of the pretokenizer; None if there are none."""
         return self._settings.pretokenizer.rules
 
     @property
     def unit(self) -> Unit:
-        """The unit of base tokens: "byte" or "char"."""
+        """The unit from which merges start: "byte" or "char"."""
         return self._settings.unit
 
     @property
     def on_unknown(self) -> OnUnknown:
-        """How characters without a token are encoded, for unit "char"."""
+        """How characters without a token are encoded: "error", "bytes" or a `SpecialToken`.
+
+        It has an effect only if `unit` is "char"; with bytes, every character can be encoded.
+        """
         return self._settings.on_unknown
 
     @property
     def training(self) -> TrainingRecord | None:
-        """The record of its training; None if that is not known."""
+        """How the tokenizer was trained, a `TrainingRecord`; None if that is not known.
+
+        >>> import digram
+        >>> tok = digram.train("banana", vocab_size=300, pretokenizer=None)
+        >>> tok.vocab_size, tok.training.stop_reason
+        (260, 'no_pairs')
+        """
         return self._settings.training
 
     @property
     def template(self) -> Template | None:
-        """The special tokens that `tok(text)` adds to a text; None for none."""
+        """The special tokens that `tok(text)` adds to a text; None if it adds none."""
         return self._settings.template
 
     @property
     def context_size(self) -> int | None:
-        """The maximum number of tokens of the model, for `tok(text, max_length="context")`."""
+        """The context size of the model, in tokens, for `tok(text, max_length="context")`.
+
+        None if it is not set.
+        """
         return self._settings.context_size
 
     @property
     def pad_token(self) -> str | None:
-        """The special token for `tok(text, padding=...)`."""
+        """The text of the special token that `tok(text, padding=...)` adds; None if not set."""
         return self._settings.pad_token
 
     @property
@@ -211,8 +236,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> tok.decode([257, 98])
         '<|image_0|>b'
 
-        Each of them is a special token, so all programs that read the file use the same ids. Text
-        is encoded to it only if `special=` allows that, and it decodes to its name.
+        Each reserved id is a special token, so all programs that read a saved file use the same
+        ids. Its text is encoded as this id only if `special=` allows that.
         """
         return dict(self._settings.reserved or {})
 
@@ -235,26 +260,35 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return Vocabulary(self)
 
     def id_to_token(self, id: int) -> bytes:
-        """The bytes of a token; for a special token, its text in UTF-8.
+        """Return the bytes of a token; for a special token, its text in UTF-8.
 
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
         >>> tok.id_to_token(257), tok.token_to_id(b"low")
         (b'low', 257)
 
-        Raises `TokenIdError` for an id that is not in the vocabulary. `tokens` takes several ids.
+        Raises `TokenIdError` for an id that is not in the vocabulary. Takes constant time. `tokens`
+        takes several ids.
         """
         return self.tokens([id])[0]
 
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
-        """The pairs of tokens that are merged, in rank order; empty for PickyBPE."""
+        """The pairs of tokens that are merged, as bytes, in the order of rank.
+
+        >>> import digram
+        >>> digram.train("banana", max_merges=2, pretokenizer=None).merges
+        [(b'a', b'n'), (b'b', b'an')]
+
+        Each access creates a new list, in time linear in the number of merges. `merge_log` also has
+        ids and counts. For PickyBPE the list is empty; see `events`.
+        """
         tokens, merges = self._model.tokens(), self._model.merges()
         return [(_known(tokens, left), _known(tokens, right)) for left, right, _ in merges]
 
     @property
     def merge_log(self) -> list[Merge]:
-        """The merges in rank order, each with its token and its count in training.
+        """The merges in the order of rank, each with its token, its id and its count in training.
 
         >>> import digram
         >>> digram.train("banana", max_merges=1, pretokenizer=None).merge_log
@@ -265,6 +299,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> tok = digram.train("banana", max_merges=1, pretokenizer=None, runners_up=2)
         >>> tok.merge_log[0].runners_up
         (RunnerUp(left=b'n', right=b'a', count=2), RunnerUp(left=b'b', right=b'a', count=1))
+
+        Each access creates a new list, in time linear in the number of merges.
         """
         tokens, merges = self._model.tokens(), self._model.merges()
         counts: Iterable[int | None] = repeat(None)
@@ -313,7 +349,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return replayed(scheme, base, None if self.training is None else self.training.counts)
 
     def _made(self) -> set[int]:
-        """The ids of the tokens that its model makes from other tokens, as by merges."""
+        """The ids of the tokens that the model makes from other tokens."""
         definition = self.definition
         return definition.model.made(definition)
 
@@ -322,11 +358,21 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     @overload
     def pretokenize(self, text: bytes) -> list[bytes]: ...
     def pretokenize(self, text: str | bytes) -> list[str] | list[bytes]:
-        """Split `text` into its pretokens, the pieces within which merges happen."""
+        """Split a text into its pretokens, the pieces inside which merges are applied.
+
+        >>> import digram
+        >>> tok = digram.train("use byte pairs", max_merges=0, pretokenizer="gpt2")
+        >>> tok.pretokenize("use byte pairs!")
+        ['use', ' byte', ' pairs', '!']
+
+        Returns strings for a `str`, and `bytes` for `bytes`; joined, they are the text. Special
+        tokens in the text are split like any other text. Raises `InvalidTextError` for a lone
+        surrogate. The time is linear in the text.
+        """
         return self.pretokenizer.splitter().split(text)
 
     def with_special_tokens(self, tokens: Iterable[str] | Mapping[str, int]) -> Tokenizer:
-        """A new tokenizer with additional special tokens.
+        """Return a new tokenizer with additional special tokens.
 
         >>> import digram
         >>> tok = digram.train("a", max_merges=0)
@@ -336,9 +382,9 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> chat.encode("<|user|>a", special="parse")
         [256, 97]
 
-        New tokens get the ids after the highest one, in order; a mapping sets the ids. Raises
-        `OptionError` for a special token that exists already, and `VocabError` for an id that is
-        in use.
+        `tokens` is several texts, which get the ids after the highest existing one, in order; or a
+        mapping from texts to ids. Raises `OptionError` for a special token that exists already, and
+        `VocabError` for an id that is in use. Takes time linear in the number of special tokens.
         """
         if isinstance(tokens, str | bytes):
             raise TypeError("tokens is several special tokens; put a single one in a list")
@@ -358,7 +404,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return Tokenizer._of(Compact(self._model, special | added, self._settings))
 
     def with_template(self, template: Template | None) -> Tokenizer:
-        """A new tokenizer with another template for `tok(text)`; None for none.
+        """Return a new tokenizer with another template for `tok(text)`; None removes it.
 
         >>> import digram
         >>> tok = digram.train("a", max_merges=0, special_tokens=["<s>"])
@@ -373,15 +419,32 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return self._with(self._settings._replace(template=template))
 
     def with_context_size(self, context_size: int | None) -> Tokenizer:
-        """A new tokenizer with another context size, for `max_length="context"`; None for none."""
+        """Return a new tokenizer with another context size; None removes it.
+
+        >>> import digram
+        >>> tok = digram.train("low low", max_merges=2).with_context_size(3)
+        >>> len(tok("low lower", max_length="context"))
+        3
+
+        `context_size` is a number of tokens. Raises `OptionError` if it is less than 1.
+        """
         return self._with(self._settings._replace(context_size=context_size))
 
     def with_pad_token(self, pad_token: str | None) -> Tokenizer:
-        """A new tokenizer with another special token for `padding=`; None for none."""
+        """Return a new tokenizer with another token for `tok(text, padding=...)`; None removes it.
+
+        >>> import digram
+        >>> tok = digram.train("low low", max_merges=2, special_tokens=["<pad>"])
+        >>> tok = tok.with_pad_token("<pad>")
+        >>> tok(["low", "low!"], padding="longest").ids
+        [[257, 258], [257, 33]]
+
+        `pad_token` is the text of a special token. Raises `OptionError` if it does not exist.
+        """
         return self._with(self._settings._replace(pad_token=pad_token))
 
     def with_rules(self, rules: Rules | None) -> Tokenizer:
-        """A new tokenizer with other rules, and with tokens for their terms and units.
+        """Return a new tokenizer with other rules, and with tokens for their terms and units.
 
         >>> import digram
         >>> tok = digram.train("a dose of 5 mg", vocab_size=260, pretokenizer="gpt2")
@@ -400,7 +463,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         rules.
 
         Also works for published vocabularies. `digram.Change.of` compares the ids. Raises
-        `OptionError` for unit "char".
+        `OptionError` if `unit` is "char", and for PickyBPE and boundless superwords. Takes time
+        linear in the size of the vocabulary.
         """
         if rules is not None:
             instance("rules", rules, Rules)
@@ -427,13 +491,24 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         format: str | None = None,
         allow_loss: bool = False,
     ) -> None:
-        """Save the tokenizer to `path`; a crash leaves either the old file or the new one.
+        """Save the tokenizer to a file or folder.
+
+        >>> import digram, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "tokenizer.json"
+        >>> tok = digram.train("low low lower", vocab_size=258)
+        >>> tok.save(path)
+        >>> digram.load(path) == tok
+        True
 
         `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries can read),
         "tiktoken", "vocab_merges" (a folder with `vocab.json` and `merges.txt`), "seed_pair" (a
-        folder with `vocabulary.json` and `merges.json`), or "digram" for tokenizers that other
-        programs do not support; by default it follows from the name of the file. Raises
-        `VocabError` for content that the format cannot store, unless `allow_loss` is true.
+        folder with `vocabulary.json` and `merges.json`), or "digram" (a `.json` file for tokenizers
+        that other programs do not support). By default it follows from the name of the file.
+
+        The file is replaced atomically: a crash leaves either the old file or the new one. Raises
+        `VocabError` for content that the format cannot store, unless `allow_loss` is true;
+        `OptionError` for an unknown format; and `OSError` if the file cannot be written. Takes time
+        linear in the size of the vocabulary.
         """
         from digram import formats
 
@@ -443,7 +518,12 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     def digest(self) -> str:
         """The SHA-256, in hexadecimal, of everything that determines how the tokenizer encodes.
 
-        It is the same in every version of digram and does not depend on the origin of the
+        >>> import digram
+        >>> tok = digram.train("low low", max_merges=2)
+        >>> tok.digest == digram.Tokenizer(tok.definition).digest
+        True
+
+        It is the same in every version of digram, and does not depend on the origin of the
         tokenizer. The first access reads all tokens and merges, which takes some milliseconds.
         """
         return self._digest(Compact(self._model, self.special_tokens, self._settings).digest)
