@@ -66,10 +66,9 @@ def kind_of(value: Any) -> str:
     return kind if isinstance(kind, str) else show(value)
 
 
-def unsupported(what: str, path: str | None) -> VocabError:
+_REMOVE = "If you can do without it, remove it from a copy of the file; the ids may then differ."
+
+
+def unsupported(what: str, path: str | None, *, hint: str = _REMOVE) -> VocabError:
     """An error about an unsupported part of a file."""
-    return VocabError(
-        f"{what} is not supported.",
-        path=path,
-        hint="Remove it from a copy of the file if you can do without; the ids may then differ.",
-    )
+    return VocabError(f"{what} is not supported.", path=path, hint=hint)

@@ -209,7 +209,8 @@ def _section_in(model: dict[str, Any], path: str | None) -> ModelSection:
     for section in _SECTIONS:
         if section.claims(model):
             return section
-    raise unsupported(f"a model of type {kind_of(model)}", path)
+    hint = "digram supports byte-pair encoding (BPE); use the library that made the file."
+    raise unsupported(f"a model of type {kind_of(model)}", path, hint=hint)
 
 
 def _section_of(model: Model) -> ModelSection:
