@@ -61,23 +61,35 @@ class EmbeddingPlan:
 
     @property
     def new_size(self) -> int:
-        """The number of rows, one more than the highest new id."""
+        """The number of rows of the new matrix: the highest new id plus 1."""
         return len(self.starts) - 1
 
     def row(self, id: int) -> list[tuple[int, float]]:
-        """The old ids that a new id is a sum of, with weights; `TokenIdError` for an unknown id."""
+        """Return the old ids of which a new id is the weighted sum, with their weights.
+
+        The list is empty for an id without a source. Raises `TokenIdError` for an id that is not in
+        the new vocabulary.
+        """
         if not 0 <= id < self.new_size:
             raise TokenIdError(f"{show(id)} is not one of the {self.new_size:,} new ids.", value=id)
         part = slice(self.starts[id], self.starts[id + 1])
         return [*zip(self.ids[part].tolist(), self.weights[part].tolist(), strict=True)]
 
     def apply(self, embeddings: NDArray[Any], unknown: NDArray[Any] | None = None) -> NDArray[Any]:
-        """The new matrix, a row for each new id, in the type of the old one.
+        """Return the new matrix, with a row for each new id, in the type of the old one.
+
+        >>> import digram, numpy as np
+        >>> _, change = digram.extend(digram.train("low low", max_merges=1), "low low", add=1)
+        >>> old = np.zeros((257, 4), np.float32)
+        >>> new = change.embedding_plan().apply(old)
+        >>> new.shape, new.dtype.name
+        ((258, 4), 'float32')
 
         `embeddings` has a row for each old id; further rows, with which models pad their matrices,
         are left out. Rows without a source become `unknown`, by default the mean of all old rows.
         Sums use 64-bit floats; rows that stay are copied unchanged. Raises `OptionError` for a
-        matrix with too few rows.
+        matrix with too few rows or a row `unknown` of another width, and `TypeError` for values
+        that are not numbers. Takes time and memory linear in the new matrix.
         """
         import numpy as np
 
@@ -106,9 +118,10 @@ class EmbeddingPlan:
         return new
 
     def matrix(self) -> Any:
-        """The same as a `scipy.sparse.csr_matrix` of new by old ids: `plan.matrix() @ old`.
+        """Return the plan as a `scipy.sparse.csr_matrix` of new by old ids.
 
-        Raises `ImportError` if SciPy is not installed. Rows without a source are 0.
+        The new matrix is `plan.matrix() @ old`. Rows without a source are 0. Raises `ImportError`
+        if SciPy is not installed.
         """
         from scipy.sparse import csr_matrix
 
@@ -118,10 +131,18 @@ class EmbeddingPlan:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A change from one tokenizer to another, with the map of ids; `extend` and others return it.
+    """A change from one tokenizer to another, with the map of ids; returned by `extend` and others.
 
-    `id_map[id]` is the new id with the meaning of an old one, or -1 if there is none. `print` shows
-    a summary.
+    >>> import digram
+    >>> tok = digram.train("low low", max_merges=1)
+    >>> tok, change = digram.extend(tok, "low low slow", add=1)
+    >>> print(change)
+    257 ids became 258, 1 token added, 0 removed
+    >>> change.id_map[255:].tolist(), change.added, tok.tokens(change.added)
+    ([255, 256], [257], [b'low'])
+
+    `before` and `after` are the tokenizers. `id_map` is an int64 array: `id_map[id]` is the new id
+    of the token that had `id` before, or -1 if it was removed. `print` shows a summary.
     """
 
     before: Tokenizer
@@ -130,12 +151,15 @@ class Change:
 
     @classmethod
     def of(cls, before: Tokenizer, after: Tokenizer) -> Change:
-        """The change between any two tokenizers; tokens with the same bytes are the same.
+        """Return the change between any two tokenizers, which identifies tokens by their bytes.
 
         >>> import digram
         >>> tok = digram.train("low low lower", max_merges=3)
         >>> digram.Change.of(tok, digram.shrink(tok, 257)).removed
         [257, 258]
+
+        Special tokens correspond to special tokens with the same text. Takes time linear in the
+        size of both vocabularies.
         """
         import numpy as np
 
@@ -151,10 +175,17 @@ class Change:
         return cls(before, after, np.array(same, np.int64))
 
     def then(self, next: Change) -> Change:
-        """Compose this change with the next one.
+        """Return the change from `before` to the `after` of the next change.
 
-        Raises `ConfigMismatchError` if the next change does not begin with the tokenizer that this
-        one ends with.
+        >>> import digram
+        >>> tok, first = digram.extend(digram.train("low low", max_merges=1), "low low", add=1)
+        >>> tok, second = digram.extend(tok, "low low", add=1)
+        >>> print(first.then(second))
+        257 ids became 259, 2 tokens added, 0 removed
+
+        A token that was removed and added again is a new token. Raises `ConfigMismatchError` if the
+        next change does not start with the tokenizer with which this one ends. Takes time linear in
+        the ids.
         """
         import numpy as np
 
@@ -171,14 +202,15 @@ class Change:
         return Change(self.before, next.after, map)
 
     def inverse(self) -> Change:
-        """The reverse change: added tokens are removed, and removed ones are new.
+        """Return the reverse change, in which added tokens are removed, and removed tokens are new.
 
         >>> import digram
         >>> _, change = digram.extend(digram.train("low low", max_merges=1), "low low", add=1)
         >>> print(change.inverse())
         258 ids became 257, 0 tokens added, 1 removed
 
-        If two old ids became one, it maps back to the lower of them.
+        If two old ids became the same new id, it becomes the lower of them. Takes time linear in
+        the ids.
         """
         import numpy as np
 
@@ -189,18 +221,23 @@ class Change:
 
     @cached_property
     def added(self) -> list[int]:
-        """The new ids without an old one, in ascending order."""
+        """The ids of `after` whose tokens are new, in ascending order."""
         stayed = set(self.id_map.tolist())
         return [id for id, token in enumerate(_spelled(self.after)) if token and id not in stayed]
 
     @cached_property
     def removed(self) -> list[int]:
-        """The old ids without a new one, in ascending order."""
+        """The ids of `before` whose tokens were removed, in ascending order."""
         map, old = self.id_map.tolist(), _spelled(self.before)
         return [id for id, token in enumerate(old) if token and map[id] < 0]
 
     def embedding_plan(self) -> EmbeddingPlan:
-        """Plan the initial rows of a model's embedding and output matrices.
+        """Return the plan for the initial rows of a model's new embedding and output matrices.
+
+        >>> import digram
+        >>> _, change = digram.extend(digram.train("low low", max_merges=1), "low low", add=1)
+        >>> change.embedding_plan().row(257)  # the mean of `lo` and `w`
+        [(256, 0.5), (119, 0.5)]
 
         A token that stays keeps its row. A new token starts as the mean of the rows of the tokens
         that its bytes were encoded to before [1]. New special tokens, and tokens that the old
@@ -245,7 +282,7 @@ class Change:
         ...     arrays["id_map"].shape
         (257,)
 
-        The write is atomic: the file is always the old one or the new one.
+        The file is replaced atomically. Raises `OSError` if it cannot be written.
         """
         import io
 
@@ -265,7 +302,15 @@ class Change:
             atomic_write(path, file.getvalue())
 
     def compare(self, corpus: CorpusLike | Mapping[str, CorpusLike], **options: Any) -> Comparison:
-        """Compare both tokenizers on a corpus, with the options of `digram.compare`."""
+        """Compare both tokenizers on a corpus; see `digram.compare`.
+
+        >>> import digram
+        >>> _, change = digram.extend(digram.train("low low", max_merges=1), "low low", add=1)
+        >>> change.compare("low lower").total
+        Both(bytes=9, this=7, other=5, same=3)
+
+        The result is `digram.compare(change.before, change.after, corpus, **options)`.
+        """
         return compare(self.before, self.after, corpus, **options)
 
     def __str__(self) -> str:

@@ -34,7 +34,17 @@ class _Loaded(NamedTuple):
 
 
 class TokenFiles:
-    """The documents of token files, made by `read_tokens` and `digram.encode_files`.
+    """The documents of token files, made by `read_tokens` and `encode_files`.
+
+    >>> import digram
+    >>> tok = digram.train("low lower", max_merges=2)
+    >>> folder = getfixture("tmp_path") / "out"
+    >>> corpus = ["low", "so low"]
+    >>> shards = digram.encode_files(tok, corpus, folder, format="megatron", end_of_text=None)
+    >>> len(shards), shards[1].tolist(), [ids.tolist() for ids in shards[:1]]
+    (2, [115, 111, 32, 257], [[257]])
+    >>> shards.ids.tolist(), shards.tokens, shards.dtype.name
+    ([257, 115, 111, 32, 257], 5, 'uint16')
 
     A sequence of arrays of ids, one per document, in the order of the files. Most formats are
     memory-mapped, so that data is read when it is used. Parquet and Arrow files are read one at a
@@ -43,6 +53,9 @@ class TokenFiles:
     A limited number of shards stays mapped. An array keeps its file open: copy the arrays that you
     keep if they come from thousands of shards. The object is thread-safe. Memory: 8 bytes for each
     document of the used shards, and for Parquet and Arrow one shard.
+
+    Access to documents raises `CorruptFileError` for a file that changed or is damaged, and
+    `OptionError` if the format does not store the ends of documents and no `end_of_text` is known.
     """
 
     def __init__(
@@ -93,7 +106,7 @@ class TokenFiles:
 
     @property
     def tokens(self) -> int:
-        """The number of ids."""
+        """The number of ids, including the ids that end documents."""
         for number, known in enumerate(self._tokens):
             if known is None:
                 self._tokens[number] = len(self._load(number).ids)
@@ -101,7 +114,7 @@ class TokenFiles:
 
     @property
     def documents(self) -> int:
-        """The number of documents, which is also the `len`."""
+        """The number of documents; the same as `len`."""
         return self._all_ends()[-1]
 
     @property
@@ -111,9 +124,10 @@ class TokenFiles:
 
     @property
     def ids(self) -> Ids:
-        """The ids of all documents in order: mapped for a single shard, copied for several.
+        """The ids of all documents in order, as one array.
 
-        `shard(n)` returns those of one shard.
+        It is memory-mapped for a single shard, and copied for several, in time and memory linear in
+        the ids. `shard(n)` returns the ids of one shard.
         """
         if len(self._stored) == 1:
             return self._load(0).ids
@@ -125,7 +139,18 @@ class TokenFiles:
         return found
 
     def shard(self, number: int) -> Ids:
-        """The ids of a shard; -1 is the last one. `OptionError` for an invalid number."""
+        """Return the ids of one shard, as an array; -1 is the last shard.
+
+        >>> import digram
+        >>> tok = digram.train("a", max_merges=0, special_tokens=["</s>"])
+        >>> folder = getfixture("tmp_path") / "out"
+        >>> shards = digram.encode_files(tok, ["ab", "c"], folder, format="npy", shard_tokens=1)
+        >>> [shards.shard(number).tolist() for number in (0, 1, -1)]
+        [[97, 98, 256], [99, 256], [99, 256]]
+
+        Raises `OptionError` for a shard that does not exist, and `CorruptFileError` for a damaged
+        file.
+        """
         number = any_number("number", number)
         if not -len(self._stored) <= number < len(self._stored):
             raise OptionError(
@@ -137,7 +162,8 @@ class TokenFiles:
     def verify(self) -> None:
         """Read all files, and compare them with the digests of their manifest.
 
-        `CorruptFileError` names the first one that differs; `OptionError` without a manifest.
+        Raises `CorruptFileError` for the first file that differs, and `OptionError` if there is no
+        manifest. Takes as long as reading the files.
         """
         if self._manifest is None:
             raise OptionError("the files cannot be verified without a manifest.")
@@ -152,7 +178,7 @@ class TokenFiles:
     @overload
     def __getitem__(self, index: slice) -> list[Ids]: ...
     def __getitem__(self, index: int | slice) -> Ids | list[Ids]:
-        """The ids of a document, or of several."""
+        """Return the ids of a document, or a list of those of several."""
         numbers = range(self.documents)[index]
         if isinstance(numbers, range):
             return [self[number] for number in numbers]

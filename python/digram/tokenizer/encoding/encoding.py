@@ -91,9 +91,10 @@ class Encoding:
     >>> encoding.word_ids
     [0, 1, 1, 1]
 
-    An encoding is immutable. Every list has one entry per token, and is built at each access, so
-    assign it to a variable before a loop. `len` is the number of tokens. Two encodings are equal if
-    all their lists are equal.
+    An encoding is immutable. Every list has one entry per token, including tokens of the template
+    and padding, and is created at each access in time linear in the tokens: assign it to a variable
+    before a loop. `len` is the number of tokens. Two encodings are equal if all their lists are
+    equal.
     """
 
     # Not a frozen dataclass, whose creation takes as long as encoding a short text. Public
@@ -111,7 +112,7 @@ class Encoding:
 
     @property
     def ids(self) -> list[int]:
-        """The ids."""
+        """The ids of the tokens."""
         call = self._call
         if len(call.parts) == 1 and call.width == 0:
             return call.encoded.ids(*self._windows[0])
@@ -121,12 +122,20 @@ class Encoding:
 
     @property
     def tokens(self) -> list[bytes]:
-        """The tokens, as bytes; several tokens may share a character."""
+        """The tokens as bytes; special tokens as their text in UTF-8.
+
+        A token may be a part of a character. Without added tokens, the tokens join to the text.
+        """
         return self._call.tok.tokens(self.ids)
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """The start and end of each token in its text, in the unit that `offsets=` selects.
+        """The start and end of each token in its text, in the unit of `tok(text, offsets=...)`.
+
+        >>> import digram
+        >>> tok = digram.train("low lower", max_merges=2, pretokenizer="gpt2")
+        >>> tok("é low").offsets, tok("é low", offsets="bytes").offsets
+        ([(0, 1), (0, 1), (1, 2), (2, 5)], [(0, 1), (1, 2), (2, 3), (3, 6)])
 
         A token covers every character of which it has a byte, so tokens that share a character all
         have its whole span; in bytes, spans are exact. A special token found in the text has the
@@ -139,6 +148,13 @@ class Encoding:
     def word_ids(self) -> list[int | None]:
         """The number of each token's pretoken, from 0 in each text; None for added tokens.
 
+        >>> import digram
+        >>> tok = digram.train("low lower", max_merges=2, pretokenizer="gpt2")
+        >>> tok("low lower").word_ids
+        [0, 1, 1, 1, 1]
+        >>> tok(["New York", "low"], is_split_into_words=True).word_ids[-2:]
+        [0, 1]
+
         In a text given as words it is the index of the word. A special token found in the text
         counts as a pretoken.
         """
@@ -146,7 +162,10 @@ class Encoding:
 
     @property
     def type_ids(self) -> list[int]:
-        """The type ids of the template; without a template 0 for the text, and 1 for the pair."""
+        """The type id of each token, from the template.
+
+        Without a template it is 0 for tokens of the text, and 1 for tokens of its pair.
+        """
         return self._column(
             lambda part: part.type_id, 0, lambda part, window: [part.type_id] * _size(window)
         )
@@ -172,7 +191,13 @@ class Encoding:
     def overflowing(self) -> list[Encoding]:
         """The tokens removed by truncation, as encodings of windows, with template and padding.
 
-        If both texts of a pair were truncated, there is one for each other combination of windows.
+        >>> import digram
+        >>> encoding = digram.train("a", max_merges=0)("abcde", max_length=2)
+        >>> encoding.tokens, [window.tokens for window in encoding.overflowing]
+        ([b'a', b'b'], [[b'c', b'd'], [b'e']])
+
+        Empty if nothing was removed. If both texts of a pair were truncated, there is one for each
+        other combination of windows.
         """
         if not self._is_first:
             return []
@@ -180,7 +205,15 @@ class Encoding:
         return [Encoding(call, index, cut, False) for cut in call.others(index)]
 
     def token_to_chars(self, token: int) -> tuple[int, int] | None:
-        """The offsets of a token; None for an added one. `OptionError` for an invalid index."""
+        """Return the offsets of a token, as in `offsets`; None for an added token.
+
+        >>> import digram
+        >>> digram.train("low", max_merges=2, pretokenizer="gpt2")("a low").token_to_chars(2)
+        (2, 5)
+
+        `token` is the index of the token; negative ones count from the end. Raises `OptionError`
+        for an index outside of the encoding.
+        """
         token = any_number("token", token)
         if not -len(self) <= token < len(self):
             raise OptionError(
@@ -194,15 +227,16 @@ class Encoding:
         return None
 
     def char_to_token(self, position: int, sequence: int = 0) -> int | None:
-        """The index of the first token that covers a position of the text, in units of `offsets`.
+        """Return the index of the first token that covers a position of the text, or None.
 
         >>> import digram
         >>> tok = digram.train("low lower lowest", max_merges=3, pretokenizer="gpt2")
         >>> tok("low é").char_to_token(4), tok("low").char_to_token(7)
         (2, None)
 
-        `sequence=1` is for a position in the pair. None if there is no such token: outside the
-        text, or in a truncated part. Raises `OptionError` for a text given as words.
+        `position` is in the unit of `offsets`, and `sequence` is 0 for the text, 1 for its pair.
+        There is no such token outside of the text, or in a truncated part. Raises `OptionError` for
+        a text given as words, and for a pair that does not exist.
         """
         if self._call.words is not None:
             raise OptionError(
@@ -217,11 +251,14 @@ class Encoding:
         return None if found is None else found - window[0] + before
 
     def word_to_tokens(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
-        """The indices of the first token of a word (see `word_ids`) and after its last, or None.
+        """Return the indices of the first token of a word and of the one after its last.
 
         >>> import digram
         >>> digram.train("a", max_merges=0, pretokenizer="gpt2")("an ox").word_to_tokens(1)
         (2, 5)
+
+        `word` is a number of `word_ids`, and `sequence` is 0 for the text, 1 for its pair. None if
+        the encoding has no token of the word. Raises `OptionError` for a pair that does not exist.
         """
         call, ((start, stop), before) = self._call, self._text(sequence)
         word = any_number("word", word)

@@ -75,11 +75,11 @@ class Encodings(Sequence[Encoding]):
 
     @property
     def ids(self) -> list[list[int]]:
-        """The ids of each text."""
+        """The ids of each text, as a list of lists."""
         return [encoding.ids for encoding in self]
 
     def numpy(self, *columns: Column, overflowing: bool = False) -> dict[str, NDArray[np.int64]]:
-        """The batch as arrays for models, with one row per text.
+        """Return the batch as arrays for models, with one row per text.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
@@ -95,8 +95,9 @@ class Encodings(Sequence[Encoding]):
         text of each row. With `overflowing` the row of a text is followed by those of its
         `overflowing`.
 
-        Raises `OptionError` if rows differ in length; `padding="longest"` makes them equal. Takes
-        some ns per token, and some µs for each truncated text.
+        Raises `OptionError` for an unknown column, and if rows differ in length;
+        `padding="longest"` makes them equal. Takes some ns per token, and some µs for each
+        truncated text.
         """
         for column in columns:
             choice("the column", column, *COLUMNS)
