@@ -58,10 +58,18 @@ _AS_TEXT = ', or digram.files(path, format="text") to read the file as one text'
 class Files:
     """Files as a corpus; returned by `digram.files`, iterated as documents.
 
+    >>> import digram
+    >>> folder = getfixture("tmp_path")
+    >>> _ = (folder / "a.txt").write_text("one"), (folder / "b.txt").write_text("two")
+    >>> corpus = digram.files(folder)
+    >>> list(corpus), corpus.size, corpus.paths[0].name
+    ([b'one', b'two'], 6, 'a.txt')
+
     `paths` are in the order in which they are read. With a `separator` (bytes) each text is split
     into documents; without one, a text file is one document, and so is a record of other files.
     `field` is the path of the field or column that contains the text; `format` and `on_error` are
-    those of `files`. Iterating gives a `digram.corpus.Reading`, which counts the skipped records.
+    those of `files`. Iterating returns a `digram.Reading`, which counts the skipped records, and
+    raises `CorruptFileError` for damaged files and, by default, for records without text.
     """
 
     paths: tuple[Path, ...]
@@ -104,11 +112,11 @@ class Files:
 
     @property
     def size(self) -> int:
-        """The current size of all files on disk, in bytes."""
+        """The current size of all files on disk, in bytes; raises `OSError` if one is missing."""
         return sum(path.stat().st_size for path in self.paths)
 
     def kind(self, path: Path) -> Kind:
-        """The kind of one of the files."""
+        """Return the kind of one of the files: its form, and how it is compressed."""
         return kind_of(path, self.format)
 
     def texts(self, seen: Pass, max_bytes: int | None = None) -> Iterator[bytes | Unread]:
@@ -277,8 +285,8 @@ def files(
     byte; `on_error="skip"` skips and counts such records (`Reading.skipped`), and strings of a
     table that are not UTF-8. A damaged file is always an error.
 
-    `separator` splits each text into documents; see `documents`. Raises FileNotFoundError if a
-    pattern matches nothing, OSError for a path that is not a regular file or not accessible, and
+    `separator` splits each text into documents; empty ones are dropped. Raises FileNotFoundError if
+    a pattern matches nothing, OSError for a path that is not a regular file or not accessible, and
     `OptionError` for an archive (.zip, .tar) and for other compression (.lz4, .br). Only names are
     examined here: nothing is read before you iterate. Memory: a text file that is one document is
     held as a whole; for other files a few megabytes, the longest record, and a batch of an Arrow

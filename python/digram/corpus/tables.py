@@ -35,7 +35,15 @@ _TAIL = 10  # bytes after the footer: its length, and the magic without zeros
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A column of a table in memory as a corpus; returned by `digram.table`."""
+    """A column of a table in memory as a corpus; returned by `digram.table`.
+
+    >>> import digram, pyarrow
+    >>> list(digram.table(pyarrow.table({"text": ["low", "lower"]})))
+    [b'low', b'lower']
+
+    Iterating returns a `digram.Reading` over the texts, as bytes. `digram.table` has the arguments
+    and errors.
+    """
 
     data: Any
     column: tuple[str, ...] = ("text",)

@@ -88,19 +88,25 @@ class Report:
         return page(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page atomically: the file is always complete, either the old one or the new
-        one.
+        """Write the page to a file, a self-contained HTML document.
 
-        `OptionError` if altair, which draws the figures, is not installed; OSError as
-        `Tokenizer.save`.
+        >>> import digram
+        >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
+        >>> path = getfixture("tmp_path") / "report.html"
+        >>> digram.report(tok, ["low lower"]).save(path)
+        >>> path.read_text()[:15]
+        '<!doctype html>'
+
+        The file is replaced atomically: a crash leaves either the old file or the new one. Raises
+        `OptionError` if altair, which draws the figures, is not installed, and `OSError` if the
+        file cannot be written. Drawing takes some seconds.
         """
         atomic_write(path_name(path), self.html().encode())
 
     def save_figures(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write each figure as `NAME.svg`, `NAME.png` and `NAME.csv` into a folder, which is
-        created.
+        """Write each figure as `NAME.svg`, `NAME.png` and `NAME.csv`, and return the paths.
 
-        Returns the paths. Raises as `save`.
+        The folder is created if it does not exist. Raises the errors of `save`.
         """
         place = Path(path_name(folder))
         place.mkdir(parents=True, exist_ok=True)

@@ -39,7 +39,12 @@ StopReason = Literal["vocab_size", "max_merges", "min_frequency", "no_pairs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRecord:
-    """How a tokenizer was trained. It does not affect equality or the digest.
+    """How a tokenizer was trained; `tok.training`. It does not affect equality or the digest.
+
+    >>> import digram
+    >>> record = digram.train("banana", max_merges=1, pretokenizer=None).training
+    >>> record.stop_reason, record.bytes, record.counts
+    ('max_merges', 6, [2])
 
     `bytes` and `pretokens` are totals over the corpus, `distinct_pretokens` is the number of
     distinct ones. `counts[r]` is the count of the pair of the merge of rank r in the corpus when it
@@ -91,7 +96,15 @@ def check_record(record: TrainingRecord) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """Everything that determines the behaviour of a tokenizer.
+    """A tokenizer as plain values: everything that determines how it encodes.
+
+    >>> import digram
+    >>> definition = digram.train("low low", max_merges=2).definition
+    >>> definition.tokens[257], definition.model.merges[1]
+    (b'low', (256, 119, 257))
+    >>> from dataclasses import replace
+    >>> digram.Tokenizer(replace(definition, special_tokens={"<s>": 258})).special_tokens
+    {'<s>': 258}
 
     `tokens[id]` are the bytes of an ordinary token; None marks a gap or a special token. `model`
     determines the tokens of a pretoken: a `BpeModel` has the merges. With unit "char" the base
@@ -105,6 +118,9 @@ class Definition:
 
     `reserved` maps names to blocks of ids, those of the special tokens `<|name_0|>`, `<|name_1|>`,
     ...
+
+    A definition is not checked; `digram.Tokenizer(definition)` raises `VocabError` if it is
+    inconsistent.
     """
 
     tokens: list[bytes | None]

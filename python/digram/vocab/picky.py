@@ -17,7 +17,12 @@ __all__ = ["Event", "Picked", "learn_events", "made", "replayed", "single_symbol
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of PickyBPE in training, which is repeated when encoding.
+    """An event of PickyBPE in training, which is repeated when encoding; an entry of `tok.events`.
+
+    >>> import digram
+    >>> tok = digram.train("the the hut she", max_merges=2, picky=0.6, pretokenizer="gpt2")
+    >>> tok.events[-1]
+    Event(kind='drop', token=b'he', parts=(b'h', b'e'), count=1)
 
     A "merge" replaces each adjacent pair of its two `parts` by `token`. A "drop" removes `token`
     from the vocabulary and replaces it by `parts`: those of its first merge, or their parts if they

@@ -178,7 +178,16 @@ class Merging:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """The result of `digram.explain`; `print` shows it step by step."""
+    """The result of `digram.explain`; `print` shows it step by step.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
+    >>> found = digram.explain(tok, "low lower")
+    >>> found.tokens, [len(pretoken.steps) for pretoken in found.pretokens]
+    ([b'low', b' lowe', b'r'], [2, 4])
+
+    `pretokens` has a `Merging` for each pretoken of the text.
+    """
 
     text: bytes
     pretokens: list[Merging]

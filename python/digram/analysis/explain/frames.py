@@ -96,6 +96,12 @@ class Frame:
 class Replay:
     """The result of `digram.replay`; `print` shows it frame by frame.
 
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", max_merges=2, pretokenizer="gpt2")
+    >>> found = digram.replay(tok, "slow")
+    >>> [found.tokens(number) for number in (-1, 0, 1)]
+    [[b's', b'l', b'o', b'w'], [b's', b'lo', b'w'], [b's', b'low']]
+
     `frames` are the merges that apply to the text, in the order of training, out of `merges` in
     all. `base` is the number of tokens before the first merge, and `vocab_size` the number after
     the last, both without special tokens.

@@ -48,6 +48,12 @@ class Sample:
 class Places:
     """The result of `digram.find_token`: where a token occurs; `print` shows it as a table.
 
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", max_merges=3, pretokenizer="gpt2")
+    >>> found = digram.find_token(tok, " low", ["low lower", "so low"])
+    >>> found.times, found.pretokens, [word.word for word in found.words]
+    (2, 4, [b' low', b' lower'])
+
     `times` is the number of occurrences of the token in `pretokens` pretokens of `documents` texts.
     `words` are the pretokens that contain it, the most frequent first. If there are more than
     65,536, the rarest are dropped from time to time, and the `count` of a word may be up to

@@ -21,6 +21,12 @@ Kind = Literal["merge", "byte", "character", "whole", "special"]
 class Tree:
     """A token with the two tokens that merge into it; the result of `digram.merge_tree`.
 
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
+    >>> tree = digram.merge_tree(tok, "low")
+    >>> tree.kind, tree.left.token, tree.right.token, tree.depth
+    ('merge', b'lo', b'w', 2)
+
     `kind` is "merge" for a merge of `left` and `right`, "byte" or "character" for a base token,
     "whole" for a token that no merge makes, or "special". `rank` is the rank of the merge, and
     `count` the count of its pair in the training corpus, if known. Parts are created when you

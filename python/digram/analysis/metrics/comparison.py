@@ -57,6 +57,12 @@ class Both:
 class Comparison:
     """The result of `digram.compare`; `print` shows it as tables.
 
+    >>> import digram
+    >>> words, years = (digram.train(text, max_merges=6) for text in ("slow slower", "2025 2026"))
+    >>> found = digram.compare(words, years, "slow 2025")
+    >>> found.total
+    Both(bytes=9, this=6, other=7, same=2)
+
     `total` covers all text, `by_name` each named corpus, and `by_kind` words of each script,
     identifiers, numbers, punctuation and white space. `this_fewer` lists the places where this
     tokenizer saves the most tokens, `other_fewer` those where the other does, and `as_many` the

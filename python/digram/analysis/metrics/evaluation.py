@@ -205,7 +205,13 @@ class Parallel:
 class Evaluation:
     """The result of `digram.evaluate`; `print` shows it as a table.
 
-    `total` holds the measures of all text. For named corpora `by_name` holds those of each, and
+    >>> import digram
+    >>> tok = digram.train("low low lower lowest", vocab_size=260)
+    >>> found = digram.evaluate(tok, {"a": "low tower", "b": "lowest"})
+    >>> found.total.tokens, found.by_name["b"].bytes_per_token
+    (11, 1.5)
+
+    `total` has the measures of all text. For named corpora `by_name` has those of each, and
     with a reference `parallel` compares them. `skipped` is the number of records that were skipped.
     """
 

@@ -35,7 +35,7 @@ _FORMAT = "digram sequences"
 
 
 class SequenceTokenizer:
-    """Encodes sequences of numbers as ids, and decodes them. Created by `digram.train_ids`.
+    """Encodes sequences of numbers as ids, and decodes them; made by `digram.train_ids`.
 
     >>> import digram
     >>> tok = digram.train_ids([[5, 9, 5, 9, 7], [5, 9, 7]], max_merges=2)
@@ -72,25 +72,34 @@ class SequenceTokenizer:
 
     @property
     def merges(self) -> list[tuple[int, int, int]]:
-        """Left id, right id and merged id, in the order in which the merges were learned."""
+        """The merges in the order of rank: left id, right id and merged id."""
         return self.tokenizer._model.merges()
 
     def encode_ids(self, sequence: Numbers) -> list[int]:
-        """The ids of a sequence: a list, or a one-dimensional array of integers.
+        """Encode a sequence to a list of ids.
 
-        Takes linear time. Raises `InvalidTextError`, with the index, for a number that is not a
-        symbol, and `TypeError` if it is not a sequence of integers.
+        >>> import digram
+        >>> tok = digram.train_ids([[5, 9, 5, 9]], max_merges=1)
+        >>> tok.encode_ids([9, 5, 9])
+        [1, 2]
+
+        `sequence` is a list, or a one-dimensional array of integers. Raises `InvalidTextError`,
+        with the index, for a number that is not a symbol, and `TypeError` if it is not a sequence
+        of integers. Takes linear time.
         """
         return self.tokenizer.encode(self.alphabet.text(sequence))
 
     def encode_batch(self, sequences: Iterable[Numbers], *, threads: int | None = None) -> FlatIds:
-        """The ids of several sequences in one array, and the offset of each.
+        """Encode several sequences: their ids in one array, and the offset of each.
 
         >>> import digram, numpy as np
         >>> tok = digram.train_ids([[1, 2, 1, 2]], max_merges=1)
         >>> ids, offsets = tok.encode_batch(np.array([[1, 2], [2, 2]]))
         >>> ids.tolist(), offsets.tolist()
         ([2, 1, 1], [0, 1, 3])
+
+        Runs on `threads` threads (all cores by default). Raises the errors of `encode_ids`, with
+        the index of the sequence. Takes linear time.
         """
         texts = [
             self.alphabet.text(one, f"sequences[{number}]")
@@ -101,7 +110,7 @@ class SequenceTokenizer:
     def decode_ids(
         self, ids: Sequence[int] | NDArray[Any], *, skip_special_tokens: bool = False
     ) -> NDArray[np.uint32]:
-        """Decode ids to a sequence.
+        """Decode ids to a sequence, a uint32 array.
 
         >>> import digram
         >>> tok = digram.train_ids([[5, 9, 5, 9]], max_merges=1, special_tokens=["<end>"])
@@ -136,9 +145,13 @@ class SequenceTokenizer:
         return plain[~special]
 
     def symbols(self, ids: Sequence[int] | NDArray[Any]) -> list[tuple[int, ...]]:
-        """The symbols of each id: `()` for a special token.
+        """Return the symbols of each id as a tuple; `()` for a special token.
 
-        Raises `TokenIdError` for an invalid id.
+        >>> import digram
+        >>> digram.train_ids([[5, 9, 5, 9]], max_merges=1).symbols([2, 0])
+        [(5, 9), (5,)]
+
+        Raises `TokenIdError` for an invalid id, with its index. Takes time linear in the symbols.
         """
         special = {*self.tokenizer.special_tokens.values()}
         return [
@@ -147,11 +160,23 @@ class SequenceTokenizer:
         ]
 
     def count_ids(self, sequence: Numbers) -> int:
-        """The number of ids of a sequence, without creating them."""
+        """Count the ids of a sequence, without creating them.
+
+        >>> import digram
+        >>> digram.train_ids([[5, 9, 5, 9]], max_merges=1).count_ids([9, 5, 9])
+        2
+
+        Raises the errors of `encode_ids`. Takes linear time.
+        """
         return self.tokenizer.count(self.alphabet.text(sequence))
 
     def shrink(self, vocab_size: int) -> SequenceTokenizer:
-        """The result of training to a smaller size; see `digram.shrink`."""
+        """Return the tokenizer that training to a smaller size gives; see `digram.shrink`.
+
+        >>> import digram
+        >>> digram.train_ids([[5, 9, 5, 9, 7]], max_merges=2).shrink(4).merges
+        [(0, 2, 3)]
+        """
         return SequenceTokenizer(shrink(self.tokenizer, vocab_size), self.alphabet)
 
     @property

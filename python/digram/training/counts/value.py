@@ -122,7 +122,7 @@ class Counts:
 
     @property
     def unit(self) -> Unit:
-        """The unit that merges start from; with "char" the text is valid UTF-8."""
+        """The unit from which merges start: "byte" or "char"."""
         return self._unit
 
     @property
@@ -137,7 +137,7 @@ class Counts:
 
     @property
     def bytes(self) -> int:
-        """The size of all pretokens in bytes: the sum of length times count."""
+        """The size of all pretokens, in bytes: the sum of their lengths times their counts."""
         return self._held.bytes
 
     @property
@@ -160,7 +160,7 @@ class Counts:
         return len(self._held)
 
     def __getitem__(self, piece: str | Piece) -> int:
-        """The count of a pretoken; 0 if it does not occur."""
+        """Return the count of a pretoken, a `str` or `bytes`; 0 if it does not occur."""
         return self._held.get(piece)
 
     def __contains__(self, piece: str | Piece) -> bool:
@@ -170,19 +170,38 @@ class Counts:
         return (piece for piece, _ in self.items())
 
     def items(self) -> Iterator[tuple[Piece, int]]:
-        """Each distinct pretoken with its count."""
+        """Iterate over the distinct pretokens, as bytes, with their counts.
+
+        >>> import digram
+        >>> dict(digram.count_pretokens("low low", pretokenizer="whitespace").items())
+        {b'low': 1, b' low': 1}
+
+        The order is that of iteration over the counts themselves. Takes linear time.
+        """
         for start in range(0, len(self), _AT_ONCE):
             yield from self._held.items(start, _AT_ONCE)
 
     def most_common(self, n: SupportsIndex | None = None) -> list[tuple[Piece, int]]:
-        """The `n` most frequent pretokens with their counts, or all; equal counts in byte order."""
+        """Return the `n` most frequent pretokens with their counts, the most frequent first.
+
+        >>> import digram
+        >>> digram.count_pretokens("low low low", pretokenizer="whitespace").most_common(1)
+        [(b' low', 2)]
+
+        Without `n`, returns all. Pretokens with equal counts are in the order of bytes. Takes time
+        linear in the distinct pretokens, and sorts the result.
+        """
         number = len(self) if n is None else any_number("n", n)
         return self._held.most_common(max(0, min(number, len(self))))
 
     # --- operations
 
     def __add__(self, other: Counts) -> Self:
-        """The sum of two counts, as if the other's text followed this one's."""
+        """Return the sum of two counts, as if the other's text followed this one's.
+
+        Raises `ConfigMismatchError` for counts with another pretokenizer or unit, and
+        `LimitExceededError` for a count of more than 64 bits. `Counts.merge` adds up many.
+        """
         return self.merge([self, other]) if isinstance(other, Counts) else NotImplemented
 
     def __radd__(self, other: object) -> Self:
@@ -191,15 +210,16 @@ class Counts:
 
     @classmethod
     def merge(cls, parts: Iterable[Counts]) -> Self:
-        """The counts of several corpora, as if their texts followed each other.
+        """Return the sum of several counts, as if their texts followed each other.
 
         >>> import digram
         >>> parts = [digram.count_pretokens(text) for text in ("a b", "b c", "c d")]
         >>> digram.Counts.merge(parts) == digram.count_pretokens(["a b", "b c", "c d"])
         True
 
-        The result has first occurrences if all parts have them; without them the order of the
-        parts does not matter (`without_first`). Linear in the number of entries, unlike `sum`.
+        The result has first occurrences if all parts have them; without them the order of the parts
+        does not matter (`without_first`). Takes time linear in the number of entries, unlike `sum`.
+        Raises the errors of `+`, and `OptionError` if there are no parts.
         """
         found = list(parts)
         for index, part in enumerate(found):
@@ -217,9 +237,16 @@ class Counts:
         )
 
     def __sub__(self, other: Counts) -> Self:
-        """The counts without those of a part of the corpus, and without first occurrences.
+        """Return the counts without those of a part of the corpus.
 
-        Raises `OptionError`, naming the pretoken, if a count would become negative.
+        >>> import digram
+        >>> both, part = (digram.count_pretokens(text) for text in (["low", "lower"], "lower"))
+        >>> dict((both - part).items())
+        {b'low': 1}
+
+        The result has no first occurrences. Raises `OptionError`, which names the pretoken, if a
+        count would become negative, and `ConfigMismatchError` for counts with another pretokenizer
+        or unit.
         """
         if not isinstance(other, Counts):
             return NotImplemented
@@ -228,17 +255,20 @@ class Counts:
         return self._of(self._held.subtract(other._held), self._pretokenizer, self._unit, left)
 
     def filter(self, *, min_count: int) -> Self:
-        """Remove the pretokens that occur fewer than `min_count` times.
+        """Return the counts without pretokens that occur fewer than `min_count` times.
 
         >>> import digram
-        >>> digram.count_pretokens("a a b", pretokenizer="whitespace").filter(min_count=2).pretokens
-        0
+        >>> counts = digram.count_pretokens("low low low", pretokenizer="whitespace")
+        >>> dict(counts.filter(min_count=2).items())
+        {b' low': 2}
+
+        Raises `OptionError` if `min_count` is less than 1. Takes linear time.
         """
         minimum = whole_number("min_count", min_count, 1, maximum=_MAX_COUNT)
         return self._with(self._held.filter(minimum))
 
     def scale(self, weight: Any) -> Self:
-        """Multiply each count by `weight`, as if the corpus were repeated.
+        """Return the counts multiplied by `weight`, as if the corpus were repeated.
 
         >>> counts = Counts({"low": 5, "new": 1}, pretokenizer=None)
         >>> dict(counts.scale(3).items()), dict(counts.scale(0.5).items())
@@ -247,13 +277,21 @@ class Counts:
         A weight is a positive number: an int, a float (read as the decimal number that it prints
         as), a `Fraction` or a `Decimal`. Products are exact, and then rounded to the nearest whole
         number, half to even; pretokens with a count of 0 are removed. Whole weights are not
-        rounded: to weight two corpora 1 to 1.5, use 2 and 3. Documents and first occurrences do
-        not change.
+        rounded: to weight two corpora 1 to 1.5, use 2 and 3. Documents and first occurrences do not
+        change. Raises `OptionError` for other weights, and `LimitExceededError` for a count of more
+        than 64 bits. Takes linear time.
         """
         return self._with(self._held.scale(*fraction(weight, "weight")))
 
     def without_first(self) -> Self:
-        """Remove first occurrences, so that the order of the corpus does not matter."""
+        """Return the counts without first occurrences, so that the order of the corpus does not
+        matter.
+
+        >>> import digram
+        >>> one, other = (digram.count_pretokens(texts) for texts in (["a", "b"], ["b", "a"]))
+        >>> one == other, one.without_first() == other.without_first()
+        (False, True)
+        """
         return self._with(self._held.without_first())
 
     # --- files and tables
@@ -272,7 +310,7 @@ class Counts:
         known, `first: int64` (bytes before its first occurrence); the metadata have the
         pretokenizer, the unit and the totals. The file is replaced atomically. Raises
         `LimitExceededError` for a count beyond 2^63, `OptionError` for Parquet if pyarrow is not
-        installed, and OSError.
+        installed, and `OSError` if the file cannot be written.
         """
         from digram.training.counts import files
 
@@ -282,8 +320,15 @@ class Counts:
     def load(cls, path: str | PathLike[str]) -> Self:
         """Load saved counts; the name of the file does not matter.
 
+        >>> import digram
+        >>> path = getfixture("tmp_path") / "counts.arrow"
+        >>> digram.count_pretokens("low low lower").save(path)
+        >>> len(digram.Counts.load(path))
+        3
+
         Raises `CorruptFileError` for a file that is damaged or was not saved by digram (for other
-        tables use `from_arrow`), and OSError. Memory: the file and the counts.
+        tables use `from_arrow`), and `OSError` if it cannot be read. Memory: the file and the
+        counts.
         """
         from digram.training.counts import files
 
@@ -345,7 +390,15 @@ class Counts:
         )
 
     def to_arrow(self) -> Any:
-        """A `pyarrow.Table` of these counts. Other libraries accept the counts directly."""
+        """Return these counts as a `pyarrow.Table`, with the columns of `save`.
+
+        >>> import digram
+        >>> digram.count_pretokens("low low").to_arrow().column_names
+        ['piece', 'count', 'first']
+
+        Other libraries accept the counts themselves, by Arrow's PyCapsule protocol. Raises
+        `ImportError` if pyarrow is not installed.
+        """
         from digram.training.counts import files
 
         return files.pyarrow("a table of pyarrow").table(self)
