@@ -1,4 +1,4 @@
-"""Byte order marks: decode files in UTF-16 and UTF-32, and skip the mark of UTF-8."""
+"""Byte order marks: convert files in UTF-16 and UTF-32, and skip the mark of UTF-8."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[b
 
     >>> list(as_utf8(["naïve".encode("utf-16")], "a.txt"))
     [b'na\xc3\xafve']
-    >>> list(as_utf8([b"\xff\xfe"], "a.txt")), list(as_utf8([b"\xffas it is"], "a.txt"))
-    ([], [b'\xffas it is'])
+    >>> list(as_utf8([b"\xff\xfe"], "a.txt")), list(as_utf8([b"\xff and more"], "a.txt"))
+    ([], [b'\xff and more'])
 
     Other text is returned unchanged, including a mark of UTF-8. Raises `CorruptFileError`, with the
     byte, if the content does not have the encoding of the mark.
@@ -39,7 +39,7 @@ def as_utf8(blocks: Iterable[bytes], path: str | os.PathLike[str]) -> Iterator[b
         return
     decoder = codecs.getincrementaldecoder(_ENCODINGS[mark])()
     block_start = len(mark)  # the offset of the block in the file
-    for block in itertools.chain(_behind(mark, blocks), [b""]):
+    for block in itertools.chain(_without(mark, blocks), [b""]):
         pending = decoder.getstate()[0]
         try:
             text = decoder.decode(block, final=not block)
@@ -64,15 +64,15 @@ def may_have_mark(start: bytes) -> bool:
 
 
 def without_mark(blocks: Iterable[bytes]) -> tuple[int, Iterator[bytes]]:
-    """The length of a mark of UTF-8 at the beginning of blocks, and the blocks after it."""
+    """The length of a UTF-8 mark at the start of a stream of blocks, and the rest of the stream."""
     start, blocks = _start(blocks)
     if not start.startswith(codecs.BOM_UTF8):
         return 0, blocks
-    return len(codecs.BOM_UTF8), _behind(codecs.BOM_UTF8, blocks)
+    return len(codecs.BOM_UTF8), _without(codecs.BOM_UTF8, blocks)
 
 
 def _start(blocks: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first bytes, enough to recognise a mark, and all blocks."""
+    """The first bytes, enough to detect a mark, and all blocks."""
     blocks = iter(blocks)
     pending, start = [], b""
     while len(start) < _LONGEST and (block := next(blocks, None)) is not None:
@@ -81,7 +81,8 @@ def _start(blocks: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
     return start, itertools.chain(pending, blocks)
 
 
-def _behind(mark: bytes, blocks: Iterable[bytes]) -> Iterator[bytes]:
+def _without(mark: bytes, blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The blocks without the mark at their start."""
     left = len(mark)
     for block in blocks:
         rest = block[left:]

@@ -82,7 +82,7 @@ def test_batches_of_any_size(batch: int, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_rare_words_are_left_out_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking, "_BATCH", 64)
-    monkeypatch.setattr(looking, "_MOST_WORDS", 16)
+    monkeypatch.setattr(looking, "_MAX_WORDS", 16)
     tok = digram.train("low", max_merges=2, pretokenizer="whitespace")
     texts = [f"low low{number % 97} low{number}\n" for number in range(300)]
     found = digram.find_token(tok, "low", texts)

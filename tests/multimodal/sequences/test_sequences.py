@@ -18,7 +18,7 @@ from strategies import cases
 import digram
 from digram import reference
 from digram.multimodal.sequences import Alphabet
-from digram.multimodal.sequences.alphabet import MOST
+from digram.multimodal.sequences.alphabet import MAX_SYMBOLS
 
 symbols = st.sampled_from(
     [[0, 1], [0, 1, 2, 3], [7, 40_000, 70_000, 2**32 - 1], [0, 55_039, 55_040]]
@@ -115,12 +115,12 @@ def test_any_integers(dtype: str) -> None:
 
 
 def test_as_many_symbols_as_there_can_be() -> None:
-    alphabet = Alphabet.of(MOST)
-    text = alphabet.text(np.arange(MOST))
-    assert len(set(text)) == MOST
-    assert alphabet.sequence(text).tolist() == [*range(MOST)]
-    tok = digram.train_ids([[0, MOST - 1] * 3], max_merges=1, symbols=MOST)
-    assert tok.merges == [(0, MOST - 1, MOST)]
+    alphabet = Alphabet.of(MAX_SYMBOLS)
+    text = alphabet.text(np.arange(MAX_SYMBOLS))
+    assert len(set(text)) == MAX_SYMBOLS
+    assert alphabet.sequence(text).tolist() == [*range(MAX_SYMBOLS)]
+    tok = digram.train_ids([[0, MAX_SYMBOLS - 1] * 3], max_merges=1, symbols=MAX_SYMBOLS)
+    assert tok.merges == [(0, MAX_SYMBOLS - 1, MAX_SYMBOLS)]
 
 
 def test_it_is_a_value(tmp_path: Path) -> None:
@@ -249,12 +249,12 @@ def test_faults() -> None:
     with pytest.raises(digram.OptionError, match="the sequences are empty"):
         digram.train_ids([[], []], max_merges=1)
     with pytest.raises(digram.OptionError, match="are not between 1 and"):
-        digram.train_ids([[0]], max_merges=1, symbols=MOST + 1)
+        digram.train_ids([[0]], max_merges=1, symbols=MAX_SYMBOLS + 1)
     counted: list[tuple[Any, str]] = [
         (-5, "-5"),
         (np.int64(-5), "-5"),
         (3_000_000, "3,000,000"),
-        (np.arange(MOST + 1), f"{MOST + 1:,}"),
+        (np.arange(MAX_SYMBOLS + 1), f"{MAX_SYMBOLS + 1:,}"),
     ]
     for many, said in counted:
         with pytest.raises(digram.OptionError, match=f"symbols: {said} symbols are not"):

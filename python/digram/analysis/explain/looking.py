@@ -21,12 +21,12 @@ from digram.vocab.special_tokens import SpecialToken
 
 __all__ = ["find_token"]
 
-_AROUND = 96
+_CONTEXT = 96
 """Bytes of context on each side of a sample; a terminal line shows fewer."""
 _BATCH = 8 << 20  # bytes
 _PER_TEXT = 64
-_AT_ONCE = 1 << 16  # distinct pretokens
-_MOST_WORDS = 1 << 16
+_PRETOKENS_AT_ONCE = 1 << 16  # distinct pretokens
+_MAX_WORDS = 1 << 16
 """The maximum number of words to keep; there may be millions, most of which occur once."""
 
 
@@ -53,13 +53,15 @@ def find_token(
 
     `corpus` is what `digram.train` accepts: texts, files, or an iterator of texts; each text is a
     document, and `separator` splits them. `words` are the pretokens whose encoding contains the
-    token: a token that is merged further in all its words occurs nowhere. `samples` is the maximum
-    number of places, in as many different words as possible, the most frequent first as far as has
-    been read; each has its file, record and byte. Memory: 8 MiB of text or the longest part that
-    cannot be split, and up to 65,536 words (see `Places.missed`).
+    token; a token that is always merged into a longer one occurs nowhere. `samples` is the maximum
+    number of places to return, in as many different words as possible; words that are frequent in
+    the text read so far are preferred. Each has its file, record and byte offset.
+
+    Memory: 8 MiB of text or the longest part that cannot be split, and up to 65,536 words (see
+    `Places.missed`).
 
     Raises `TokenIdError` or `VocabError` if there is no such token, and `OptionError` for a special
-    token; otherwise as `encode`. Takes little more time than counting pretokens.
+    token, and the errors of `encode`. Takes little more time than counting pretokens.
     """
     instance("tok", tok, Tokenizer)
     looking = _Looking(tok, token_to_id(tok, token), whole_number("samples", samples, 0), threads)
@@ -70,7 +72,7 @@ def find_token(
 
 
 class _Text(NamedTuple):
-    """A text, or a part of one, and where it begins."""
+    """A text or a part of one, with its document and the offset at which it starts."""
 
     data: bytes
     document: int
@@ -86,26 +88,23 @@ class _Looking:
         self.tok, self.id, self.threads = tok, id, check_threads(threads)
         self.token = tok.id_to_token(id)
         unknown = tok.on_unknown
-        stands_for_unknown = (
-            isinstance(unknown, SpecialToken) and tok.special_tokens[unknown.text] == id
-        )
-        if id in tok.special_tokens.values() and not stands_for_unknown:
+        is_unknown = isinstance(unknown, SpecialToken) and tok.special_tokens[unknown.text] == id
+        if id in tok.special_tokens.values() and not is_unknown:
             raise OptionError(
                 f"{self.token.decode()!r} is a special token, which ordinary text never becomes.",
                 value=id,
                 hint="Look for the tokens of its text, which digram.explain(tok, ...) lists.",
             )
-        self.within = b"" if stands_for_unknown else self.token
-        """What a word with the token has in it."""
+        self.within = b"" if is_unknown else self.token
+        """Bytes that occur in every word that contains the token."""
         self.splitter = tok.pretokenizer.splitter()
-        # Words are encoded without pretokenizing: by themselves a pattern might split them
-        # differently.
+        # Words are encoded without a pretokenizer, which could split a single word differently.
         self.whole = tok._uncut()
         self.counts: Counter[bytes] = Counter()
         self.in_word: dict[bytes, int] = {}
         self.sampled: list[Sample] = []  # the first place of each word
-        self.again: list[Sample] = []  # further places of the same words
-        self.most_samples = samples
+        self.further: list[Sample] = []  # further places of the same words
+        self.max_samples = samples
         self.times = self.documents = self.bytes = self.pretokens = self.missed = 0
 
     def through(self, corpus: Corpus, advance: Callable[[int], object]) -> int:
@@ -125,7 +124,7 @@ class _Looking:
         """The result."""
         order = sorted(self.counts.items(), key=lambda one: (-one[1], one[0]))
         words = [Word(word, count, self.in_word[word]) for word, count in order]
-        samples = [*self.sampled, *self.again][: self.most_samples]
+        samples = [*self.sampled, *self.further][: self.max_samples]
         samples.sort(key=lambda one: (one.document, one.offset))
         return Places(
             self.id, self.token, self.times, self.documents, self.bytes, self.pretokens, words,
@@ -135,7 +134,7 @@ class _Looking:
     def _batches(
         self,
         texts: Iterable[_Text],
-        so_far: Callable[[int], int],
+        progress_of: Callable[[int], int],
         advance: Callable[[int], object],
     ) -> None:
         batch, held, done = list[_Text](), 0, 0
@@ -143,8 +142,8 @@ class _Looking:
         def look() -> None:
             nonlocal done
             self._batch(batch)
-            advance(so_far(self.bytes) - done)
-            done = so_far(self.bytes)
+            advance(progress_of(self.bytes) - done)
+            done = progress_of(self.bytes)
 
         for text in texts:
             batch.append(text)
@@ -164,20 +163,20 @@ class _Looking:
         self.bytes += sum(map(len, data))
         self.pretokens += pieces.pretokens
         with_token = Counter[bytes]()
-        for start in range(0, len(pieces), _AT_ONCE):
-            self._count(pieces.items(start, _AT_ONCE), with_token)
+        for start in range(0, len(pieces), _PRETOKENS_AT_ONCE):
+            self._count(pieces.items(start, _PRETOKENS_AT_ONCE), with_token)
         self.counts.update(with_token)
         self._sample(batch, with_token)
-        if len(self.counts) > _MOST_WORDS:
+        if len(self.counts) > _MAX_WORDS:
             self._prune()
 
     def _count(self, pieces: Iterable[tuple[bytes, int]], with_token: Counter[bytes]) -> None:
         """Count the pretokens that contain the token."""
-        perhaps = [(word, count) for word, count in pieces if self.within in word]
-        new = [word for word, _ in perhaps if word not in self.in_word]
+        candidates = [(word, count) for word, count in pieces if self.within in word]
+        new = [word for word, _ in candidates if word not in self.in_word]
         ids = self.whole._encode_batch(list[str | bytes](new), None, self.threads)
         found = {word: each.count(self.id) for word, each in zip(new, ids, strict=True)}
-        for word, count in perhaps:
+        for word, count in candidates:
             times = self.in_word.get(word) or found.get(word, 0)
             if times:
                 self.in_word[word] = times
@@ -187,20 +186,20 @@ class _Looking:
     def _prune(self) -> None:
         """Keep the more frequent half of the words."""
         order = self.counts.most_common()
-        kept = _MOST_WORDS // 2
+        kept = _MAX_WORDS // 2
         self.missed += order[kept][1]
         self.counts = Counter(dict(order[:kept]))
         self.in_word = {word: self.in_word[word] for word in self.counts}
 
     def _sample(self, batch: Sequence[_Text], words: Counter[bytes]) -> None:
-        """Take a place of each of the most frequent words without one, and some more."""
+        """Add a place of each frequent word that has none yet, and further places."""
         order = sorted(words.items(), key=lambda one: (-one[1], one[0]))
-        likely = {word for word, _ in order[: self.most_samples]}
+        likely = {word for word, _ in order[: self.max_samples]}
         have = {sample.word for sample in self.sampled}
         new = [word for word, _ in order if word not in have]
-        wanted = {*new[: self.most_samples - len(self.sampled)]}
+        wanted = {*new[: self.max_samples - len(self.sampled)]}
         for text in batch:
-            if not wanted and len(self.again) == self.most_samples:
+            if not wanted and len(self.further) == self.max_samples:
                 return
             if any(word in text.data for word in wanted | likely):
                 self._samples(text, wanted, likely)
@@ -219,9 +218,9 @@ class _Looking:
             if word in wanted:
                 wanted.discard(word)
                 self.sampled.append(_at(text, spans[at - first], word))
-            elif word in likely and len(self.again) < self.most_samples:
-                self.again.append(_at(text, spans[at - first], word))
-            if not wanted and len(self.again) == self.most_samples:
+            elif word in likely and len(self.further) < self.max_samples:
+                self.further.append(_at(text, spans[at - first], word))
+            if not wanted and len(self.further) == self.max_samples:
                 return
 
 
@@ -229,9 +228,9 @@ def _at(text: _Text, span: tuple[int, int], word: bytes) -> Sample:
     start, end = span
     data = text.data
     return Sample(
-        _from_character(data[max(0, start - _AROUND) : start]),
+        _from_character(data[max(0, start - _CONTEXT) : start]),
         data[start:end],
-        _to_character(data[end : end + _AROUND]),
+        _to_character(data[end : end + _CONTEXT]),
         word,
         text.document,
         text.offset + start,
@@ -243,7 +242,7 @@ def _at(text: _Text, span: tuple[int, int], word: bytes) -> Sample:
 def _of_files(
     corpus: Files, seen: Pass, last_border: Callable[[bytes, int], int]
 ) -> Iterator[_Text]:
-    """The texts of files, each with its place."""
+    """The texts of files, each with its file and record."""
     document = -1
     for path in corpus.paths:
         make = partial(_Text, path=str(path))
@@ -259,18 +258,18 @@ def _of_files(
 
 
 def _numbered(texts: Iterable[str | bytes]) -> Iterator[_Text]:
-    """Texts that are not from a file, by number."""
+    """Texts that are not from a file, with the numbers of their documents."""
     document, offset = -1, 0
     for text in texts:
         data = utf8_bytes(f"corpus[{document + 1}]", text)
-        goes_on = isinstance(text, Further)
-        document, offset = (document, offset) if goes_on else (document + 1, 0)
+        continues = isinstance(text, Further)
+        document, offset = (document, offset) if continues else (document + 1, 0)
         yield _Text(data, document, offset, None, None)
         offset += len(data)
 
 
 def _from_character(text: bytes) -> bytes:
-    """The bytes from the first whole character on, if the cut went through one."""
+    """The bytes from the first whole character on."""
     for start in range(min(4, len(text))):
         if text[start] & 0xC0 != 0x80:
             return text[start:]

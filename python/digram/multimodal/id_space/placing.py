@@ -9,7 +9,7 @@ from typing import Any
 
 from digram._util.validation import mapping
 from digram.errors import OptionError, several, show
-from digram.multimodal.id_space.ranges import MOST, Holding, IdRange, whole
+from digram.multimodal.id_space.ranges import MAX_IDS, Holding, IdRange, whole
 from digram.multimodal.sequences import SequenceTokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 
@@ -127,8 +127,8 @@ def check_overlap(ranges: Sequence[IdRange]) -> None:
                 + (" A range inside text has no spare ids." if next.spare and one.is_text else ""),
             )
     last = max((one.stop + one.spare for one in ranges), default=0)
-    if last > MOST:
-        raise OptionError(f"there are {last:,} ids, and {MOST:,} are the maximum.", value=last)
+    if last > MAX_IDS:
+        raise OptionError(f"there are {last:,} ids, and {MAX_IDS:,} are the maximum.", value=last)
 
 
 def check_replaced(ranges: Sequence[IdRange], replaced: Collection[str]) -> None:

@@ -10,13 +10,13 @@ from digram.errors import OptionError, show
 from digram.multimodal.sequences import SequenceTokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 
-__all__ = ["MOST", "Holding", "IdRange", "Marker", "whole"]
+__all__ = ["MAX_IDS", "Holding", "IdRange", "Marker", "whole"]
 
-MOST = 1 << 31
+MAX_IDS = 1 << 31
 """The maximum number of ids: those of signed 32-bit integers, as in frameworks."""
 
 Holding: TypeAlias = int | range | Tokenizer | SequenceTokenizer | Sequence[str]
-"""The content of a range: a number of ids, ids at a fixed place, a tokenizer, or named ids."""
+"""The content of a range: a number of ids, fixed ids, a tokenizer, or names of ids."""
 
 
 class Marker(NamedTuple):
@@ -28,7 +28,7 @@ class Marker(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IdRange:
-    """A range of ids with a name: `start` to `stop - 1`, followed by `spare` ids to grow into.
+    """A named range of ids: `start` to `stop - 1`, followed by `spare` ids for growth.
 
     Local ids count from 0; those of a `tokenizer` are its own ids. With several `codebooks`, the id
     of code c in codebook k is `k * codes + c`, where `codes` is the size of each. `names` are the
@@ -55,12 +55,12 @@ class IdRange:
 
     @property
     def ids(self) -> range:
-        """The global ids, without the spare ones."""
+        """The global ids of the range, without spare ids."""
         return range(self.start, self.stop)
 
     @property
     def codes(self) -> int:
-        """The number of ids of a codebook; without codebooks, of the range."""
+        """The number of ids of each codebook; without codebooks, of the range."""
         return self.size // self.codebooks
 
     @property
@@ -70,7 +70,7 @@ class IdRange:
 
     @property
     def tokens(self) -> Tokenizer | None:
-        """The tokenizer of text; a tokenizer of sequences is based on one."""
+        """The tokenizer of text, also of a `SequenceTokenizer`; None if the range has none."""
         tok = self.tokenizer
         return tok.tokenizer if isinstance(tok, SequenceTokenizer) else tok
 
@@ -85,17 +85,19 @@ class IdRange:
         return self.is_text and inside and not other.spare
 
     def named(self) -> dict[str, int]:
-        """The global ids that have a name: those of `names`, and special tokens of text."""
+        """The global ids that have a name: in `names`, or as special tokens."""
         found = {name: self.start + place for place, name in enumerate(self.names or ())}
         if self.tokens is not None:
             found |= {text: self.start + id for text, id in self.tokens.special_tokens.items()}
         return found
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """Check that a value is a whole number of at least `least`."""
+def whole(name: str, value: Any, minimum: int) -> int:
+    """Check that a value is a whole number of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be a whole number, not {show(value)}")
-    if not least <= value <= MOST:
-        raise OptionError(f"{name}={show(value)} is not between {least} and {MOST:,}.", value=value)
+    if not minimum <= value <= MAX_IDS:
+        raise OptionError(
+            f"{name}={show(value)} is not between {minimum} and {MAX_IDS:,}.", value=value
+        )
     return value

@@ -21,7 +21,7 @@ from digram.multimodal.id_space.placing import (
     replacing,
     resized,
 )
-from digram.multimodal.id_space.ranges import MOST, Holding, IdRange, whole
+from digram.multimodal.id_space.ranges import MAX_IDS, Holding, IdRange, whole
 from digram.multimodal.sequences import SequenceTokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.reserved_ids import PADDING
@@ -391,7 +391,7 @@ class IdSpace:
 
     def _checked(self, ids: ArrayLike, flat: bool = False) -> NDArray[np.int64]:
         hint = "Print the space to see its ids."
-        found = whole_numbers("ids", ids, min(self._size, MOST), "an id of this space", hint)
+        found = whole_numbers("ids", ids, min(self._size, MAX_IDS), "an id of this space", hint)
         if flat and found.ndim != 1:
             raise OptionError(
                 f"ids have the shape {found.shape}, and must be one sequence.",

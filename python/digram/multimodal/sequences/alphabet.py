@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Alphabet"]
 
 _FIRST, _SURROGATES, _HOW_MANY_SURROGATES = 0x100, 0xD800, 0x800
-MOST = 0x110000 - _HOW_MANY_SURROGATES - _FIRST
+MAX_SYMBOLS = 0x110000 - _HOW_MANY_SURROGATES - _FIRST
 """The number of characters that exist."""
 
 
@@ -66,9 +66,9 @@ class Alphabet:
         else:
             listed = np.unique(as_array(symbols, "symbols"))
             number = len(listed)
-        if not 1 <= number <= MOST:
+        if not 1 <= number <= MAX_SYMBOLS:
             raise OptionError(
-                f"symbols: {several(number, 'symbol')} are not between 1 and {MOST:,}.",
+                f"symbols: {several(number, 'symbol')} are not between 1 and {MAX_SYMBOLS:,}.",
                 value=number if listed is None else None,
                 hint="Pass fewer, or at least one.",
             )
