@@ -61,7 +61,7 @@ def extend(
 
     Published vocabularies can be extended too; if rank and id are the same, as in `.tiktoken`
     files, they stay the same. Returns the new tokenizer, and a `Change` with the map of ids and the
-    plan for a model's embeddings. Raises what `train` raises, and what `encode` raises for text
+    plan for a model's embeddings. Raises the errors of `train`, and those of `encode` for text
     that this tokenizer has no tokens for. Takes as long as training on the corpus and encoding its
     distinct pretokens.
     """

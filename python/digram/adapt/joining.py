@@ -169,9 +169,9 @@ def replace_tokens(
     268 ids became 268, 0 tokens added, 0 removed
 
     The order of ids is then no longer the order of merges, so `shrink` and `.tiktoken` files refuse
-    the result. The arguments are those of `prune` and `extend`. The corpus is counted once. If
-    fewer tokens are replaced than `number`, the other steps are repeated for each number that is
-    tried, mostly once or twice.
+    the result. The arguments and errors are those of `prune` and `extend`. Takes as long as both,
+    but the corpus is counted once; if fewer tokens are replaced than `number`, the other steps are
+    usually repeated once or twice.
     """
     instance("tok", tok, Tokenizer)
     require_ranked(tok._settings.kernel, "swap")

@@ -263,20 +263,21 @@ def files(
     >>> list(files(folder / "d.jsonl", field="meta.text"))
     [b'one', b'two']
 
-    A folder means all files below it. In a pattern `*`, `?` and `[...]` match within a name, `**`
-    matches any number of folders. As in a shell, names that start with a dot are left out unless
-    the pattern writes the dot. Links to files are followed, links to folders are not followed below
-    `**` or a folder, and a dangling link is an error. A file or folder with exactly the given name
-    is never taken for a pattern. With several patterns the files come in that order, and each file
-    once: under the first of its names, if links give it several.
+    A folder stands for all files below it. In a pattern, `*`, `?` and `[...]` match within a name,
+    and `**` matches any number of folders. As in a shell, names that start with a dot are left out
+    unless the pattern contains the dot. Links to files are followed, links to folders are not
+    followed below `**` or a folder, and a dangling link is an error. The exact name of an existing
+    file or folder is not interpreted as a pattern. Several patterns are read in their order. Each
+    file is read once, under the first of its names.
 
-    The name of a file decides how it is read: `.jsonl` and `.ndjson` are lines of JSON, `.json` is
-    a list of records, or one, `.csv` and `.tsv` are tables with a header, `.parquet` is Parquet,
-    `.arrow`, `.feather` and `.ipc` are Arrow files (both need pyarrow), and all others are text. A
-    further `.gz`, `.zst` (or `.zstd`), `.bz2` or `.xz` is unpacked while reading, all members and
-    frames. `format` overrides the names of all files: "text", "jsonl", "json", "csv", "tsv",
-    "parquet", "arrow", or with a packing as in "jsonl.zst". Content that begins with the mark of
-    UTF-16 or UTF-32 is converted to UTF-8.
+    The name of a file determines its format: `.jsonl` and `.ndjson` are lines of JSON, `.json` is
+    one record or a list of records, `.csv` and `.tsv` are tables with a header, `.parquet` is
+    Parquet, `.arrow`, `.feather` and `.ipc` are Arrow files (Parquet and Arrow need pyarrow), and
+    all others are text. Files whose names also end in `.gz`, `.zst` (or `.zstd`), `.bz2` or `.xz`
+    are decompressed while they are read. `format` overrides the names of all files: "text",
+    "jsonl", "json", "csv", "tsv", "parquet", "arrow", or one of them with a compression, such as
+    "jsonl.zst". Content that begins with a byte order mark of UTF-16 or UTF-32 is converted to
+    UTF-8.
 
     `field` is the field or column that contains the text in JSON and in tables: "text", or
     "meta.text" for a nested one, or a list of names if a name contains a dot. JSON lists are

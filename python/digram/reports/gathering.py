@@ -176,8 +176,8 @@ def report(
     values. The same inputs give the same bytes. docs/report.md describes the page.
 
     Drawing needs `pip install ".[plots]"` and takes some seconds. The texts are encoded twice.
-    Raises as `evaluate`, and `OptionError` for an iterator, which cannot be read twice, and for
-    names that would look alike, or like the name of all texts together.
+    Raises the errors of `evaluate`, and `OptionError` for an iterator, which cannot be read twice,
+    and for names that would look alike, or like the name of all texts together.
     """
     instance("tok", tok, Tokenizer)
     texts = dict(corpus) if isinstance(corpus, Mapping) else {"corpus": corpus}

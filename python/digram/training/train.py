@@ -79,7 +79,7 @@ def train(
 
     Input:
         corpus: a `str` or `bytes` is one text. A `Path`, a list of paths, or `digram.files(...)`
-            are files: text, JSON lines, Parquet or Arrow, optionally compressed.
+            are files: text, JSON, CSV, Parquet or Arrow, optionally compressed.
             `digram.table(...)` is a column of a data frame. A list or iterator of texts is several
             texts; merges do not cross them. A dictionary names several such corpora, and `Counts`
             are text that was counted before.
@@ -162,8 +162,11 @@ def train(
     and for a base that lacks characters of the corpus; `ConfigMismatchError` for counts made with
     another pretokenizer or unit; `CheckpointError` for a folder of another run or a damaged one;
     `InvalidTextError` for invalid text; `CorruptFileError` for a record without text or a damaged
-    file; `OSError` for files that cannot be read. Memory: the distinct pretokens, and about 12
-    bytes for each of their bytes.
+    file; `OSError` for files that cannot be read.
+
+    Time: that of splitting and counting the corpus once, on `threads` threads, and of the merges,
+    which grows with the distinct pretokens. Memory: the distinct pretokens, and about 12 bytes for
+    each of their bytes.
     """
     counts = corpus if isinstance(corpus, Counts) and superwords is None else None
     options = TrainOptions(

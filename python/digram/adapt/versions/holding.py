@@ -87,7 +87,7 @@ class Holding:
         `weight` multiplies the counts (as `Counts.scale`, with its rounding).
 
         The order of additions does not matter. So first occurrences are not recorded, and `next`
-        refuses `ties="first_seen"`. Raises what `digram.count_pretokens` raises.
+        refuses `ties="first_seen"`. Raises the errors of `digram.count_pretokens`.
         """
         options: dict[str, Any] = {
             "separator": separator,

@@ -59,8 +59,8 @@ def audit(
 
     `corpus` is what `digram.train` accepts, and `separator` splits it into documents. The text of
     special tokens is encoded as ordinary text. Raises `OptionError` for a `rare` or `long` below 1;
-    otherwise as `encode`. Takes as long as encoding and decoding, plus some 10 µs per token of the
-    vocabulary. Memory: a batch of texts or the longest one, with its ids.
+    and the errors of `encode`. Takes as long as encoding and decoding, plus some 10 µs per token of
+    the vocabulary. Memory: a batch of texts or the longest one, with its ids.
     """
     instance("tok", tok, Tokenizer)
     rare, long = whole_number("rare", rare, 1), whole_number("long", long, 1)

@@ -273,8 +273,8 @@ def explain(
     are those of `encode`. Pretokens without merges are marked: special tokens (`special` as for
     `encode`), and pretokens that the vocabulary uses whole (`ignore_merges`).
 
-    Raises as `encode`. Takes some 1.5 µs per token of the vocabulary, and time proportional to n
-    log n for a pretoken of n bytes; printing shows the first steps of each.
+    Raises the errors of `encode`. Takes some 1.5 µs per token of the vocabulary, and time
+    proportional to n log n for a pretoken of n bytes; printing shows the first steps of each.
     """
     instance("tok", tok, Tokenizer)
     if symbols is not None:

@@ -260,8 +260,8 @@ def replay(
     with the merges so far (`shrink`), also for vocabularies that digram did not train. Special
     tokens, and pretokens that are used whole, do not change.
 
-    Raises as `encode`. Meant for short texts: time grows with the number of frames and with the
-    distinct pairs of the text, plus some 1.5 µs per token of the vocabulary.
+    Raises the errors of `encode`. Meant for short texts: time grows with the number of frames and
+    with the distinct pairs of the text, plus some 1.5 µs per token of the vocabulary.
     """
     instance("tok", tok, Tokenizer)
     if symbols is not None:

@@ -32,10 +32,11 @@ def show(
     257   32  195     169
 
     With `ids` each id is printed below its token, in lines as wide as the terminal. White space and
-    invisible characters are shown as symbols, and a character that is split over several tokens
-    shows in each its bytes there (docs/seeing.md). `color` overrides the default: colours on a
+    invisible characters are printed as symbols; of a character that is split between tokens, each
+    token shows its own bytes (docs/seeing.md). `color` overrides the default: colours on a
     terminal, unless `NO_COLOR` is set. In a notebook the output is HTML with the same colours, as
-    for `tok(text)`. Raises as `encode`.
+    for `tok(text)`. `special` is that of `encode`, whose errors are raised. Takes time linear in
+    the text.
     """
     instance("tok", tok, Tokenizer)
     found, ids = tok.encode(text, special=special), flag("ids", ids)

@@ -143,7 +143,7 @@ def compare(
 
     `print(found)` shows tables; `found.to_dict()` returns plain values. docs/comparing.md defines
     each field. The two tokenizers may differ in anything: unit, pretokenizer, size. Text that only
-    one of them can encode raises as `encode` does.
+    one of them can encode raises the errors of `encode`.
 
     Takes as long as both encodings with offsets, plus 0.3 to 0.6 µs per token of either. Memory:
     some 40 times the longest text, the distinct places where the two differ, and the distinct

@@ -287,8 +287,8 @@ def evaluate(
     Rényi's entropy. The text of special tokens is encoded as ordinary text.
 
     Raises `OptionError` if `reference` is not the name of a corpus, if the corpora have different
-    numbers of texts beside a reference, and for a negative `alpha`; otherwise as `encode`, with the
-    name of the corpus.
+    numbers of texts beside a reference, and for a negative `alpha`; and the errors of `encode`,
+    with the name of the corpus.
 
     Takes two to three times as long as encoding, on `threads` threads in parallel, and some 1 µs
     per token of the vocabulary. Memory: a batch of texts or the longest one, 8 bytes per text, and

@@ -23,7 +23,7 @@ def named_corpora(
     """The caller's corpora by name, or one under None; checks that all files exist before reading
     any.
 
-    Raises as `Corpus.of` does, with the name of the corpus; raises `OptionError` if there is no
+    Raises the errors of `Corpus.of`, with the name of the corpus, and `OptionError` if there is no
     corpus, or if `reference` is not the name of one.
     """
     if not isinstance(corpus, Mapping):

@@ -206,7 +206,7 @@ def curve(
 
     All numbers are exactly those of `shrink`'s tokenizers, and together take as long as one
     `evaluate`: the text is encoded once, and merges are undone on the counts of the tokens, at some
-    1 µs per token of the vocabulary. Raises as `shrink` and `evaluate` do.
+    1 µs per token of the vocabulary. Raises the errors of `shrink` and `evaluate`.
     """
     instance("tok", tok, Tokenizer)
     width = None if width is None else whole_number("width", width, 1)

@@ -61,8 +61,8 @@ def check_rules(
     `superwords="boundless"`).
 
     `print(found)` shows a table. `corpus` is what `digram.train` accepts, and `separator` splits it
-    into documents. Raises `OptionError` if there are no rules, and for unit "char"; otherwise as
-    `encode`. Takes three times as long as encoding, plus some 2 µs per place.
+    into documents. Raises `OptionError` if there are no rules, and for unit "char"; and the
+    errors of `encode`. Takes three times as long as encoding, plus some 2 µs per place.
     """
     instance("tok", tok, Tokenizer)
     asked = tok.rules if rules is None else rules

@@ -238,8 +238,8 @@ class IdSpace:
         The result determines the parts: `split` returns the same local ids in the same parts. So a
         part cannot contain markers, and in a range without markers a part that is empty, or that
         follows another part of its range, is an `OptionError`. Raises `TokenIdError` for ids
-        outside of the range, and for text with a token that another range replaces; otherwise as
-        `Tokenizer.encode`. Errors name the part.
+        outside of the range, and for text with a token that another range replaces; and the
+        errors of `Tokenizer.encode`. Errors name the part.
         """
         return _encode(self._ranges, self._lookup, parts)
 
