@@ -36,6 +36,13 @@ impl BitFilter {
     }
 }
 
+/// A hash of two numbers below 2^32, for a [`BitFilter`].
+#[inline]
+pub(crate) fn pair_hash(left: u64, right: u64) -> u64 {
+    let product = (left << 32 | right).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    product >> 32 ^ product >> 15
+}
+
 /// Two random seeds for hashes of untrusted input, so that nobody can construct inputs that all collide.
 /// The second seed is a factor, and odd.
 pub(crate) fn seeds() -> [u64; 2] {

@@ -17,7 +17,8 @@ use super::kernels::ranked::Ranked;
 use super::lookup::Lookup;
 use super::safe_splits::SafeSplits;
 use super::symbols::Symbols;
-use super::{Encoder, Scheme, Scratch, Unit};
+use super::text_slice::TextSlice;
+use super::{Context, Encoder, Scheme, Scratch, Unit};
 
 /// Which tokens text can become: special tokens and the bytes of a fallback are not among them.
 pub(super) type Ordinary<'a> = &'a dyn Fn(TokenId) -> bool;
@@ -132,7 +133,8 @@ fn unreachable(vocabulary: &Vocabulary, kernel: &Kernel, ordinary: Ordinary<'_>)
     let (mut unreachable, mut ids) = (Vec::new(), Vec::new());
     for (id, bytes) in vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
         ids.clear();
-        match kernel.encode(bytes, 0, bytes.len(), &mut scratch, &Never, &mut ids) {
+        let context = &mut Context { scratch: &mut scratch, interrupt: &Never };
+        match kernel.encode(TextSlice::all(bytes), context, &mut ids) {
             Ok(()) => {}
             // A token of several characters, one of which has no token.
             Err(Error::UnknownCharacter { .. }) => ids.clear(),

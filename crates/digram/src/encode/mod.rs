@@ -13,6 +13,7 @@ mod scratch;
 mod scratch_pool;
 mod sink;
 mod symbols;
+mod text_slice;
 
 use std::sync::Arc;
 
@@ -27,14 +28,16 @@ pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};
 #[cfg(test)]
 pub(crate) use kernels::naive;
 use kernels::ranked::Ranked;
-pub(crate) use lookup::GROUP;
 use lookup::Lookup;
+pub(crate) use lookup::{GROUP, Group};
 pub use scheme::Scheme;
+use scratch::Context;
 pub(crate) use scratch::Scratch;
 pub(crate) use scratch_pool::{Pooled, ScratchPool};
 pub(crate) use sink::{IdCount, IdHistogram, Sink};
 use symbols::Symbols;
 pub use symbols::{OnUnknown, Unit};
+use text_slice::TextSlice;
 
 /// The part of a tokenizer that turns pretokens into ids.
 pub(crate) struct Encoder {
@@ -93,22 +96,19 @@ impl Encoder {
     /// The token whose bytes are the whole pretoken, if there is one.
     #[inline]
     pub(crate) fn whole(&self, pretoken: &[u8]) -> Option<TokenId> {
-        self.lookup.whole(pretoken, 0, pretoken.len())
+        self.lookup.whole(TextSlice::all(pretoken))
     }
 
-    /// Emits the ids of up to [`GROUP`] consecutive pretokens of `text`: the first starts at `start`, and
-    /// `ends` are their ends.
+    /// Emits the ids of a group of pretokens.
     #[inline]
     pub(crate) fn encode(
         &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
+        group: Group<'_>,
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        self.lookup.encode(text, start, ends, scratch, interrupt, sink)
+        self.lookup.encode(group, &mut Context { scratch, interrupt }, sink)
     }
 
     /// Emits the ids of a pretoken with some merges left out at random.

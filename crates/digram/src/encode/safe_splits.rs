@@ -10,7 +10,7 @@
 //! inside a character; then only the byte next to the place is known on that side. So there are four kinds
 //! of pairs, and each place is tested for all of them.
 
-use crate::bits::{AsciiPairs, BitFilter};
+use crate::bits::{AsciiPairs, BitFilter, pair_hash};
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::lazy::Lazy;
@@ -172,8 +172,7 @@ impl SafeSplits {
 
 #[inline]
 fn hash(left: KnownNeighbour, right: KnownNeighbour) -> u64 {
-    let product = (left.code() << 32 | right.code()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    product >> 32 ^ product >> 15
+    pair_hash(left.code(), right.code())
 }
 
 /// The character that ends where `text` does, or the last byte if the character starts before it.

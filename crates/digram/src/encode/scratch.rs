@@ -1,8 +1,8 @@
-//! Scratch memory of a thread.
+//! Scratch memory of a thread, and the context of a call.
 
-use super::kernels::lockstep::Lockstep;
 use super::kernels::{events, lockstep, long};
-use super::lookup::{Keys, MissedIds, Misses, Table};
+use super::lookup::{Keys, MissedIds, MissedWords, Misses, Table};
+use crate::interrupt::Interrupt;
 use crate::vocabulary::TokenId;
 
 /// Lists with a larger capacity are freed.
@@ -18,8 +18,8 @@ pub(crate) struct Scratch {
     spare: Vec<Vec<TokenId>>,
     /// The ids of a group, for sinks that are not lists.
     pub(super) group: Vec<TokenId>,
-    pub(super) short_words: Box<Lockstep<{ lockstep::SHORT }>>,
-    pub(super) long_words: Box<Lockstep<{ lockstep::LONG }>>,
+    pub(super) short_words: Box<MissedWords<{ lockstep::SHORT }>>,
+    pub(super) long_words: Box<MissedWords<{ lockstep::LONG }>>,
     pub(super) long: long::LongScratch,
     pub(super) events: events::EventScratch,
 }
@@ -33,22 +33,17 @@ impl Scratch {
             missed_ids: MissedIds::default(),
             spare: Vec::new(),
             group: Vec::new(),
-            short_words: Box::new(Lockstep::new()),
-            long_words: Box::new(Lockstep::new()),
+            short_words: Box::new(MissedWords::new()),
+            long_words: Box::new(MissedWords::new()),
             long: long::LongScratch::default(),
             events: events::EventScratch::default(),
         }
     }
 
-    /// Calls `work` with an empty list of ids.
-    pub(super) fn with_list<R>(&mut self, work: impl FnOnce(&mut Scratch, &mut Vec<TokenId>) -> R) -> R {
-        let mut ids = self.spare.pop().unwrap_or_default();
-        ids.clear();
-        let result = work(self, &mut ids);
-        if ids.capacity() <= KEEP {
-            self.spare.push(ids);
-        }
-        result
+    /// Adds a miss that is merged in lockstep.
+    #[inline]
+    pub(super) fn push_word(&mut self, miss: usize, len: usize) {
+        if len <= lockstep::SHORT { self.short_words.push(miss) } else { self.long_words.push(miss) }
     }
 
     /// The size of the cache in bytes; the rest is small.
@@ -62,5 +57,24 @@ impl Scratch {
         if self.group.capacity() > KEEP {
             self.group = Vec::new();
         }
+    }
+}
+
+/// The scratch memory that a call uses, and the way to stop it.
+pub(super) struct Context<'a> {
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) interrupt: &'a dyn Interrupt,
+}
+
+impl Context<'_> {
+    /// Calls `work` with an empty list of ids.
+    pub(super) fn with_list<R>(&mut self, work: impl FnOnce(&mut Self, &mut Vec<TokenId>) -> R) -> R {
+        let mut ids = self.scratch.spare.pop().unwrap_or_default();
+        ids.clear();
+        let result = work(self, &mut ids);
+        if ids.capacity() <= KEEP {
+            self.scratch.spare.push(ids);
+        }
+        result
     }
 }

@@ -44,15 +44,20 @@ pub(crate) struct Symbols {
     characters: HashMap<char, TokenId>,
 }
 
-/// Merges a sequence of symbols.
+/// A symbol and its length in bytes.
+pub(super) type Symbol = (TokenId, usize);
+
+/// Consecutive symbols of a text.
+pub(super) struct SymbolRun<I> {
+    pub(super) symbols: I,
+    /// The sum of their lengths.
+    pub(super) len: usize,
+}
+
+/// Merges symbols.
 pub(super) trait Join {
-    /// Emits the ids of a sequence of symbols, given with their lengths in bytes, `len` bytes in total.
-    fn join(
-        &mut self,
-        symbols: impl Iterator<Item = (TokenId, usize)>,
-        len: usize,
-        sink: &mut impl Sink,
-    ) -> Result<()>;
+    /// Emits the ids that a run of symbols becomes.
+    fn join(&mut self, run: SymbolRun<impl Iterator<Item = Symbol>>, sink: &mut impl Sink) -> Result<()>;
 }
 
 impl Symbols {
@@ -118,7 +123,8 @@ impl Symbols {
     ) -> Result<()> {
         match &self.unit {
             Unit::Byte { ids } => {
-                join.join(piece.iter().map(|&byte| (ids[byte as usize], 1)), piece.len(), sink)
+                let symbols = piece.iter().map(|&byte| (ids[byte as usize], 1));
+                join.join(SymbolRun { symbols, len: piece.len() }, sink)
             }
             Unit::Char { on_unknown } => self.join_characters(piece, on_unknown, join, interrupt, sink),
         }
@@ -136,7 +142,8 @@ impl Symbols {
         let text =
             std::str::from_utf8(piece).map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
         let mut run = |known: &str, sink: &mut _| {
-            join.join(known.chars().map(|c| (self.characters[&c], c.len_utf8())), known.len(), sink)
+            let symbols = known.chars().map(|c| (self.characters[&c], c.len_utf8()));
+            join.join(SymbolRun { symbols, len: known.len() }, sink)
         };
         let (mut start, mut pacer) = (0, Pacer::new(interrupt));
         for (at, c) in text.char_indices() {

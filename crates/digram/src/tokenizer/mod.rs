@@ -22,7 +22,7 @@ mod truncate;
 use std::sync::Arc;
 
 use crate::encode::{
-    Encoder, GROUP, IdCount, KernelKind, OnUnknown, Scheme, Scratch, ScratchPool, Sink, Unit,
+    Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Scheme, Scratch, ScratchPool, Sink, Unit,
 };
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
@@ -338,7 +338,7 @@ impl Tokenizer {
         let encoded = self.pretokenizer.for_many(text, from, goes_on, interrupt, |mut start, ends| {
             ends.chunks(GROUP).try_for_each(|ends| {
                 let start = std::mem::replace(&mut start, ends[ends.len() - 1]);
-                self.encoder.encode(rest, start, ends, scratch, interrupt, sink)
+                self.encoder.encode(Group::new(rest, start, ends), scratch, interrupt, sink)
             })
         });
         encoded.map_err(|error| error.shifted(from))

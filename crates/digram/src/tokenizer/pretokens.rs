@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use crate::encode::{OnUnknown, Pooled, Unit};
+use crate::encode::{Group, OnUnknown, Pooled, Unit};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::vocabulary::TokenId;
@@ -39,7 +39,8 @@ impl Pretokens<'_> {
     ) -> Result<()> {
         let start = ids.len();
         let encoder = &self.tokenizer.encoder;
-        encoder.encode(pretoken, 0, &[pretoken.len()], &mut self.scratch, interrupt, ids)?;
+        let end = [pretoken.len()];
+        encoder.encode(Group::new(pretoken, 0, &end), &mut self.scratch, interrupt, ids)?;
         if !self.unknown.is_empty() {
             ids[start..].iter_mut().filter(|id| self.unknown.contains(*id)).for_each(|id| *id = border);
         }

@@ -15,15 +15,16 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::events::{Event, Events, NEVER, Step, Time};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 use super::super::safe_splits::SafeSplits;
-use super::super::symbols::{Join, Symbols};
-use super::Sink;
+use super::super::symbols::{Join, Symbol, SymbolRun, Symbols};
+use super::super::{Context, Sink};
+use super::check_len;
 
 /// Events, and the numbers of the base tokens in them.
 pub(in crate::encode) struct ByEvents {
@@ -63,15 +64,10 @@ impl ByEvents {
     /// Takes 8 bytes of memory per byte of text, and 8 more per queued event. Little of it is kept in
     /// `scratch`, even after an interrupt.
     #[inline]
-    pub(super) fn encode(
-        &self,
-        piece: &[u8],
-        scratch: &mut super::super::Scratch,
-        interrupt: &dyn Interrupt,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        let mut playing = EventJoin { by: self, scratch: &mut scratch.events, interrupt };
-        self.symbols.join(piece, &mut playing, interrupt, sink)
+    pub(super) fn encode(&self, piece: &[u8], context: &mut Context<'_>, sink: &mut impl Sink) -> Result<()> {
+        let interrupt = context.interrupt;
+        let mut join = EventJoin { by: self, scratch: &mut context.scratch.events, interrupt };
+        self.symbols.join(piece, &mut join, interrupt, sink)
     }
 }
 
@@ -83,20 +79,16 @@ struct EventJoin<'a> {
 
 impl Join for EventJoin<'_> {
     #[inline]
-    fn join(
-        &mut self,
-        symbols: impl Iterator<Item = (TokenId, usize)>,
-        len: usize,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
+    fn join(&mut self, run: SymbolRun<impl Iterator<Item = Symbol>>, sink: &mut impl Sink) -> Result<()> {
         let ByEvents { events, numbers, .. } = self.by;
+        let SymbolRun { symbols, len } = run;
         let symbols = symbols.map(|(id, width)| (numbers[id as usize], width));
         if len <= SHORT {
             sink.reserve(len)?;
             short(symbols.map(|(number, _)| number), events, sink);
             return Ok(());
         }
-        merge(symbols, len, events, self.scratch, self.interrupt, sink)
+        merge(SymbolRun { symbols, len }, events, self.scratch, self.interrupt, sink)
     }
 }
 
@@ -162,20 +154,13 @@ pub(in crate::encode) struct EventScratch {
 const KEEP: usize = 1 << 16;
 
 fn merge(
-    symbols: impl Iterator<Item = (u32, usize)>,
-    len: usize,
+    SymbolRun { symbols, len }: SymbolRun<impl Iterator<Item = (u32, usize)>>,
     events: &Events,
     scratch: &mut EventScratch,
     interrupt: &dyn Interrupt,
     sink: &mut impl Sink,
 ) -> Result<()> {
-    if u32::try_from(len).is_err() {
-        return Err(Error::Limit {
-            reason: format!(
-                "one pretoken is {len} bytes long; at most 4 GiB can be merged as one. Use a pretokenizer that cuts the text."
-            ),
-        });
-    }
+    check_len(len)?;
     let EventScratch { starts, ends, queue } = scratch;
     for list in [&mut *starts, &mut *ends] {
         list.clear();

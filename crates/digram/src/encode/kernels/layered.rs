@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::bits::BitFilter;
+use crate::bits::{BitFilter, pair_hash};
 use crate::cpu::SimdLevel;
 use crate::error::{Error, Result};
-use crate::interrupt::{Interrupt, Never, Pacer};
+use crate::interrupt::{Never, Pacer};
 use crate::memory;
 use crate::merges::{Merge, Merges, Rank};
 use crate::model::Model;
@@ -26,8 +26,10 @@ use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::vocabulary::{TokenId, Vocabulary};
 
 use super::super::build::Ordinary;
-use super::super::symbols::Symbols;
-use super::super::{Encoder, Scratch, Sink};
+use super::super::lookup::Group;
+use super::super::symbols::{SymbolRun, Symbols};
+use super::super::text_slice::TextSlice;
+use super::super::{Context, Encoder, Scratch, Sink};
 use super::long;
 use super::short::{self, SHORT};
 
@@ -120,7 +122,7 @@ impl Layered {
             }
             ids.clear();
             let are_words = run.iter().all(|&id| is_word(id));
-            self.join(&mut run, &mut scratch, &Never, &mut ids)?;
+            self.join(&mut run, &mut Context { scratch: &mut scratch, interrupt: &Never }, &mut ids)?;
             if !are_words || ids != [id] {
                 unreachable.push(id);
             }
@@ -128,27 +130,24 @@ impl Layered {
         Ok(unreachable)
     }
 
-    /// Emits the ids of the pretoken `text[start..end]`. Offsets in errors are relative to the pretoken.
-    /// The group of `scratch` is not changed.
+    /// Emits the ids of a pretoken. Offsets in errors are relative to the pretoken. The group of the scratch
+    /// memory is not changed.
     pub(super) fn encode(
         &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        pretoken: TextSlice<'_>,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        scratch.with_list(|scratch, run| match &self.words {
-            Some(words) => self.encode_words(words, &text[start..end], run, scratch, interrupt, sink),
-            None => scratch.with_list(|scratch, ids| {
-                self.lower.lookup.encode_in_pieces(text, start, end, scratch, interrupt, ids)?;
-                let mut pacer = Pacer::new(interrupt);
+        context.with_list(|context, run| match &self.words {
+            Some(words) => self.encode_words(words, pretoken.bytes(), run, context, sink),
+            None => context.with_list(|context, ids| {
+                self.lower.lookup.encode_in_pieces(pretoken, context, ids)?;
+                let mut pacer = Pacer::new(context.interrupt);
                 ids.iter().try_for_each(|&id| {
                     pacer.after(1)?;
-                    self.put(id, run, scratch, interrupt, sink)
+                    self.put(id, run, context, sink)
                 })?;
-                self.join(run, scratch, interrupt, sink)
+                self.join(run, context, sink)
             }),
         })
     }
@@ -159,40 +158,30 @@ impl Layered {
         words: &Pretokenizer,
         pretoken: &[u8],
         run: &mut Vec<TokenId>,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        words.for_many(pretoken, 0, GoesOn::No, interrupt, |start, ends| {
-            self.put_words(pretoken, start, ends, run, scratch, interrupt, sink)
+        words.for_many(pretoken, 0, GoesOn::No, context.interrupt, |start, ends| {
+            self.put_words(Group::new(pretoken, start, ends), run, context, sink)
         })?;
-        self.join(run, scratch, interrupt, sink)
+        self.join(run, context, sink)
     }
 
-    /// Adds the consecutive words that end at `ends`; the first begins at `start`.
-    #[expect(clippy::too_many_arguments, reason = "where the words stand, and where they go")]
+    /// Adds consecutive words of a pretoken.
     #[inline]
     fn put_words(
         &self,
-        pretoken: &[u8],
-        mut start: usize,
-        ends: &[usize],
+        words: Group<'_>,
         run: &mut Vec<TokenId>,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        ends.iter().try_for_each(|&end| {
-            let from = std::mem::replace(&mut start, end);
-            match self.lower.lookup.whole(pretoken, from, end) {
-                Some(id) => self.put(id, run, scratch, interrupt, sink),
-                None => {
-                    self.join(run, scratch, interrupt, sink)?;
-                    self.lower
-                        .lookup
-                        .encode_alone(pretoken, from, end, scratch, interrupt, sink)
-                        .map_err(|error| error.shifted(from))
-                }
+        words.pretokens().try_for_each(|word| match self.lower.lookup.whole(word) {
+            Some(id) => self.put(id, run, context, sink),
+            None => {
+                self.join(run, context, sink)?;
+                let encoded = self.lower.lookup.encode_alone(word, context, sink);
+                encoded.map_err(|error| error.shifted(word.start))
             }
         })
     }
@@ -204,12 +193,11 @@ impl Layered {
         &self,
         id: TokenId,
         run: &mut Vec<TokenId>,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
         if run.last().is_some_and(|&last| !self.beside.may_be(last, id)) {
-            self.join(run, scratch, interrupt, sink)?;
+            self.join(run, context, sink)?;
         }
         memory::try_reserve(run, 1)?;
         run.push(id);
@@ -218,29 +206,24 @@ impl Layered {
 
     /// Applies the upper merges to the run, emits the result, and clears the run.
     #[inline]
-    fn join(
-        &self,
-        run: &mut Vec<TokenId>,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        let symbols = || run.iter().copied();
+    fn join(&self, run: &mut Vec<TokenId>, context: &mut Context<'_>, sink: &mut impl Sink) -> Result<()> {
+        let symbols = run.iter().copied();
         match run.len() {
             0 => {}
-            1..=SHORT => sink.reserve(run.len())?,
-            _ => {}
-        }
-        match run.len() {
-            0 => {}
-            1 => sink.push_id(run[0]),
-            2..=16 => short::merge::<16>(symbols(), &self.upper, self.simd, sink),
-            17..=SHORT => short::merge::<SHORT>(symbols(), &self.upper, self.simd, sink),
+            1 => {
+                sink.reserve(1)?;
+                sink.push_id(run[0]);
+            }
+            count @ 2..=SHORT => {
+                sink.reserve(count)?;
+                short::merge(symbols, count, &self.upper, self.simd, sink);
+            }
             _ => {
                 let vocabulary = &*self.vocabulary;
-                let with_lengths = symbols().map(|id| (id, vocabulary.len_of(id)));
-                let len = with_lengths.clone().map(|(_, len)| len).sum();
-                long::merge(with_lengths, len, &self.upper, vocabulary, &mut scratch.long, interrupt, sink)?;
+                let symbols = symbols.map(|id| (id, vocabulary.len_of(id)));
+                let len = symbols.clone().map(|(_, len)| len).sum();
+                let (long, interrupt) = (&mut context.scratch.long, context.interrupt);
+                long::merge(SymbolRun { symbols, len }, &self.upper, vocabulary, long, interrupt, sink)?;
             }
         }
         run.clear();
@@ -292,8 +275,7 @@ impl Beside {
 
 #[inline]
 fn hash(left: TokenId, right: TokenId) -> u64 {
-    let product = (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    product >> 32 ^ product >> 15
+    pair_hash(left.into(), right.into())
 }
 
 #[cfg(test)]
@@ -322,11 +304,7 @@ mod tests {
 
     #[test]
     fn a_list_of_merges_may_be_cut_anywhere() {
-        let mut random = 1u64;
-        let mut next = move |below: usize| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) as usize % below
-        };
+        let mut next = naive::random();
         let mut joined = 0;
         for _ in 0..60 {
             let (tokens, merges) = random_merges(&mut next);
@@ -339,13 +317,14 @@ mod tests {
             let layers = Layered::new(&model, &symbols, None, |rank| rank >= first, &|_| true).unwrap();
             let mut scratch = Scratch::new();
             for _ in 0..40 {
-                // Also such as are long enough for the way of long runs.
+                // Also texts that are long enough for the kernel of long runs.
                 let maximum = [12, 60, 300][next(3)];
                 let len = 1 + next(maximum);
                 let text: Vec<u8> = (0..len).map(|_| b"ab "[next(3)]).collect();
                 let expected = naive::merge(text.iter().map(|&byte| byte.into()).collect(), &merges);
                 let mut ids = Vec::new();
-                layers.encode(&text, 0, text.len(), &mut scratch, &Never, &mut ids).unwrap();
+                let context = &mut Context { scratch: &mut scratch, interrupt: &Never };
+                layers.encode(TextSlice::all(&text), context, &mut ids).unwrap();
                 assert_eq!(ids, expected, "{text:?}, cut at {first} of {merges:?}");
                 joined += usize::from(ids.iter().any(|&id| id as usize >= 256 + first));
             }

@@ -6,8 +6,10 @@
 
 use crate::bits::set_bits;
 use crate::cpu::SimdLevel;
-use crate::merges::{Merges, NO_RANK, PairSlot, Rank};
-use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
+use crate::merges::{Merges, PairSlot};
+use crate::vocabulary::TokenId;
+
+use super::rank_key::{NONE, RankKey, key, rank_and_place};
 
 /// The number of words that are merged together.
 pub(in crate::encode) const WORDS: usize = 16;
@@ -16,16 +18,6 @@ pub(in crate::encode) const WORDS: usize = 16;
 /// are long enough for most words in letters of two bytes.
 pub(in crate::encode) const SHORT: usize = 16;
 pub(in crate::encode) const LONG: usize = 32;
-
-/// As in [`short`](super::short): a rank in the upper bits and the place of its pair in the lower ones.
-type RankKey = i32;
-
-const PLACE_BITS: u32 = LONG.ilog2();
-
-const NONE: RankKey = RankKey::MAX;
-
-const _: () =
-    assert!(MAX_VOCAB_SIZE.ilog2() + PLACE_BITS < RankKey::BITS - 1, "a rank and a place fit into a key");
 
 /// A word whose symbols are merged.
 #[derive(Clone, Copy)]
@@ -78,7 +70,7 @@ impl<const LEN: usize> Lockstep<LEN> {
         for id in symbols.take(LEN) {
             word.ids[len] = id;
             if len > 0 {
-                word.keys[len - 1] = key(merges.rank(word.ids[len - 1], id), len - 1);
+                word.keys[len - 1] = key::<LONG>(merges.rank(word.ids[len - 1], id), len - 1);
             }
             len += 1;
         }
@@ -118,8 +110,8 @@ impl<const LEN: usize> Lockstep<LEN> {
                     unfinished &= !(1 << number);
                     continue;
                 }
-                let at = (lowest & ((1 << PLACE_BITS) - 1)) as usize;
-                word.ids[at] = merges.id((lowest >> PLACE_BITS) as Rank);
+                let (rank, at) = rank_and_place::<LONG>(lowest);
+                word.ids[at] = merges.id(rank);
                 let right = (word.remaining & beyond(at)).trailing_zeros() as usize;
                 word.keys[at] = NONE;
                 word.keys[right] = NONE;
@@ -142,7 +134,7 @@ impl<const LEN: usize> Lockstep<LEN> {
                 }
             }
             for &Pending { word, at, slot } in &self.pending[..pending] {
-                self.words[word as usize].keys[at as usize] = key(merges.rank_in(slot), at as usize);
+                self.words[word as usize].keys[at as usize] = key::<LONG>(merges.rank_in(slot), at as usize);
             }
         }
     }
@@ -160,14 +152,6 @@ impl<const LEN: usize> Lockstep<LEN> {
     }
 }
 
-#[inline(always)]
-fn key(rank: Rank, at: usize) -> RankKey {
-    match rank {
-        NO_RANK => NONE,
-        rank => (rank << PLACE_BITS) as RankKey | at as RankKey,
-    }
-}
-
 /// The bits above bit `at`.
 #[inline(always)]
 fn beyond(at: usize) -> u32 {
@@ -178,8 +162,6 @@ fn beyond(at: usize) -> u32 {
 mod tests {
     use super::super::naive;
     use super::*;
-    use crate::merges::Merge;
-    use crate::vocabulary::Vocabulary;
 
     #[test]
     fn all_words_are_merged_as_defined() {
@@ -188,31 +170,10 @@ mod tests {
     }
 
     fn check<const LEN: usize>() {
-        let mut random = 1u64;
-        let mut next = move |below: usize| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) as usize % below
-        };
+        let mut next = naive::random();
         for round in 0..100 {
             // Ids below and above the table of low ids.
-            let first = [4, 200, 300][round % 3];
-            let mut tokens: Vec<Vec<u8>> = (0..4).map(|byte| vec![byte]).collect();
-            tokens.resize_with(first, Vec::new);
-            let mut list: Vec<Merge> = Vec::new();
-            while list.len() < 100 {
-                let mut part = || match next(4 + list.len()) {
-                    byte @ 0..4 => byte as TokenId,
-                    made => list[made - 4].id,
-                };
-                let (left, right) = (part(), part());
-                if list.iter().all(|merge| (merge.left, merge.right) != (left, right)) {
-                    list.push(Merge { left, right, id: tokens.len() as TokenId });
-                    tokens.push([&tokens[left as usize][..], &tokens[right as usize]].concat());
-                }
-            }
-            let tokens = tokens.into_iter().map(|token| Some(token).filter(|token| !token.is_empty()));
-            let vocabulary = Vocabulary::new(tokens).unwrap();
-            let merges = Merges::new(list.clone(), &vocabulary).unwrap();
+            let (list, merges) = naive::random_merges(&mut next, [4, 200, 300][round % 3], 100);
             let mut lockstep = Lockstep::<LEN>::new();
             for _ in 0..30 {
                 let words: Vec<Vec<TokenId>> = (0..next(WORDS + 1))

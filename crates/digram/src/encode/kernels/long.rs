@@ -13,13 +13,14 @@ use std::collections::BinaryHeap;
 
 use hashbrown::HashMap;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::merges::{Merges, NO_RANK, Rank};
 use crate::vocabulary::{TokenId, Vocabulary};
 
-use super::Sink;
+use super::super::symbols::{Symbol, SymbolRun};
+use super::{Sink, check_len};
 
 /// Marks a place inside a token. No token has this id.
 const INSIDE: TokenId = TokenId::MAX;
@@ -40,26 +41,19 @@ const KEEP_LISTS: usize = 1 << 7;
 /// Entries for ranks kept between calls.
 const KEEP_RANKS: usize = 1 << 10;
 
-/// Merges symbols, given with their lengths in bytes, `len` bytes in total, and emits the remaining tokens.
+/// Merges a run of symbols, and emits the remaining tokens.
 ///
 /// Takes 4 bytes of memory per byte, and 4 more per place of a pair that can be merged. Little of it is
 /// kept in `scratch`, even after an interrupt.
 pub(super) fn merge(
-    symbols: impl Iterator<Item = (TokenId, usize)>,
-    len: usize,
+    SymbolRun { symbols, len }: SymbolRun<impl Iterator<Item = Symbol>>,
     merges: &Merges,
     vocabulary: &Vocabulary,
     scratch: &mut LongScratch,
     interrupt: &dyn Interrupt,
     sink: &mut impl Sink,
 ) -> Result<()> {
-    if u32::try_from(len).is_err() {
-        return Err(Error::Limit {
-            reason: format!(
-                "one pretoken is {len} bytes long; at most 4 GiB can be merged as one. Use a pretokenizer that cuts the text."
-            ),
-        });
-    }
+    check_len(len)?;
     let mut places = std::mem::take(&mut scratch.places);
     places.clear();
     memory::try_reserve(&mut places, len)?;
@@ -111,6 +105,23 @@ impl LongRun<'_> {
         (rank != NO_RANK).then_some(rank)
     }
 
+    /// Calls `add` with the rank and the start of each pair that has a rank.
+    fn for_pairs(
+        &self,
+        interrupt: &dyn Interrupt,
+        mut add: impl FnMut(Rank, usize) -> Result<()>,
+    ) -> Result<()> {
+        let (mut at, mut pacer) = (Some(0), Pacer::new(interrupt));
+        while let Some(start) = at {
+            pacer.after(1)?;
+            if let Some(rank) = self.rank(start) {
+                add(rank, start)?;
+            }
+            at = self.after(start);
+        }
+        Ok(())
+    }
+
     /// Merges the pair that starts at `at` if it still has this rank. Tokens only grow, so a pair that left
     /// a place does not return to it.
     fn merge_at(&mut self, at: usize, rank: Rank) -> bool {
@@ -145,15 +156,8 @@ impl LongRun<'_> {
 
     /// Merges all places of the lowest rank, then those of the next one, and so on.
     fn by_rank(&mut self, queue: &mut Queue, interrupt: &dyn Interrupt) -> Result<()> {
+        self.for_pairs(interrupt, |rank, start| queue.put(QueueSide::Right, rank, start))?;
         let mut pacer = Pacer::new(interrupt);
-        let mut at = Some(0);
-        while let Some(start) = at {
-            pacer.after(1)?;
-            if let Some(rank) = self.rank(start) {
-                queue.put(QueueSide::Right, rank, start)?;
-            }
-            at = self.after(start);
-        }
         while let Some((rank, mut starts)) = queue.take() {
             let merge = self.merges.in_order()[rank as usize];
             if merge.left == merge.right {
@@ -184,15 +188,8 @@ impl LongRun<'_> {
     /// lower rank than its own.
     fn one_by_one(&mut self, interrupt: &dyn Interrupt) -> Result<()> {
         let mut queue: BinaryHeap<Reverse<(Rank, u32)>> = BinaryHeap::new();
+        self.for_pairs(interrupt, |rank, start| memory::try_push(&mut queue, Reverse((rank, start as u32))))?;
         let mut pacer = Pacer::new(interrupt);
-        let mut at = Some(0);
-        while let Some(start) = at {
-            pacer.after(1)?;
-            if let Some(rank) = self.rank(start) {
-                memory::try_push(&mut queue, Reverse((rank, start as u32)))?;
-            }
-            at = self.after(start);
-        }
         while let Some(Reverse((rank, start))) = queue.pop() {
             pacer.after(1)?;
             let start = start as usize;

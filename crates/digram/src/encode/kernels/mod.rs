@@ -10,14 +10,15 @@ pub(super) mod lockstep;
 pub(super) mod long;
 #[cfg(test)]
 pub(crate) mod naive;
+mod rank_key;
 pub(super) mod ranked;
 pub(super) mod reach;
 mod short;
 
-use crate::error::Result;
-use crate::interrupt::Interrupt;
+use crate::error::{Error, Result};
 
-use super::{Scratch, Sink};
+use super::text_slice::TextSlice;
+use super::{Context, Sink};
 use events::ByEvents;
 use layered::Layered;
 use ranked::Ranked;
@@ -64,21 +65,29 @@ impl Kernel {
         }
     }
 
-    /// Emits the ids of the piece `text[start..end]`. Offsets in errors are relative to the piece.
+    /// Emits the ids of a piece. Offsets in errors are relative to the piece.
     #[inline]
     pub(super) fn encode(
         &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        piece: TextSlice<'_>,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
         match self {
-            Kernel::Ranked(ranked) => ranked.encode(&text[start..end], scratch, interrupt, sink),
-            Kernel::Layered(layered) => layered.encode(text, start, end, scratch, interrupt, sink),
-            Kernel::Events(events) => events.encode(&text[start..end], scratch, interrupt, sink),
+            Kernel::Ranked(ranked) => ranked.encode(piece.bytes(), context, sink),
+            Kernel::Layered(layered) => layered.encode(piece, context, sink),
+            Kernel::Events(events) => events.encode(piece.bytes(), context, sink),
         }
     }
+}
+
+/// Refuses a sequence of symbols with more bytes than its places can be numbered.
+fn check_len(len: usize) -> Result<()> {
+    if u32::try_from(len).is_err() {
+        let reason = format!(
+            "one pretoken is {len} bytes long; at most 4 GiB can be merged as one. Use a pretokenizer that cuts the text."
+        );
+        return Err(Error::Limit { reason });
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Merging exactly as defined, without optimizations: the reference for the tests of the kernels.
 
-use crate::merges::Merge;
-use crate::vocabulary::TokenId;
+use crate::merges::{Merge, Merges};
+use crate::vocabulary::{TokenId, Vocabulary};
 
 /// The lowest rank first, the leftmost first, until no merge applies.
 pub(crate) fn merge(mut ids: Vec<TokenId>, merges: &[Merge]) -> Vec<TokenId> {
@@ -13,4 +13,40 @@ pub(crate) fn merge(mut ids: Vec<TokenId>, merges: &[Merge]) -> Vec<TokenId> {
         ids.splice(at..at + 2, [merges[rank].id]);
     }
     ids
+}
+
+/// Random numbers below a given one, the same in every run.
+pub(super) fn random() -> impl FnMut(usize) -> usize {
+    let mut state = 1u64;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    }
+}
+
+/// Merges of different pairs, as a list and as the kernels take them. The base tokens are four bytes with
+/// the ids 0 to 3; the ids of the tokens that are made start at `first`.
+pub(super) fn random_merges(
+    next: &mut impl FnMut(usize) -> usize,
+    first: usize,
+    count: usize,
+) -> (Vec<Merge>, Merges) {
+    let mut tokens: Vec<Vec<u8>> = (0..4).map(|byte| vec![byte]).collect();
+    tokens.resize_with(first, Vec::new);
+    let mut list: Vec<Merge> = Vec::new();
+    while list.len() < count {
+        let mut part = || match next(4 + list.len()) {
+            byte @ 0..4 => byte as TokenId,
+            made => list[made - 4].id,
+        };
+        let (left, right) = (part(), part());
+        if list.iter().all(|merge| (merge.left, merge.right) != (left, right)) {
+            list.push(Merge { left, right, id: tokens.len() as TokenId });
+            tokens.push([&tokens[left as usize][..], &tokens[right as usize]].concat());
+        }
+    }
+    let tokens = tokens.into_iter().map(|token| Some(token).filter(|token| !token.is_empty()));
+    let vocabulary = Vocabulary::new(tokens).unwrap();
+    let merges = Merges::new(list.clone(), &vocabulary).unwrap();
+    (list, merges)
 }

@@ -8,8 +8,8 @@ use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-use super::super::symbols::{Join, Symbols, Unit};
-use super::super::{Scratch, Sink};
+use super::super::symbols::{Join, Symbol, SymbolRun, Symbols, Unit};
+use super::super::{Context, Sink};
 use super::dropout::{self, DropoutChoices};
 use super::lockstep::Lockstep;
 use super::short::{self, SHORT};
@@ -69,16 +69,12 @@ impl Ranked {
     pub(in crate::encode) fn encode(
         &self,
         piece: &[u8],
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        self.symbols.join(
-            piece,
-            &mut RankJoin { ranked: self, scratch: &mut scratch.long, interrupt },
-            interrupt,
-            sink,
-        )
+        let interrupt = context.interrupt;
+        let mut join = RankJoin { ranked: self, scratch: &mut context.scratch.long, interrupt };
+        self.symbols.join(piece, &mut join, interrupt, sink)
     }
 
     /// Emits the ids of a pretoken with some merges left out. Nothing is looked up, since the encoding of a
@@ -91,8 +87,8 @@ impl Ranked {
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut dropping = DropoutJoin { merges: &self.merges, choices, scratch, interrupt };
-        self.symbols.join(pretoken, &mut dropping, interrupt, sink)
+        let mut join = DropoutJoin { merges: &self.merges, choices, scratch, interrupt };
+        self.symbols.join(pretoken, &mut join, interrupt, sink)
     }
 }
 
@@ -104,24 +100,14 @@ struct RankJoin<'a> {
 
 impl Join for RankJoin<'_> {
     #[inline]
-    fn join(
-        &mut self,
-        symbols: impl Iterator<Item = (TokenId, usize)>,
-        len: usize,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
+    fn join(&mut self, run: SymbolRun<impl Iterator<Item = Symbol>>, sink: &mut impl Sink) -> Result<()> {
         let Ranked { merges, vocabulary, simd, .. } = self.ranked;
-        // Most words of most languages have up to 16 bytes, whose keys fill two vectors.
-        if len <= 16 {
-            sink.reserve(len)?;
-            short::merge::<16>(symbols.map(|(id, _)| id), merges, *simd, sink);
-        } else if len <= SHORT {
-            sink.reserve(len)?;
-            short::merge::<SHORT>(symbols.map(|(id, _)| id), merges, *simd, sink);
-        } else {
-            return long::merge(symbols, len, merges, vocabulary, self.scratch, self.interrupt, sink);
+        if run.len <= SHORT {
+            sink.reserve(run.len)?;
+            short::merge(run.symbols.map(|(id, _)| id), run.len, merges, *simd, sink);
+            return Ok(());
         }
-        Ok(())
+        long::merge(run, merges, vocabulary, self.scratch, self.interrupt, sink)
     }
 }
 
@@ -133,13 +119,8 @@ struct DropoutJoin<'a> {
 }
 
 impl Join for DropoutJoin<'_> {
-    fn join(
-        &mut self,
-        symbols: impl Iterator<Item = (TokenId, usize)>,
-        _: usize,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        let ids = symbols.map(|(id, _)| id);
+    fn join(&mut self, run: SymbolRun<impl Iterator<Item = Symbol>>, sink: &mut impl Sink) -> Result<()> {
+        let ids = run.symbols.map(|(id, _)| id);
         dropout::merge(ids, self.merges, self.choices, self.scratch, self.interrupt, sink)
     }
 }

@@ -6,25 +6,29 @@
 
 mod char_table;
 mod group;
+mod misses;
 mod table;
+mod words;
 
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::index::TokenIndex;
-use crate::interrupt::{Interrupt, Never};
+use crate::interrupt::Never;
 use crate::vocabulary::TokenId;
 
 use super::kernels::Kernel;
 use super::safe_splits::SafeSplits;
-use super::{Scratch, Sink};
+use super::text_slice::TextSlice;
+use super::{Context, Scratch, Sink};
 use char_table::CharTable;
 pub(super) use char_table::Packed;
-use group::Group;
-pub(super) use group::{MissedIds, Misses};
+pub(crate) use group::Group;
+pub(super) use misses::{MissedIds, Misses};
 pub(crate) use table::GROUP;
 use table::Owner;
 pub(super) use table::{Keys, Table};
+pub(super) use words::MissedWords;
 
 /// A group of this many bytes or more is encoded pretoken by pretoken.
 const LONG: usize = 1 << 14;
@@ -85,36 +89,31 @@ impl Lookup {
 
     /// The token whose bytes are the whole pretoken, if there is one.
     #[inline]
-    pub(super) fn whole(&self, text: &[u8], start: usize, end: usize) -> Option<TokenId> {
-        self.whole.get_in(text, start, end)
+    pub(super) fn whole(&self, pretoken: TextSlice<'_>) -> Option<TokenId> {
+        pretoken.token(&self.whole)
     }
 
-    /// Emits the ids of up to [`GROUP`] consecutive pretokens of `text`: the first starts
-    /// at `start`, and `ends` are their ends.
+    /// Emits the ids of a group.
     #[inline]
     pub(super) fn encode(
         &self,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        group: Group<'_>,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let group = Group { text, start, ends, are_split: false };
         if group.len() > LONG {
-            return self.encode_long(text, start, ends, scratch, interrupt, sink);
+            return self.encode_long(group, context, sink);
         }
         match sink.list() {
-            Some(ids) => self.encode_group(group, scratch, interrupt, ids),
+            Some(ids) => self.encode_group(group, context, ids),
             None => {
-                let mut ids = std::mem::take(&mut scratch.group);
+                let mut ids = std::mem::take(&mut context.scratch.group);
                 ids.clear();
-                let encoded = self.encode_group(group, scratch, interrupt, &mut ids);
+                let encoded = self.encode_group(group, context, &mut ids);
                 if encoded.is_ok() {
                     sink.push_ids(&ids);
                 }
-                scratch.group = ids;
+                context.scratch.group = ids;
                 encoded
             }
         }
@@ -122,28 +121,19 @@ impl Lookup {
 
     /// Like `encode`, for groups with long pretokens, whose ids are written to the sink directly.
     #[cold]
-    fn encode_long(
-        &self,
-        text: &[u8],
-        mut start: usize,
-        ends: &[usize],
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        for &end in ends {
-            let from = std::mem::replace(&mut start, end);
+    fn encode_long(&self, group: Group<'_>, context: &mut Context<'_>, sink: &mut impl Sink) -> Result<()> {
+        for pretoken in group.pretokens() {
             sink.reserve(1)?;
-            if end - from <= LONG {
-                self.encode(text, from, &[end], scratch, interrupt, sink)?;
-            } else if let Some(id) = self.whole.get_in(text, from, end) {
+            if pretoken.len() <= LONG {
+                self.encode(Group::new(group.text, pretoken.start, &[pretoken.end]), context, sink)?;
+            } else if let Some(id) = self.whole(pretoken) {
                 sink.push_id(id);
             } else {
                 let encoded = match self.kernel.looks_up() {
-                    true => self.kernel.encode(text, from, end, scratch, interrupt, sink),
-                    false => self.encode_in_pieces(text, from, end, scratch, interrupt, sink),
+                    true => self.kernel.encode(pretoken, context, sink),
+                    false => self.encode_in_pieces(pretoken, context, sink),
                 };
-                encoded.map_err(|error| error.shifted(from))?;
+                encoded.map_err(|error| error.shifted(pretoken.start))?;
             }
         }
         Ok(())
@@ -154,66 +144,55 @@ impl Lookup {
         (self.owner == Owner::Pretoken).then_some(&*self.whole)
     }
 
-    /// Emits the ids of the pretoken `text[start..end]`, which is not a token, without the group.
+    /// Emits the ids of a pretoken that is not a token, without the group.
     pub(super) fn encode_alone(
         &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        pretoken: TextSlice<'_>,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if let Some(ids) = scratch.table.get(self.owner, text, start, end) {
+        if let Some(ids) = context.scratch.table.get(self.owner, pretoken) {
             sink.push_ids(ids.as_slice());
             return Ok(());
         }
-        scratch.with_list(|scratch, ids| {
-            self.encode_new(text, start, end, scratch, interrupt, ids)?;
+        context.with_list(|context, ids| {
+            self.encode_new(pretoken, context, ids)?;
             sink.push_ids(ids);
             Ok(())
         })
     }
 
-    /// Encodes the pretoken `text[start..end]`, and caches its ids if it is likely to recur; `ids` is an
-    /// empty list.
+    /// Encodes a pretoken, and caches its ids if it is likely to recur; `ids` is an empty list.
     fn encode_new(
         &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        pretoken: TextSlice<'_>,
+        context: &mut Context<'_>,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let is_word = end - start <= WORD;
-        let has_splits = has_splits(&text[start..end]);
+        let is_word = pretoken.len() <= WORD;
+        let has_splits = has_splits(pretoken.bytes());
         match self.kernel.looks_up() || is_word && !has_splits {
-            true => self.kernel.encode(text, start, end, scratch, interrupt, ids)?,
-            false => self.encode_in_pieces(text, start, end, scratch, interrupt, ids)?,
+            true => self.kernel.encode(pretoken, context, ids)?,
+            false => self.encode_in_pieces(pretoken, context, ids)?,
         }
         // Long pretokens of scripts without spaces rarely recur.
         if is_word || !has_splits {
-            scratch.table.prepare()?;
-            scratch.table.put(self.owner, text, start, end, ids, self.tokens());
+            context.scratch.table.prepare()?;
+            context.scratch.table.put(self.owner, pretoken, ids, self.tokens());
         }
         Ok(())
     }
 
-    /// Encodes and caches the piece `text[start..end]` of a pretoken, which cannot be split further; `ids` is
-    /// an empty list.
+    /// Encodes and caches a piece of a pretoken, which cannot be split further; `ids` is an empty list.
     fn encode_new_piece(
         &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        piece: TextSlice<'_>,
+        context: &mut Context<'_>,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        self.kernel.encode(text, start, end, scratch, interrupt, ids)?;
-        scratch.table.prepare()?;
-        scratch.table.put(self.piece_owner(), text, start, end, ids, self.tokens());
+        self.kernel.encode(piece, context, ids)?;
+        context.scratch.table.prepare()?;
+        context.scratch.table.put(self.piece_owner(), piece, ids, self.tokens());
         Ok(())
     }
 
@@ -222,23 +201,20 @@ impl Lookup {
         if self.whole_piece.is_some() { Owner::Piece } else { self.owner }
     }
 
-    /// Splits the pretoken `text[start..end]` where no merge can cross, and looks up or merges the pieces.
+    /// Splits a pretoken where no merge can cross, and looks up or merges the pieces.
     pub(super) fn encode_in_pieces(
         &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        pretoken: TextSlice<'_>,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let Some(splits) = &self.splits else {
-            return self.kernel.encode(text, start, end, scratch, interrupt, sink);
+            return self.kernel.encode(pretoken, context, sink);
         };
-        let mut at = start;
-        splits.split(&text[start..end], interrupt, |piece, single| {
-            let from = at;
-            at += piece.len();
+        let mut start = pretoken.start;
+        splits.split(pretoken.bytes(), context.interrupt, |bytes, single| {
+            let piece = TextSlice { start, end: start + bytes.len(), ..pretoken };
+            start = piece.end;
             sink.reserve(Packed::MAX)?;
             let known = single.and_then(|c| self.char_table.get(c, || self.merge_characters()));
             match known {
@@ -247,39 +223,33 @@ impl Lookup {
                     sink.push_few(ids, count);
                 }
                 // A pretoken without a split was looked up already.
-                None if piece.len() == end - start => {
-                    self.kernel.encode(text, from, at, scratch, interrupt, sink)?
-                }
+                None if piece.len() == pretoken.len() => self.kernel.encode(piece, context, sink)?,
                 None => self
-                    .encode_piece(text, from, at, scratch, interrupt, sink)
-                    .map_err(|error| error.shifted(from - start))?,
+                    .encode_piece(piece, context, sink)
+                    .map_err(|error| error.shifted(piece.start - pretoken.start))?,
             }
             Ok(())
         })
     }
 
-    /// Emits the ids of the piece `text[start..end]` of a pretoken.
+    /// Emits the ids of a piece of a pretoken.
     fn encode_piece(
         &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        scratch: &mut Scratch,
-        interrupt: &dyn Interrupt,
+        piece: TextSlice<'_>,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let whole = self.whole_piece.as_ref().unwrap_or(&self.whole);
-        if let Some(id) = whole.get_in(text, start, end) {
+        if let Some(id) = piece.token(self.whole_piece.as_ref().unwrap_or(&self.whole)) {
             sink.push_id(id);
             return Ok(());
         }
-        if let Some(ids) = scratch.table.get(self.piece_owner(), text, start, end) {
+        if let Some(ids) = context.scratch.table.get(self.piece_owner(), piece) {
             sink.reserve(ids.as_slice().len())?;
             sink.push_ids(ids.as_slice());
             return Ok(());
         }
-        scratch.with_list(|scratch, ids| {
-            self.encode_new_piece(text, start, end, scratch, interrupt, ids)?;
+        context.with_list(|context, ids| {
+            self.encode_new_piece(piece, context, ids)?;
             sink.reserve(ids.len())?;
             sink.push_ids(ids);
             Ok(())
@@ -292,8 +262,9 @@ impl Lookup {
         move |c| {
             let mut ids = Vec::new();
             let mut buffer = [0; 4];
-            let piece = c.encode_utf8(&mut buffer).as_bytes();
-            self.encode_piece(piece, 0, piece.len(), &mut scratch, &Never, &mut ids).ok().map(|()| ids)
+            let piece = TextSlice::all(c.encode_utf8(&mut buffer).as_bytes());
+            let context = &mut Context { scratch: &mut scratch, interrupt: &Never };
+            self.encode_piece(piece, context, &mut ids).ok().map(|()| ids)
         }
     }
 }

@@ -1,0 +1,76 @@
+//! The entries of the table, and the lines that they are in.
+
+use crate::pages::Zero;
+use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
+
+/// The maximum number of ids in an entry.
+pub(super) const FEW: usize = 4;
+
+/// The bits of an id; the bits above them are a count.
+const ID_BITS: u32 = 24;
+const ID_MASK: u32 = (1 << ID_BITS) - 1;
+const _: () = assert!(MAX_VOCAB_SIZE <= 1 << ID_BITS);
+
+/// The count of an entry whose ids are in the arena.
+pub(super) const FAR: u32 = 0xff;
+
+/// A key (up to 15 bytes and their number, or a hash of more bytes, or 0) and its ids.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+pub(super) struct Entry {
+    pub(super) key: u128,
+    /// The ids, padded with zeros, and their count in the upper bits of the last. With a count of [`FAR`]:
+    /// the offset of the ids in the arena, their number, and, if the key is a hash, the number of bytes,
+    /// which follow the ids in the arena.
+    ids: [u32; FEW],
+}
+
+impl Entry {
+    /// An entry with at most [`FEW`] ids.
+    #[inline]
+    pub(super) fn near(key: u128, ids: &[TokenId]) -> Entry {
+        let mut entry = Entry { key, ids: [0; FEW] };
+        entry.ids[..ids.len()].copy_from_slice(ids);
+        entry.ids[FEW - 1] |= (ids.len() as u32) << ID_BITS;
+        entry
+    }
+
+    /// An entry whose ids, `count` of them, are in the arena, and behind them `len` bytes.
+    #[inline]
+    pub(super) fn far(key: u128, offset: usize, count: usize, len: usize) -> Entry {
+        Entry { key, ids: [offset as u32, count as u32, len as u32, FAR << ID_BITS] }
+    }
+
+    /// The number of ids, or [`FAR`].
+    #[inline(always)]
+    pub(super) fn count(&self) -> u32 {
+        self.ids[FEW - 1] >> ID_BITS
+    }
+
+    /// The ids, padded with zeros, if they are not in the arena.
+    #[inline(always)]
+    pub(super) fn ids(&self) -> [TokenId; FEW] {
+        let mut ids = self.ids;
+        ids[FEW - 1] &= ID_MASK;
+        ids
+    }
+
+    /// The place in the arena of the ids, their number, and the number of bytes behind them.
+    #[inline]
+    pub(super) fn place(&self) -> (usize, usize, usize) {
+        let [offset, count, len, _] = self.ids.map(|number| number as usize);
+        (offset, count, len)
+    }
+}
+
+/// A cache line.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Line(pub(super) [Entry; 2]);
+
+const _: () = assert!(size_of::<Line>() == 64);
+
+// SAFETY: all bytes of it are zeros, and it has no padding, since a line has 64 bytes.
+unsafe impl Zero for Line {
+    const ZERO: Line = Line([Entry { key: 0, ids: [0; FEW] }; 2]);
+}

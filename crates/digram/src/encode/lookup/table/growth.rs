@@ -1,0 +1,87 @@
+//! How the table grows: when it is larger than its first sizes, it is filled with all tokens; at its maximum
+//! size it is cleared.
+
+use super::Table;
+use super::entry::{Entry, Line};
+use super::key::{Seeds, is_hash, is_pretoken};
+use crate::index::TokenIndex;
+use crate::pages::{Pages, Zero};
+
+/// The number of lines of a new table.
+pub(super) const FEW_LINES: usize = 1 << 8;
+
+/// A table of this many lines is filled with all tokens when it has to grow.
+const SEEDED_LINES: usize = 1 << 12;
+
+impl Table {
+    /// Whether there is space for another entry; if there is none, the table grows or is cleared.
+    #[inline]
+    pub(super) fn has_space(&mut self, tokens: Option<&TokenIndex>) -> bool {
+        // Three of five entries are used at most, so that few keys are behind their second line.
+        if self.count * 5 < self.lines.len() * 6 { true } else { self.make_space(tokens) }
+    }
+
+    #[cold]
+    fn make_space(&mut self, tokens: Option<&TokenIndex>) -> bool {
+        let (mut lines, mut seeded) = (self.lines.len().max(FEW_LINES / 4) * 4, None);
+        if self.lines.len() >= SEEDED_LINES {
+            lines = self.lines.len() * 2;
+            // With all tokens, at least half of the maximum size is left for words.
+            if let (Some(tokens), false) = (tokens, self.has_tokens)
+                && tokens.key_count() <= self.max_lines / 2
+            {
+                lines = lines.max(tokens.key_count().next_power_of_two());
+                seeded = Some(tokens);
+            }
+        }
+        let lines = lines.min(self.max_lines);
+        if lines > self.lines.len() {
+            if let Ok(larger) = Pages::zeroed(lines) {
+                self.replace_by(larger, seeded);
+                return true;
+            }
+            // Without memory for more, the table keeps its size.
+            self.max_lines = self.lines.len();
+        }
+        self.start_anew(tokens);
+        self.count * 5 < self.lines.len() * 6
+    }
+
+    /// Moves all entries to other memory, which is filled with `tokens` first.
+    fn replace_by(&mut self, larger: Pages<Line>, tokens: Option<&TokenIndex>) {
+        let lines = std::mem::replace(&mut self.lines, larger);
+        self.count = 0;
+        if let Some(tokens) = tokens {
+            self.fill(tokens);
+        }
+        for entry in lines.iter().flat_map(|line| line.0).filter(|entry| entry.key != 0) {
+            // With the seeds of the tokens, hashes are different; and an entry with one id is a token,
+            // which has been added.
+            let is_token = entry.count() == 1 && is_pretoken(entry.key);
+            if tokens.is_none() || !is_hash(entry.key) && !is_token {
+                self.insert(entry);
+            }
+        }
+    }
+
+    /// Fills the empty table with all tokens of up to 15 bytes.
+    fn fill(&mut self, tokens: &TokenIndex) {
+        // With the seeds of the index, the tokens come in the order of the lines they belong to.
+        self.seeds = Seeds(tokens.seeds());
+        for (key, id) in tokens.keys() {
+            self.insert(Entry::near(key.number(), &[id]));
+        }
+        self.has_tokens = true;
+    }
+
+    /// Removes all entries but the tokens.
+    #[cold]
+    pub(super) fn start_anew(&mut self, tokens: Option<&TokenIndex>) {
+        self.lines.fill(Line::ZERO);
+        self.arena.clear();
+        self.count = 0;
+        if let (Some(tokens), true) = (tokens, self.has_tokens) {
+            self.fill(tokens);
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! A table from pretokens to their ids: tokens, and words that were merged. Each thread has its own.
+//!
+//! An entry is half a cache line: up to 15 bytes and up to four ids. So the ids of most pretokens are
+//! copied from the one line that is read, whether the pretoken is a token or not; with a second table for
+//! merged words, a look-up would wait for memory twice, and the processor would mispredict which table
+//! has the entry. An entry with more ids, or of a longer pretoken, refers to an arena.
+//!
+//! A table never changes a result, since an entry is found only for exactly the bytes that it was made
+//! from. It starts small, because short texts need few entries. When it has outgrown its first size, it is
+//! filled with all tokens; when it has reached its maximum size, it is cleared and filled with them again.
+//!
+//! Tried and rejected: a small table of the frequent pretokens, in a near cache, before a large one (7 to
+//! 9 ns for a pretoken instead of 5.5, because of mispredicted branches); looking up while splitting,
+//! with keys that are computed some places ahead, instead of groups.
+
+mod entry;
+mod groups;
+mod growth;
+mod key;
+
+use super::super::text_slice::TextSlice;
+use crate::bits::seeds;
+use crate::cpu::SimdLevel;
+use crate::error::Result;
+use crate::index::{TokenIndex, TokenKey};
+use crate::pages::Pages;
+use crate::vocabulary::TokenId;
+use entry::{Entry, FAR, FEW, Line};
+pub(super) use groups::GroupQuery;
+pub(in crate::encode) use groups::Keys;
+use growth::FEW_LINES;
+pub(super) use key::Owner;
+use key::{Seeds, is_hash};
+
+/// The number of pretokens that are looked up together: enough that memory is prefetched long before it is
+/// read, and few enough that their keys stay in the nearest cache.
+pub(crate) const GROUP: usize = 128;
+
+/// Longer pretokens are not stored, in bytes.
+pub(super) const LONGEST: usize = 256;
+
+/// The maximum number of lines: 32 MiB.
+const MAX_LINES: usize = (32 << 20) / size_of::<Line>();
+
+/// The maximum length of the arena: 4 MiB.
+const MAX_ARENA: usize = (4 << 20) / size_of::<u32>();
+
+/// The number of ids that may be written beyond the last one.
+pub(super) const BEYOND: usize = FEW;
+
+/// See the [module](self).
+pub(in crate::encode) struct Table {
+    lines: Pages<Line>,
+    /// Ids that do not fit into entries, and the bytes of long pretokens behind them.
+    arena: Vec<u32>,
+    /// The number of entries.
+    count: usize,
+    /// Whether it was filled with all tokens.
+    has_tokens: bool,
+    max_lines: usize,
+    seeds: Seeds,
+    simd: SimdLevel,
+}
+
+impl Table {
+    pub(in crate::encode) fn new() -> Table {
+        Table {
+            lines: Pages::default(),
+            arena: Vec::new(),
+            count: 0,
+            has_tokens: false,
+            max_lines: MAX_LINES,
+            seeds: Seeds(seeds()),
+            simd: SimdLevel::best(),
+        }
+    }
+
+    /// Its size in bytes.
+    pub(in crate::encode) fn bytes(&self) -> usize {
+        size_of_val(&*self.lines) + self.arena.capacity() * size_of::<u32>()
+    }
+
+    /// Whether it contains all tokens of this many bytes.
+    #[inline]
+    pub(super) fn has_tokens_of_len(&self, len: usize) -> bool {
+        self.has_tokens && len <= TokenKey::MAX
+    }
+
+    /// Allocates the lines of a new table.
+    #[inline]
+    pub(super) fn prepare(&mut self) -> Result<()> {
+        if self.lines.is_empty() {
+            self.lines = Pages::zeroed(FEW_LINES)?;
+        }
+        Ok(())
+    }
+
+    /// The ids of an entry that are in the arena, if the entry is that of this pretoken: hashes may be equal.
+    #[inline(never)]
+    fn far_ids(&self, entry: &Entry, pretoken: &[u8]) -> Option<&[u32]> {
+        let (offset, count, len) = entry.place();
+        let rest = &self.arena[offset..];
+        if is_hash(entry.key) {
+            let bytes = &rest[count..][..len.div_ceil(size_of::<u32>())];
+            if len != pretoken.len() || !is_stored(bytes, pretoken) {
+                return None;
+            }
+        }
+        Some(&rest[..count])
+    }
+
+    /// The ids of a pretoken or of a piece.
+    pub(super) fn get(&self, owner: Owner, piece: TextSlice<'_>) -> Option<Ids<'_>> {
+        if self.lines.is_empty() || piece.len() > LONGEST {
+            return None;
+        }
+        let key = self.seeds.key(owner, piece);
+        let mut steps = 0;
+        loop {
+            for entry in &self.lines[self.line(key, steps)].0 {
+                if entry.key == key {
+                    match entry.count() {
+                        FAR => {
+                            if let Some(ids) = self.far_ids(entry, piece.bytes()) {
+                                return Some(Ids::Far(ids));
+                            }
+                        }
+                        count => return Some(Ids::Few(entry.ids(), count as usize)),
+                    }
+                }
+                if entry.key == 0 {
+                    return None;
+                }
+            }
+            steps += 1;
+        }
+    }
+
+    /// Adds a pretoken or a piece with its ids, unless it is too long or there is no memory for it. It must
+    /// not be in the table yet. `tokens` are the tokens that a table is filled with when it grows.
+    pub(super) fn put(
+        &mut self,
+        owner: Owner,
+        piece: TextSlice<'_>,
+        ids: &[TokenId],
+        tokens: Option<&TokenIndex>,
+    ) {
+        if piece.len() > LONGEST || piece.len() == 0 || !self.has_space(tokens) {
+            return;
+        }
+        let key = self.seeds.key(owner, piece);
+        if ids.len() <= FEW && !is_hash(key) {
+            self.insert(Entry::near(key, ids));
+            return;
+        }
+        let bytes = if is_hash(key) { piece.bytes() } else { &[] };
+        let more = ids.len() + bytes.len().div_ceil(size_of::<u32>());
+        if self.arena.len() + more > MAX_ARENA {
+            self.start_anew(tokens);
+        }
+        if self.arena.try_reserve(more).is_err() {
+            return;
+        }
+        let entry = Entry::far(key, self.arena.len(), ids.len(), bytes.len());
+        self.arena.extend_from_slice(ids);
+        self.arena.extend(stored(bytes));
+        self.insert(entry);
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        let mut steps = 0;
+        loop {
+            let line = self.line(entry.key, steps);
+            if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.key == 0) {
+                *free = entry;
+                self.count += 1;
+                return;
+            }
+            steps += 1;
+        }
+    }
+
+    /// The line that is read for a key after `steps` others.
+    #[inline(always)]
+    fn line(&self, key: u128, steps: usize) -> usize {
+        step(self.seeds.hash(key) as usize, steps) & (self.lines.len() - 1)
+    }
+}
+
+/// The line that is read after `steps` others for a key that belongs to line `first`: its neighbour, which
+/// processors fetch with it, and then the lines behind both.
+#[inline(always)]
+fn step(first: usize, steps: usize) -> usize {
+    (first ^ steps & 1).wrapping_add(steps & !1)
+}
+
+/// The ids of an entry.
+pub(super) enum Ids<'a> {
+    Few([TokenId; FEW], usize),
+    Far(&'a [TokenId]),
+}
+
+impl Ids<'_> {
+    #[inline]
+    pub(super) fn as_slice(&self) -> &[TokenId] {
+        match self {
+            Ids::Few(ids, count) => &ids[..*count],
+            Ids::Far(ids) => ids,
+        }
+    }
+}
+
+/// Bytes as numbers for the arena.
+fn stored(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    bytes.chunks(size_of::<u32>()).map(|chunk| {
+        let mut four = [0; size_of::<u32>()];
+        four[..chunk.len()].copy_from_slice(chunk);
+        u32::from_le_bytes(four)
+    })
+}
+
+/// Whether numbers of the arena are these bytes, which have the same length.
+fn is_stored(numbers: &[u32], bytes: &[u8]) -> bool {
+    stored(bytes).eq(numbers.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::group::Group;
+    use super::super::misses::Misses;
+    use super::*;
+    use crate::pages::Zero;
+    use crate::vocabulary::MAX_VOCAB_SIZE;
+
+    /// Consecutive words, some of which are equal, and their ends.
+    fn words(from: u32, count: u32) -> (Vec<u8>, Vec<usize>) {
+        let (mut text, mut ends) = (Vec::new(), Vec::new());
+        for number in from..from + count {
+            let number = number.wrapping_mul(2_654_435_761) >> 8;
+            let len = 1 + number as usize % 60;
+            // Zeros at the end must not make words alike.
+            text.extend((0..len).map(|at| if at > 4 { 0 } else { (number >> (at * 5)) as u8 & 0x7f }));
+            ends.push(text.len());
+        }
+        (text, ends)
+    }
+
+    /// The ids of a word, which depend on its bytes alone.
+    fn ids_of(word: &[u8]) -> Vec<TokenId> {
+        let sum: u32 = word.iter().map(|&byte| u32::from(byte)).sum();
+        (0..1 + sum % 11).map(|id| (id * 1_000_003 + sum) % MAX_VOCAB_SIZE as u32).take(word.len()).collect()
+    }
+
+    /// The ids of the words of a group that the table contains, and the other words.
+    fn get_group(table: &Table, group: Group<'_>) -> (Vec<TokenId>, Misses) {
+        let mut ids: Vec<TokenId> = vec![0; group.len() + BEYOND];
+        let (mut keys, mut misses) = (Keys::new(), Misses::new());
+        let (owner, place) = (Owner::Pretoken, ids.as_mut_ptr());
+        // SAFETY: there is memory for an id for each byte, and some more.
+        let count = unsafe {
+            table.get_group(GroupQuery { owner, group, keys: &mut keys, misses: &mut misses, ids: place })
+        };
+        ids.truncate(count);
+        (ids, misses)
+    }
+
+    #[test]
+    fn entries_are_found_at_all_simd_levels() {
+        let tokens: Vec<Vec<u8>> = (0..7_000u32).map(|id| format!("t{id}").into_bytes()).collect();
+        let index: Vec<(TokenId, &[u8])> = (0..).zip(tokens.iter().map(|token| &token[..])).collect();
+        let index = TokenIndex::new(&index);
+        for simd in SimdLevel::available() {
+            let mut table = Table { simd, max_lines: 1 << 14, ..Table::new() };
+            table.prepare().unwrap();
+            let (mut found, mut cleared, mut before, mut lines) = (0, 0, 0, Vec::new());
+            for round in 0..900u32 {
+                // Every second round repeats the one before it.
+                let (text, ends) = words(round / 2 * 100, GROUP as u32);
+                let group = Group::new(&text, 0, &ends);
+                let (ids, misses) = get_group(&table, group);
+                let missing: Vec<usize> = (0..misses.len()).map(|miss| misses.number(miss)).collect();
+                let mut expected = Vec::new();
+                for (number, word) in group.pretokens().enumerate() {
+                    if let Ok(at) = missing.binary_search(&number) {
+                        assert_eq!(misses.ids_before()[at] as usize, expected.len());
+                        if table.get(Owner::Pretoken, word).is_none() {
+                            table.put(Owner::Pretoken, word, &ids_of(word.bytes()), Some(&index));
+                        }
+                        let ids = table.get(Owner::Pretoken, word).unwrap();
+                        assert_eq!(ids.as_slice(), ids_of(word.bytes()));
+                    } else {
+                        expected.extend(ids_of(word.bytes()));
+                        found += 1;
+                    }
+                    assert!(table.get(Owner::Piece, word).is_none());
+                }
+                assert!(ids == expected, "{simd:?}");
+                cleared += usize::from(table.count < before);
+                before = table.count;
+                lines.push(table.lines.len());
+            }
+            lines.dedup();
+            assert!(found > 20_000 && cleared > 0, "{found} found, {cleared} times cleared");
+            assert_eq!(lines, [1 << 8, 1 << 10, 1 << 12, 1 << 13, 1 << 14]);
+            let token = TextSlice::all(b"t6999");
+            assert_eq!(table.get(Owner::Pretoken, token).unwrap().as_slice(), [6_999]);
+        }
+    }
+
+    #[test]
+    fn long_words_with_the_same_key_are_distinguished() {
+        let mut table = Table::new();
+        table.prepare().unwrap();
+        let one = TextSlice::all(b"a word of twenty-one.");
+        let other = TextSlice::all(b"another, which is as.");
+        table.put(Owner::Pretoken, one, &[1, 2], None);
+        let lines = table.lines.iter_mut().flat_map(|line| &mut line.0);
+        let entry = lines.into_iter().find(|entry| entry.key != 0).unwrap();
+        entry.key = table.seeds.key(Owner::Pretoken, other);
+        let entry = *entry;
+        table.lines.fill(Line::ZERO);
+        table.insert(entry);
+        assert!(table.get(Owner::Pretoken, other).is_none());
+        let (ids, misses) = get_group(&table, Group::new(other.text, 0, &[other.end]));
+        assert_eq!((ids.len(), misses.ids_before()), (0, &[0][..]));
+    }
+}

@@ -1,0 +1,106 @@
+//! Merging the misses of a group in lockstep.
+
+use super::super::Scratch;
+use super::super::kernels::lockstep::{Lockstep, WORDS};
+use super::super::kernels::ranked::Ranked;
+use super::{Group, Lookup};
+
+/// The misses of a group that are words of up to `LEN` bytes, and memory to merge them in.
+pub(in crate::encode) struct MissedWords<const LEN: usize> {
+    misses: Vec<u32>,
+    lockstep: Lockstep<LEN>,
+}
+
+impl<const LEN: usize> MissedWords<LEN> {
+    pub(in crate::encode) fn new() -> MissedWords<LEN> {
+        MissedWords { misses: Vec::new(), lockstep: Lockstep::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.misses.clear();
+    }
+
+    #[inline]
+    pub(in crate::encode) fn push(&mut self, miss: usize) {
+        self.misses.push(miss as u32);
+    }
+}
+
+/// Words that are merged in lockstep, by their misses and numbers.
+#[derive(Default)]
+struct Batch {
+    words: [(usize, usize); WORDS],
+    count: usize,
+    /// Misses with the same bytes as the word of another miss.
+    repeated: [(usize, usize); WORDS],
+    repeated_count: usize,
+}
+
+impl Batch {
+    fn is_full(&self) -> bool {
+        self.count == WORDS || self.repeated_count == WORDS
+    }
+
+    fn words(&self) -> &[(usize, usize)] {
+        &self.words[..self.count]
+    }
+
+    /// Adds a miss.
+    #[inline]
+    fn push(&mut self, miss: usize, number: usize, group: Group<'_>) {
+        let bytes = |number: usize| group.pretoken(number).bytes();
+        match self.words().iter().find(|&&(_, other)| bytes(other) == bytes(number)) {
+            Some(&(other, _)) => {
+                self.repeated[self.repeated_count] = (miss, other);
+                self.repeated_count += 1;
+            }
+            None => {
+                self.words[self.count] = (miss, number);
+                self.count += 1;
+            }
+        }
+    }
+}
+
+impl Lookup {
+    /// Sets the ids of missed words, once all other misses have theirs.
+    pub(super) fn encode_words<const LEN: usize>(
+        &self,
+        group: Group<'_>,
+        scratch: &mut Scratch,
+        ranked: &Ranked,
+        words: impl Fn(&mut Scratch) -> &mut MissedWords<LEN>,
+    ) {
+        let misses = std::mem::take(&mut words(scratch).misses);
+        let mut rest = misses.iter().map(|&miss| miss as usize);
+        loop {
+            let mut batch = Batch::default();
+            for miss in rest.by_ref() {
+                let number = scratch.misses.number(miss);
+                // An earlier batch may have added it.
+                match scratch.table.get(self.owner, group.pretoken(number)) {
+                    Some(ids) => scratch.missed_ids.set(miss, ids.as_slice().iter().copied()),
+                    None => batch.push(miss, number, group),
+                }
+                if batch.is_full() {
+                    break;
+                }
+            }
+            if batch.count == 0 {
+                break;
+            }
+            let bytes = batch.words().iter().map(|&(_, number)| group.pretoken(number).bytes());
+            ranked.merge_words(bytes, &mut words(scratch).lockstep);
+            for (word, &(miss, number)) in batch.words().iter().enumerate() {
+                let mut ids = [0; LEN];
+                let count = words(scratch).lockstep.copy_ids(word, &mut ids);
+                scratch.missed_ids.set(miss, ids[..count].iter().copied());
+                scratch.table.put(self.owner, group.pretoken(number), &ids[..count], self.tokens());
+            }
+            for &(miss, other) in &batch.repeated[..batch.repeated_count] {
+                scratch.missed_ids.repeat(miss, other);
+            }
+        }
+        words(scratch).misses = misses;
+    }
+}
