@@ -95,9 +95,9 @@ def test_every_row_has_as_many_fields_as_the_header(tmp_path: Path) -> None:
     data = 'id,text\r\n1,one\r\n\r\n2,two, and more\r\n3\r\n4,"a" b\r\n5,"x\r\ny"\r\n6,'
     path.write_text(data, newline="")
     reasons = [
-        (2, "the row has 3 fields, and the header 2."),
-        (3, "the row has 1 field, and the header 2."),
-        (4, "there is text behind the closing quote of a field."),
+        (2, "the row has 3 fields, but the header has 2."),
+        (3, "the row has 1 field, but the header has 2."),
+        (4, "there is text after the closing quote of a field."),
     ]
     with pytest.raises(CorruptFileError) as caught:
         digram.count_pretokens(path)
@@ -127,7 +127,7 @@ def test_the_header_names_the_column(tmp_path: Path) -> None:
         '"body". Pass the name of the text column as field=.'
     )
     path.write_text("text,text\na,b\n")
-    with pytest.raises(OptionError, match='the header names 2 columns "text"'):
+    with pytest.raises(OptionError, match='the header has 2 columns with the name "text"'):
         list(digram.files(path))
     path.write_text("")
     assert list(digram.files(path)) == []

@@ -103,7 +103,7 @@ FATAL = [
     ('[{"text": "a"},', 2, 15, "the file ends before its list does."),
     ('[{"text": "a"},]', 2, 15, "a record is missing here."),
     ('[,{"text": "a"}]', 1, 1, "a record is missing here."),
-    ('[{"text": "a"}] {}', 2, 16, "there is more behind the end of the list."),
+    ('[{"text": "a"}] {}', 2, 16, "there is more text after the end of the list."),
     ("[", 1, 1, "the file ends before its list does."),
     (' {"text": "a', 1, 1, "the file ends within the record that begins here."),
     ('[{"text": "a\n"}]', 1, 12, "a line ends within a string."),
@@ -150,7 +150,9 @@ def test_one_object_and_lists_within_it(tmp_path: Path) -> None:
     path.write_text("")
     assert list(digram.files(path)) == []
     path.write_text('{"name": "x", "version": "1"}')
-    with pytest.raises(CorruptFileError, match=r'no field "text" beside "name", "version"'):
+    with pytest.raises(
+        CorruptFileError, match=r'no field "text"; the record has "name", "version"'
+    ):
         list(digram.files(path))
 
 
@@ -161,7 +163,7 @@ def test_deep_and_long_records(tmp_path: Path) -> None:
     with pytest.raises(CorruptFileError, match="the file ends within the record"):
         list(digram.files(path))
     path.write_text("[" * 1000 + "]" * 1000)
-    with pytest.raises(CorruptFileError, match="nested more than 64 deep"):
+    with pytest.raises(CorruptFileError, match="nested more than 64 levels deep"):
         list(digram.files(path))
     path.write_text('[{"text": "' + "word " * 2_000_000 + '"}]')
     assert digram.count_pretokens(path).documents == 1

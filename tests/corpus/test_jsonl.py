@@ -134,11 +134,11 @@ FAULTS: list[tuple[bytes, str]] = [
     (b'{"text": NaN}', "invalid JSON."),
     (b"{'text': 'two'}", "invalid JSON."),
     (b'{"text": "t\tw"}', "invalid JSON."),
-    (b'{"text": "\xff"}', "no UTF-8 at byte 10 of the record."),
-    (b'{"text": "\\ud800"}', "a lone surrogate, which is not a character."),
-    (b'{"text": "\\udc00\\ud800"}', "a lone surrogate, which is not a character."),
+    (b'{"text": "\xff"}', "the record is not UTF-8 at byte 10."),
+    (b'{"text": "\\ud800"}', "the record has a lone surrogate, which is not a character."),
+    (b'{"text": "\\udc00\\ud800"}', "the record has a lone surrogate, which is not a character."),
     (b"{}", 'there is no field "text".'),
-    (b'{"id": 1, "body": "x"}', 'there is no field "text" beside "body", "id".'),
+    (b'{"id": 1, "body": "x"}', 'there is no field "text"; the record has "body", "id".'),
     (b'{"text": null}', 'the field "text" is null, not a string.'),
     (b'{"text": 1.5}', 'the field "text" is a number, not a string.'),
     (b'{"text": false}', 'the field "text" is true or false, not a string.'),
@@ -149,9 +149,9 @@ FAULTS: list[tuple[bytes, str]] = [
     (b'[{"text": "two"}]', "the record is an array, not an object."),
     (b'{"text": {"a": 1}}', 'the field "text" is an object, not a string.'),
     (b'"two"', "the record is a string, not an object."),
-    (b"[" * 65 + b"]" * 65, "the record is nested more than 64 deep."),
-    (b'{"a":' * 65 + b"1" + b"}" * 65, "the record is nested more than 64 deep."),
-    (b"[" * 100_000, "the record is nested more than 64 deep."),
+    (b"[" * 65 + b"]" * 65, "the record is nested more than 64 levels deep."),
+    (b'{"a":' * 65 + b"1" + b"}" * 65, "the record is nested more than 64 levels deep."),
+    (b"[" * 100_000, "the record is nested more than 64 levels deep."),
 ]
 
 

@@ -4,7 +4,7 @@ use memchr::{memchr, memchr3};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::{Fatal, Found, Texts};
+use super::{Fatal, Found, RecordCounter, Texts, read_texts};
 use crate::errors;
 
 /// The maximum number of bytes of a text. After a quote that is not closed, the rest of the file is
@@ -32,27 +32,25 @@ enum State {
 /// The texts in a column of a file of CSV; see the stub.
 #[pyclass(module = "digram._core")]
 pub(crate) struct CsvTexts {
-    /// None if only offsets are needed.
+    /// `None` if only offsets are needed.
     column: Option<String>,
     delimiter: u8,
     state: State,
-    /// The names in the header, and their bytes; then which of how many fields the column is.
+    /// The names in the header, and the number of their bytes.
     names: Vec<Vec<u8>>,
     named: usize,
+    /// The index of the column, and the number of columns; `None` before the end of the header.
     header: Option<(usize, usize)>,
-    /// Of the row: where it begins, where its last quote is, its fields so far, its text, and what
-    /// is wrong with it.
+    /// Of the current row: its offset, the offset of its last quote, the number of its fields so far,
+    /// its text, and its error.
     begun: usize,
     quote: usize,
     fields: usize,
     text: Vec<u8>,
     wrong: Option<&'static str>,
-    /// Bytes and records that were read.
+    /// The number of bytes that were read.
     done: usize,
-    records: usize,
-    /// The number, from 1, of the record whose offset is needed, and that offset.
-    wanted: usize,
-    place: Option<usize>,
+    records: RecordCounter,
 }
 
 #[pymethods]
@@ -73,35 +71,21 @@ impl CsvTexts {
             text: Vec::new(),
             wrong: None,
             done: 0,
-            records: 0,
-            wanted,
-            place: None,
+            records: RecordCounter::new(wanted),
         }
     }
 
     /// The records that end in the next block.
     fn push<'py>(&mut self, py: Python<'py>, block: &Bound<'py, PyBytes>) -> PyResult<Found<'py>> {
         let bytes = block.as_bytes();
-        let (texts, fatal) = py.detach(|| {
-            let mut texts = Texts::default();
-            let fatal = self.read(bytes, &mut texts).err();
-            (texts, fatal)
-        });
-        self.given(py, &texts, fatal)
+        let (texts, stop) = read_texts(py, |texts| self.read(bytes, texts));
+        self.found(py, texts, stop)
     }
 
     /// The results at the end of the file.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Found<'py>> {
-        let mut texts = Texts::default();
-        let fatal = match self.state {
-            State::Row => None,
-            State::Quoted => {
-                let reason = format!("the quote at byte {} is not closed.", self.quote);
-                Some(Stop::Fatal((self.records, self.begun, reason)))
-            }
-            _ => self.end_row(&mut texts).err(),
-        };
-        self.given(py, &texts, fatal)
+        let (texts, stop) = read_texts(py, |texts| self.end(texts));
+        self.found(py, texts, stop)
     }
 
     /// The bytes of an incomplete record.
@@ -113,19 +97,19 @@ impl CsvTexts {
     /// The offset of the requested record.
     #[getter]
     fn place(&self) -> Option<usize> {
-        self.place
+        self.records.offset
     }
 }
 
-/// Why reading ends before the file does.
+/// The reason why reading cannot continue.
 enum Stop {
     Fatal(Fatal),
-    /// The problem of the header, and its names.
+    /// The header lacks the column: the message and the hint.
     Header(String, String),
 }
 
 impl CsvTexts {
-    fn given<'py>(&self, py: Python<'py>, texts: &Texts, stop: Option<Stop>) -> PyResult<Found<'py>> {
+    fn found<'py>(&self, py: Python<'py>, texts: Texts, stop: Option<Stop>) -> PyResult<Found<'py>> {
         let fatal = match stop {
             None => None,
             Some(Stop::Fatal(fatal)) => Some(fatal),
@@ -136,7 +120,23 @@ impl CsvTexts {
                 }));
             }
         };
-        Ok((texts.given(py)?, texts.faults.clone(), fatal))
+        texts.into_found(py, fatal)
+    }
+
+    /// Ends the last row, which need not end with a line break.
+    fn end(&mut self, texts: &mut Texts) -> Result<(), Stop> {
+        match self.state {
+            State::Row => Ok(()),
+            State::Quoted => {
+                let reason = format!("the quote at byte {} is not closed.", self.quote);
+                Err(self.fatal(reason))
+            }
+            _ => self.end_row(texts),
+        }
+    }
+
+    fn fatal(&self, reason: String) -> Stop {
+        Stop::Fatal((self.records.count, self.begun, reason))
     }
 
     fn read(&mut self, block: &[u8], texts: &mut Texts) -> Result<(), Stop> {
@@ -188,7 +188,7 @@ impl CsvTexts {
                     at += 1;
                 }
                 State::Quote => {
-                    self.wrong = Some("there is text behind the closing quote of a field.");
+                    self.wrong = Some("there is text after the closing quote of a field.");
                     self.state = State::Plain;
                 }
             }
@@ -199,7 +199,7 @@ impl CsvTexts {
 
     /// Stores bytes of a field if it is in the column or in the header.
     fn keep(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        let (what, maximum, held) = match self.header {
+        let (name, maximum, length) = match self.header {
             None => {
                 self.names.last_mut().expect("a field was begun").extend_from_slice(bytes);
                 self.named += bytes.len();
@@ -212,14 +212,12 @@ impl CsvTexts {
                 ("text of this record", LONGEST, self.text.len())
             }
         };
-        if held > maximum {
+        if length > maximum {
             let quoted = matches!(self.state, State::Quoted | State::Quote);
             let quote = format!(" The quote at byte {} may not be closed.", self.quote);
-            let reason = format!(
-                "the {what} has more than {maximum} bytes.{}",
-                if quoted { quote.as_str() } else { "" }
-            );
-            return Err(Stop::Fatal((self.records, self.begun, reason)));
+            let reason =
+                format!("the {name} has more than {maximum} bytes.{}", if quoted { &quote } else { "" });
+            return Err(self.fatal(reason));
         }
         Ok(())
     }
@@ -238,7 +236,7 @@ impl CsvTexts {
             self.state = State::Field;
             self.begin_field();
             if self.header.is_none() {
-                self.keep(b"")?; // a header of a great many names is none
+                self.keep(b"")?; // limits the number of names
             }
             return Ok(());
         }
@@ -250,40 +248,37 @@ impl CsvTexts {
         let wrong = self.wrong.take();
         self.state = State::Row;
         let Some((_, width)) = self.header else {
-            self.header = Some((self.found()?, fields));
+            self.header = Some((self.column_index()?, fields));
             return Ok(());
         };
         let reason = match wrong {
             Some(wrong) => Some(wrong.to_owned()),
             None if fields != width => {
                 let s = if fields == 1 { "" } else { "s" };
-                Some(format!("the row has {fields} field{s}, and the header {width}."))
+                Some(format!("the row has {fields} field{s}, but the header has {width}."))
             }
             None => None,
         };
         match reason {
-            Some(reason) => texts.fault(self.records, self.begun, (reason, None)),
+            Some(reason) => texts.fault(self.records.count, self.begun, (reason, None)),
             None => {
                 texts.add(&self.text);
                 texts.end_record(false);
             }
         }
         self.text.clear();
-        self.records += 1;
-        if self.records == self.wanted {
-            self.place = Some(self.begun);
-        }
+        self.records.add(self.begun);
         Ok(())
     }
 
     /// The index of the column in the header.
-    fn found(&self) -> Result<usize, Stop> {
+    fn column_index(&self) -> Result<usize, Stop> {
         let Some(column) = &self.column else { return Ok(usize::MAX - 1) }; // no row has that many fields
-        let is_it = |name: &&Vec<u8>| name.as_slice() == column.as_bytes();
-        let message = match self.names.iter().filter(is_it).count() {
+        let same = |name: &&Vec<u8>| name.as_slice() == column.as_bytes();
+        let message = match self.names.iter().filter(same).count() {
             0 => format!("there is no column {column:?}."),
-            1 => return Ok(self.names.iter().position(|name| is_it(&name)).expect("it is there")),
-            several => format!("the header names {several} columns {column:?}."),
+            1 => return Ok(self.names.iter().position(|name| same(&name)).expect("counted above")),
+            several => format!("the header has {several} columns with the name {column:?}."),
         };
         let shown: Vec<_> = self
             .names
@@ -292,7 +287,7 @@ impl CsvTexts {
             .map(|name| format!("{:?}", String::from_utf8_lossy(name)))
             .collect();
         let more = if self.names.len() > NAMED { ", …" } else { "" };
-        let first = "The first line names the columns:";
-        Err(Stop::Header(message, format!("{first} {}{more}.", shown.join(", "))))
+        let hint = format!("The first line names the columns: {}{more}.", shown.join(", "));
+        Err(Stop::Header(message, hint))
     }
 }

@@ -27,9 +27,9 @@ pub(super) fn read(line: &[u8], field: &[String], texts: &mut Texts) -> Result<(
 /// Adds the texts of a record, and returns whether they are in a list.
 fn of_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, Reason> {
     let json = std::str::from_utf8(line)
-        .map_err(|error| (format!("no UTF-8 at byte {} of the record.", error.valid_up_to()), None))?;
+        .map_err(|error| (format!("the record is not UTF-8 at byte {}.", error.valid_up_to()), None))?;
     if is_deep(line) {
-        return Err((format!("the record is nested more than {DEEPEST} deep."), None));
+        return Err((format!("the record is nested more than {DEEPEST} levels deep."), None));
     }
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let mut places = Vec::new();
@@ -41,7 +41,11 @@ fn of_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, Re
             // These two messages are only about surrogates.
             let lone =
                 detail.starts_with("lone leading surrogate") || detail.starts_with("unexpected end of hex");
-            let reason = if lone { "a lone surrogate, which is not a character." } else { "invalid JSON." };
+            let reason = if lone {
+                "the record has a lone surrogate, which is not a character."
+            } else {
+                "invalid JSON."
+            };
             (reason.to_owned(), Some(detail))
         })?;
     let name = |left: usize| named(&field[..field.len() - left], &places);
@@ -49,7 +53,7 @@ fn of_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, Re
         Found::Text => return Ok(false),
         Found::Texts => return Ok(true),
         Found::Missing { left } if left == field.len() => {
-            format!("there is no field {:?}{}.", name(left - 1), names(json))
+            format!("there is no field {:?}{}", name(left - 1), names(json))
         }
         Found::Missing { left } => format!("there is no field {:?}.", name(left - 1)),
         Found::Other { left: 0, kind } => format!("the field {:?} is {kind}, not a string.", name(0)),
@@ -101,14 +105,14 @@ fn is_deep(line: &[u8]) -> bool {
     false
 }
 
-/// The names of a record, for a message.
+/// The end of a message about a missing field: the names that the record has.
 fn names(json: &str) -> String {
     let found: BTreeMap<String, IgnoredAny> = serde_json::from_str(json).unwrap_or_default();
     if found.is_empty() {
-        return String::new();
+        return ".".into();
     }
     let shown: Vec<_> = found.keys().take(NAMED).map(|name| format!("{name:?}")).collect();
-    format!(" beside {}{}", shown.join(", "), if found.len() > NAMED { ", …" } else { "" })
+    format!("; the record has {}{}.", shown.join(", "), if found.len() > NAMED { ", …" } else { "" })
 }
 
 /// The value found instead of a text; `left` parts of the field's name were not used.

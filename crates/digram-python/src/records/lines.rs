@@ -16,7 +16,7 @@ pub(crate) fn json_texts<'py>(
 ) -> PyResult<(usize, Bound<'py, PyList>, Vec<Fault>)> {
     let lines = lines.as_bytes();
     let (texts, records) = py.detach(|| read(lines, &field));
-    Ok((records, texts.given(py)?, texts.faults))
+    Ok((records, texts.to_list(py)?, texts.faults))
 }
 
 fn read(lines: &[u8], field: &[String]) -> (Texts, usize) {

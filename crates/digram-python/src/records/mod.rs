@@ -28,6 +28,40 @@ type Fatal = (usize, usize, String);
 /// the reason why reading cannot continue.
 type Found<'py> = (Bound<'py, PyList>, Vec<Fault>, Option<Fatal>);
 
+/// Reads without the GIL: returns the texts, and the error after which reading cannot continue.
+fn read_texts<E: Send>(
+    py: Python<'_>,
+    read: impl FnOnce(&mut Texts) -> Result<(), E> + Send,
+) -> (Texts, Option<E>) {
+    py.detach(|| {
+        let mut texts = Texts::default();
+        let error = read(&mut texts).err();
+        (texts, error)
+    })
+}
+
+/// The number of records that were read, and the offset of a requested one.
+struct RecordCounter {
+    count: usize,
+    /// The number, from 1, of the requested record; 0 for none.
+    requested: usize,
+    offset: Option<usize>,
+}
+
+impl RecordCounter {
+    fn new(requested: usize) -> RecordCounter {
+        RecordCounter { count: 0, requested, offset: None }
+    }
+
+    /// Counts the record that begins at `offset`.
+    fn add(&mut self, offset: usize) {
+        self.count += 1;
+        if self.count == self.requested {
+            self.offset = Some(offset);
+        }
+    }
+}
+
 /// The texts of records, end to end.
 #[derive(Default)]
 struct Texts {
@@ -61,8 +95,12 @@ impl Texts {
         self.faults.push((self.records.len(), record, offset, reason, detail));
     }
 
-    fn given<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let given = PyList::empty(py);
+    fn into_found(self, py: Python<'_>, fatal: Option<Fatal>) -> PyResult<Found<'_>> {
+        Ok((self.to_list(py)?, self.faults, fatal))
+    }
+
+    fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let records = PyList::empty(py);
         let turns = &mut Turns::new();
         let text = |number: usize| {
             let start = if number == 0 { 0 } else { self.ends[number - 1] };
@@ -71,12 +109,12 @@ impl Texts {
         let mut first = 0;
         for &(end, listed) in &self.records {
             if listed {
-                given.append(list(py, (first..end).map(text), turns)?)?;
+                records.append(list(py, (first..end).map(text), turns)?)?;
             } else {
-                given.append(text(first)?)?;
+                records.append(text(first)?)?;
             }
             first = end;
         }
-        Ok(given)
+        Ok(records)
     }
 }

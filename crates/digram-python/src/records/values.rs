@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::json;
-use super::{Fatal, Found, Texts};
+use super::{Fatal, Found, RecordCounter, Texts, read_texts};
 
 /// The position of the next byte within a file of JSON.
 #[derive(Clone, Copy, PartialEq)]
@@ -13,10 +13,10 @@ enum State {
     Start,
     /// Between values outside of a list.
     Between,
-    /// After the bracket that begins the list, after a comma, or after a value in it.
+    /// In the list: after its opening bracket, after a comma, after a value.
     First,
     Next,
-    Behind,
+    AfterValue,
     /// After the end of the list.
     After,
     /// Within a value.
@@ -37,12 +37,9 @@ pub(crate) struct JsonTexts {
     in_string: bool,
     escaped: bool,
     scalar: bool,
-    /// Bytes and records that were read.
+    /// The number of bytes that were read.
     done: usize,
-    records: usize,
-    /// The number, from 1, of the record whose offset is needed, and that offset.
-    wanted: usize,
-    place: Option<usize>,
+    records: RecordCounter,
 }
 
 #[pymethods]
@@ -61,28 +58,21 @@ impl JsonTexts {
             escaped: false,
             scalar: false,
             done: 0,
-            records: 0,
-            wanted,
-            place: None,
+            records: RecordCounter::new(wanted),
         }
     }
 
     /// The records that end in the next block.
     fn push<'py>(&mut self, py: Python<'py>, block: &Bound<'py, PyBytes>) -> PyResult<Found<'py>> {
         let bytes = block.as_bytes();
-        let (texts, fatal) = py.detach(|| {
-            let mut texts = Texts::default();
-            let fatal = self.read(bytes, &mut texts).err();
-            (texts, fatal)
-        });
-        Ok((texts.given(py)?, texts.faults, fatal))
+        let (texts, fatal) = read_texts(py, |texts| self.read(bytes, texts));
+        texts.into_found(py, fatal)
     }
 
     /// The results at the end of the file.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Found<'py>> {
-        let mut texts = Texts::default();
-        let fatal = self.end(&mut texts).err();
-        Ok((texts.given(py)?, texts.faults, fatal))
+        let (texts, fatal) = read_texts(py, |texts| self.end(texts));
+        texts.into_found(py, fatal)
     }
 
     /// The bytes of an incomplete record.
@@ -94,7 +84,7 @@ impl JsonTexts {
     /// The offset of the requested record.
     #[getter]
     fn place(&self) -> Option<usize> {
-        self.place
+        self.records.offset
     }
 }
 
@@ -137,16 +127,18 @@ impl JsonTexts {
                 self.state = State::First;
                 return Ok(false);
             }
-            (State::First | State::Behind, b']') => {
+            (State::First | State::AfterValue, b']') => {
                 self.state = State::After;
                 return Ok(false);
             }
-            (State::Behind, b',') => {
+            (State::AfterValue, b',') => {
                 self.state = State::Next;
                 return Ok(false);
             }
-            (State::Behind, _) => return Err(self.fatal("a comma or the end of the list is missing here.")),
-            (State::After, _) => return Err(self.fatal("there is more behind the end of the list.")),
+            (State::AfterValue, _) => {
+                return Err(self.fatal("a comma or the end of the list is missing here."));
+            }
+            (State::After, _) => return Err(self.fatal("there is more text after the end of the list.")),
             (_, b',' | b':' | b']' | b'}') => return Err(self.fatal("a record is missing here.")),
             _ => {}
         }
@@ -211,13 +203,10 @@ impl JsonTexts {
             json::read(&value, &self.field, texts)
         };
         if let Err(reason) = read {
-            texts.fault(self.records, self.begun, reason);
+            texts.fault(self.records.count, self.begun, reason);
         }
-        self.records += 1;
-        if self.records == self.wanted {
-            self.place = Some(self.begun);
-        }
-        self.state = if self.listed { State::Behind } else { State::Between };
+        self.records.add(self.begun);
+        self.state = if self.listed { State::AfterValue } else { State::Between };
     }
 
     fn end(&mut self, texts: &mut Texts) -> Result<(), Fatal> {
@@ -230,13 +219,13 @@ impl JsonTexts {
                 self.done = self.begun;
                 Err(self.fatal("the file ends within the record that begins here."))
             }
-            State::First | State::Next | State::Behind => {
+            State::First | State::Next | State::AfterValue => {
                 Err(self.fatal("the file ends before its list does."))
             }
         }
     }
 
     fn fatal(&self, reason: &str) -> Fatal {
-        (self.records, self.done, reason.to_owned())
+        (self.records.count, self.done, reason.to_owned())
     }
 }
