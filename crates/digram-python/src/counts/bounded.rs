@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use digram::count::{self, Checkpoint, Counted, Pieces, Totals};
 use pyo3::prelude::*;
 
-use super::held::{characters, digest};
+use super::held::{self, methods_of_counts};
 use super::{Counter, Counts};
 use crate::Splitter;
 use crate::errors;
@@ -79,28 +79,18 @@ pub(crate) struct SortedCounts {
     pub(crate) counts: count::SortedCounts,
 }
 
+impl SortedCounts {
+    pub(super) fn pieces(&self) -> &(dyn Pieces + Sync) {
+        &self.counts
+    }
+}
+
+methods_of_counts!(SortedCounts);
+
 #[pymethods]
 impl SortedCounts {
     fn __len__(&self) -> usize {
         self.counts.distinct() as usize
-    }
-
-    /// Texts counted.
-    #[getter]
-    fn documents(&self) -> u64 {
-        self.counts.totals().documents
-    }
-
-    /// Bytes counted.
-    #[getter]
-    fn bytes(&self) -> u64 {
-        self.counts.totals().bytes
-    }
-
-    /// Pretokens counted, repeated ones included.
-    #[getter]
-    fn pretokens(&self) -> u64 {
-        self.counts.totals().pretokens
     }
 
     /// The path of the file.
@@ -112,17 +102,6 @@ impl SortedCounts {
     /// The checkpoint from which `Counter.resumed` returns these counts at once.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<State> {
         py.detach(|| self.counts.checkpoint()).map(state).map_err(|error| errors::from_core(py, error, None))
-    }
-
-    /// The characters of the text, sorted: all, or the most frequent ones.
-    #[pyo3(signature = (limit=None))]
-    fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
-        characters(py, &self.counts, limit)
-    }
-
-    /// The digest of these counts, equal in memory and on disk.
-    fn digest(&self, py: Python<'_>) -> PyResult<String> {
-        digest(py, &self.counts)
     }
 
     /// The same counts in memory.

@@ -18,16 +18,54 @@ impl Held<'_> {
     /// The counts themselves, for use without the GIL.
     pub(crate) fn pieces(&self) -> &(dyn Pieces + Sync) {
         match self {
-            Held::Memory(counts) => &*counts.get().counts,
-            Held::Disk(counts) => &counts.get().counts,
+            Held::Memory(counts) => counts.get().pieces(),
+            Held::Disk(counts) => counts.get().pieces(),
         }
     }
 }
 
+/// The methods of both kinds of counts, which the class has as `self.counts`.
+macro_rules! methods_of_counts {
+    ($class:ty) => {
+        #[pymethods]
+        impl $class {
+            /// Texts counted.
+            #[getter]
+            fn documents(&self) -> u64 {
+                self.counts.totals().documents
+            }
+
+            /// Bytes counted.
+            #[getter]
+            fn bytes(&self) -> u64 {
+                self.counts.totals().bytes
+            }
+
+            /// Pretokens counted, repeated ones included.
+            #[getter]
+            fn pretokens(&self) -> u64 {
+                self.counts.totals().pretokens
+            }
+
+            /// The characters of the text, sorted: all, or the most frequent ones.
+            #[pyo3(signature = (limit=None))]
+            fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
+                held::characters(py, self.pieces(), limit)
+            }
+
+            /// The digest of these counts, equal in memory and on disk.
+            fn digest(&self, py: Python<'_>) -> PyResult<String> {
+                held::digest(py, self.pieces())
+            }
+        }
+    };
+}
+pub(super) use methods_of_counts;
+
 /// The characters of the text, sorted: all, or the most frequent ones.
 pub(super) fn characters(
     py: Python<'_>,
-    counts: &(impl Pieces + Sync),
+    counts: &(dyn Pieces + Sync),
     limit: Option<usize>,
 ) -> PyResult<String> {
     let signals = Signals::new();
@@ -37,7 +75,7 @@ pub(super) fn characters(
 }
 
 /// The digest of counts.
-pub(super) fn digest(py: Python<'_>, counts: &(impl Pieces + Sync)) -> PyResult<String> {
+pub(super) fn digest(py: Python<'_>, counts: &(dyn Pieces + Sync)) -> PyResult<String> {
     let signals = Signals::new();
     py.detach(|| count::digest(counts, &signals))
         .map(|digest| format!("{digest:032x}"))

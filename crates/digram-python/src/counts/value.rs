@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use digram::count::{self, Weight};
+use digram::count::{self, Pieces, Weight};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 
 use super::columns::Batches;
 use super::foreign;
-use super::held::{characters, digest};
+use super::held::{self, methods_of_counts};
 use crate::Splitter;
 use crate::convert::text;
 use crate::errors;
@@ -26,6 +26,10 @@ impl Counts {
         Counts { counts: Arc::new(counts) }
     }
 
+    pub(super) fn pieces(&self) -> &(dyn Pieces + Sync) {
+        &*self.counts
+    }
+
     /// The result of an operation of the core on these counts, without the GIL.
     fn made(
         py: Python<'_>,
@@ -36,6 +40,8 @@ impl Counts {
         Ok(Counts::new(counts))
     }
 }
+
+methods_of_counts!(Counts);
 
 #[pymethods]
 impl Counts {
@@ -132,39 +138,10 @@ impl Counts {
         py.detach(|| *self.counts == **other)
     }
 
-    /// Texts counted.
-    #[getter]
-    fn documents(&self) -> u64 {
-        self.counts.totals().documents
-    }
-
-    /// Bytes counted.
-    #[getter]
-    fn bytes(&self) -> u64 {
-        self.counts.totals().bytes
-    }
-
-    /// Pretokens counted, repeated ones included.
-    #[getter]
-    fn pretokens(&self) -> u64 {
-        self.counts.totals().pretokens
-    }
-
     /// The end of the corpus in the unit of first occurrences; `None` if those are unknown.
     #[getter]
     fn end(&self) -> Option<u64> {
         self.counts.end()
-    }
-
-    /// The characters of the text, sorted: all, or the most frequent ones.
-    #[pyo3(signature = (limit=None))]
-    fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
-        characters(py, &*self.counts, limit)
-    }
-
-    /// The digest of these counts, equal in memory and on disk.
-    fn digest(&self, py: Python<'_>) -> PyResult<String> {
-        digest(py, &*self.counts)
     }
 
     fn arrow_schema<'py>(&self, py: Python<'py>, metadata: String) -> PyResult<Bound<'py, PyCapsule>> {
