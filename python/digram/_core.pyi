@@ -28,6 +28,7 @@ __all__ = [
     "Intervals",
     "Joiner",
     "JsonTexts",
+    "MergeOptions",
     "Model",
     "Ranks",
     "RunningCount",
@@ -504,18 +505,34 @@ class Encoded:
     def numpy_ids(self) -> NDArray[np.uint32]: ...
     def numpy_spans(self) -> NDArray[np.int64]: ...
 
+@final
+class MergeOptions:
+    """The options that `train`, `train_fair` and `train_picky` share.
+
+    `base` is the 256 bytes in the order of their ids, or the characters in the order of theirs,
+    after the 256 bytes if `with_bytes`; or a tokenizer whose tokens come first.
+    """
+
+    def __new__(
+        cls,
+        base: str | bytes | Core,
+        *,
+        with_bytes: bool,
+        max_merges: int | None,
+        min_frequency: int,
+        max_token_length: int | None,
+        whole_characters: bool,
+        ties: str,
+        runners_up: int = 0,
+        forbid: Forbidden | None = None,
+    ) -> MergeOptions: ...
+
 def train_picky(
     counts: Counts | SortedCounts,
-    base: str | bytes,
+    options: MergeOptions,
     *,
-    with_bytes: bool,
     threshold: float,
     room: int | None,
-    max_merges: int | None,
-    min_frequency: int,
-    max_token_length: int | None,
-    whole_characters: bool,
-    ties: str,
     on_progress: Callable[[int, int], object] | None,
 ) -> tuple[
     list[bytes],
@@ -525,20 +542,13 @@ def train_picky(
 ]: ...
 def train(
     counts: Counts | SortedCounts,
-    base: str | bytes | Core,
+    options: MergeOptions,
     *,
-    with_bytes: bool,
-    max_merges: int | None,
-    min_frequency: int,
-    max_token_length: int | None,
-    whole_characters: bool,
-    ties: str,
-    runners_up: int,
-    memory: tuple[int, str | os.PathLike[str]] | None,
-    journal: str | os.PathLike[str] | None,
-    on_merge: Callable[[int, int, int, int, list[tuple[int, int, int]], int | None], object] | None,
-    on_progress: Callable[[int], object] | None,
-    forbid: Forbidden | None = None,
+    memory: tuple[int, str | os.PathLike[str]] | None = None,
+    journal: str | os.PathLike[str] | None = None,
+    on_merge: Callable[[int, int, int, int, list[tuple[int, int, int]], int | None], object]
+    | None = None,
+    on_progress: Callable[[int], object] | None = None,
 ) -> tuple[
     list[bytes],
     list[tuple[int, int, int]],
@@ -569,14 +579,8 @@ def join_words(
 def train_fair(
     counts: Sequence[Counts | SortedCounts],
     dev: Sequence[Counts | SortedCounts] | None,
-    base: str | bytes | Core,
+    options: MergeOptions,
     *,
-    with_bytes: bool,
-    max_merges: int | None,
-    min_frequency: int,
-    max_token_length: int | None,
-    whole_characters: bool,
-    ties: str,
     global_merges: int,
     ratios: Sequence[float] | None,
     window: tuple[int, float] | None,

@@ -43,6 +43,43 @@ impl Forbidden {
     }
 }
 
+/// The options that `train`, `train_fair` and `train_picky` share.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct MergeOptions(pub(crate) Options);
+
+#[pymethods]
+impl MergeOptions {
+    /// `base` is the 256 bytes in the order of their ids, or the characters in the order of theirs,
+    /// after the 256 bytes if `with_bytes`; or a tokenizer whose tokens come first. `forbid` has the
+    /// forbidden merges.
+    #[new]
+    #[pyo3(signature = (base, *, with_bytes, max_merges, min_frequency, max_token_length, whole_characters, ties, runners_up=0, forbid=None))]
+    #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
+    fn new(
+        base: &Bound<'_, PyAny>,
+        with_bytes: bool,
+        max_merges: Option<usize>,
+        min_frequency: u64,
+        max_token_length: Option<usize>,
+        whole_characters: bool,
+        ties: &str,
+        runners_up: usize,
+        forbid: Option<&Bound<'_, Forbidden>>,
+    ) -> PyResult<MergeOptions> {
+        Ok(MergeOptions(Options {
+            base: base_of(base, with_bytes)?,
+            max_merges,
+            min_frequency,
+            max_token_length,
+            whole_characters,
+            forbidden: forbid.map(|forbid| forbid.get().0.clone()).unwrap_or_default(),
+            ties: ties_named(base.py(), ties)?,
+            round: Options::ROUND,
+            runners_up,
+        }))
+    }
+}
+
 /// A pair that was not merged: left id, right id, count.
 type Next = (u32, u32, u64);
 
@@ -52,42 +89,20 @@ type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<N
 /// Learns merges: (tokens, merges, counts, runners-up, reason to stop), with ids that start with
 /// the base.
 ///
-/// `base` is the 256 bytes in the order of their ids, or the characters in the order of theirs,
-/// after the 256 bytes if `with_bytes`; or a tokenizer whose tokens come first. With `memory`, a
-/// number of bytes and a folder, data that does not fit is written to the folder. `journal` is a
-/// file in which merges are recorded, and from which an interrupted run is resumed. `forbid` has
-/// the forbidden merges.
+/// With `memory`, a number of bytes and a folder, data that does not fit is written to the folder.
+/// `journal` is a file in which merges are recorded, and from which an interrupted run is resumed.
 #[pyfunction]
-#[pyo3(signature = (counts, base, *, with_bytes, max_merges, min_frequency, max_token_length, whole_characters, ties, runners_up, memory, journal, on_merge, on_progress, forbid=None))]
-#[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
+#[pyo3(signature = (counts, options, *, memory=None, journal=None, on_merge=None, on_progress=None))]
 pub(crate) fn train<'py>(
     py: Python<'py>,
     counts: Held<'py>,
-    base: &Bound<'py, PyAny>,
-    with_bytes: bool,
-    max_merges: Option<usize>,
-    min_frequency: u64,
-    max_token_length: Option<usize>,
-    whole_characters: bool,
-    ties: &str,
-    runners_up: usize,
+    options: &Bound<'py, MergeOptions>,
     memory: Option<(u64, PathBuf)>,
     journal: Option<PathBuf>,
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
-    forbid: Option<&Bound<'py, Forbidden>>,
 ) -> PyResult<Trained<'py>> {
-    let options = Options {
-        base: base_of(base, with_bytes)?,
-        max_merges,
-        min_frequency,
-        max_token_length,
-        whole_characters,
-        forbidden: forbid.map(|forbid| forbid.get().0.clone()).unwrap_or_default(),
-        ties: ties_named(py, ties)?,
-        round: Options::ROUND,
-        runners_up,
-    };
+    let options = &options.get().0;
     let opened = journal.map(|path| Journal::open(&path, options.base.tokens().len() as u32)).transpose();
     let (mut journal, known) = opened
         .map_err(|error| errors::from_core(py, error, None))?
@@ -104,12 +119,13 @@ pub(crate) fn train<'py>(
     };
     let pieces = counts.pieces();
     let limit = memory.as_ref().map(|(bytes, folder)| MemoryLimit { bytes: *bytes, folder });
-    let learned = py.detach(|| train_within(pieces, limit, &options, &known, &mut report, &signals));
+    let learned = py.detach(|| train_within(pieces, limit, options, &known, &mut report, &signals));
     // Keep the merges learned before an error or an interruption too.
     let synced = journal.as_mut().map_or(Ok(()), Journal::sync);
     let trained = learned.and_then(|trained| synced.map(|()| trained));
     let trained = trained.map_err(|error| signals.error(py, error, None))?;
-    let runners_up = if runners_up == 0 { Vec::new() } else { trained.merges.iter().map(next).collect() };
+    let runners_up =
+        if options.runners_up == 0 { Vec::new() } else { trained.merges.iter().map(next).collect() };
     let (tokens, merges, counts, stop) = to_python(py, &trained)?;
     Ok((tokens, merges, counts, runners_up, stop))
 }
@@ -121,36 +137,20 @@ type TrainedFair<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<O
 /// of its language, or none. `counts` has those of each language, and so have `dev` and `ratios`,
 /// if given; `window` is a size and an alpha.
 #[pyfunction]
-#[pyo3(signature = (counts, dev, base, *, with_bytes, max_merges, min_frequency, max_token_length, whole_characters, ties, global_merges, ratios, window, on_merge, on_progress))]
+#[pyo3(signature = (counts, dev, options, *, global_merges, ratios, window, on_merge, on_progress))]
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
 pub(crate) fn train_fair<'py>(
     py: Python<'py>,
     counts: Vec<Held<'py>>,
     dev: Option<Vec<Held<'py>>>,
-    base: &Bound<'py, PyAny>,
-    with_bytes: bool,
-    max_merges: Option<usize>,
-    min_frequency: u64,
-    max_token_length: Option<usize>,
-    whole_characters: bool,
-    ties: &str,
+    options: &Bound<'py, MergeOptions>,
     global_merges: usize,
     ratios: Option<Vec<f64>>,
     window: Option<(usize, f64)>,
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
 ) -> PyResult<TrainedFair<'py>> {
-    let options = Options {
-        base: base_of(base, with_bytes)?,
-        max_merges,
-        min_frequency,
-        max_token_length,
-        whole_characters,
-        forbidden: Arc::default(),
-        ties: ties_named(py, ties)?,
-        round: Options::ROUND,
-        runners_up: 0,
-    };
+    let options = &options.get().0;
     let window = window.map(|(size, alpha)| Window { size, alpha });
     let fairness = Fairness { global_merges, ratios, window };
     let signals = Signals::new();
@@ -158,15 +158,16 @@ pub(crate) fn train_fair<'py>(
     let pieces: Vec<_> = counts.iter().map(Held::pieces).collect();
     let dev_pieces: Option<Vec<_>> = dev.as_ref().map(|dev| dev.iter().map(Held::pieces).collect());
     let learned = py.detach(|| {
-        let held = pieces.iter().map(|one| one.to_memory(&signals)).collect::<CoreResult<Vec<_>>>()?;
-        let dev = dev_pieces.iter().flatten().map(|one| one.to_memory(&signals));
+        let counts =
+            pieces.iter().map(|pieces| pieces.to_memory(&signals)).collect::<CoreResult<Vec<_>>>()?;
+        let dev = dev_pieces.iter().flatten().map(|pieces| pieces.to_memory(&signals));
         let dev = dev.collect::<CoreResult<Vec<_>>>()?;
-        let languages = held
+        let languages = counts
             .iter()
             .enumerate()
             .map(|(number, counts)| Language { counts, dev: dev.get(number).map(|counts| &**counts) });
         let languages: Vec<_> = languages.collect();
-        learn_fair(&languages, &fairness, &options, &mut |learned| reporter.report(learned), &signals)
+        learn_fair(&languages, &fairness, options, &mut |learned| reporter.report(learned), &signals)
     });
     let trained = learned.map_err(|error| signals.error(py, error, None))?;
     let languages = trained.merges.iter().map(|learned| learned.language).collect();
@@ -219,7 +220,7 @@ pub(crate) fn join_words<'py>(
 }
 
 /// The base of training: bytes or characters in the order of their ids, or a tokenizer.
-pub(crate) fn base_of(base: &Bound<'_, PyAny>, with_bytes: bool) -> PyResult<Base> {
+fn base_of(base: &Bound<'_, PyAny>, with_bytes: bool) -> PyResult<Base> {
     if let Ok(order) = base.cast::<PyBytes>() {
         return Ok(Base::Bytes(Box::new(order.as_bytes().try_into()?)));
     }
@@ -230,7 +231,7 @@ pub(crate) fn base_of(base: &Bound<'_, PyAny>, with_bytes: bool) -> PyResult<Bas
     Ok(if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) })
 }
 
-pub(crate) fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
+fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
     match name {
         "ids" => Ok(Ties::Ids),
         "first_seen" => Ok(Ties::FirstSeen),

@@ -40,6 +40,7 @@ __all__ = [
     "Reporter",
     "Start",
     "learned",
+    "merge_options",
     "merged",
     "most_merges",
     "plain",
@@ -240,15 +241,7 @@ def merged(
         made = differences(advance)
         found = _core.train(
             counts,
-            begun.base,
-            with_bytes=begun.with_bytes,
-            max_merges=limit,
-            min_frequency=options.floor,
-            max_token_length=options.max_token_length,
-            whole_characters=options.whole_characters,
-            forbid=forbid,
-            ties=options.ties,
-            runners_up=options.runners_up,
+            merge_options(begun, limit, options, runners_up=options.runners_up, forbid=forbid),
             memory=memory,
             journal=journal,
             on_merge=on_merge,
@@ -256,6 +249,28 @@ def merged(
         )
         made(len(found[1]))
     return found
+
+
+def merge_options(
+    begun: Start,
+    limit: int | None,
+    options: TrainOptions,
+    *,
+    runners_up: int = 0,
+    forbid: _core.Forbidden | None = None,
+) -> _core.MergeOptions:
+    """The options of training as the core takes them, for at most `limit` merges."""
+    return _core.MergeOptions(
+        begun.base,
+        with_bytes=begun.with_bytes,
+        max_merges=limit,
+        min_frequency=options.floor,
+        max_token_length=options.max_token_length,
+        whole_characters=options.whole_characters,
+        ties=options.ties,
+        runners_up=runners_up,
+        forbid=forbid,
+    )
 
 
 def _picked(
@@ -282,15 +297,11 @@ def _picked(
 
         return learn_events(
             counts,
+            merge_options(begun, options.max_merges, options),
             begun.base,
             with_bytes=begun.with_bytes,
             threshold=threshold,
             room=begun.room,
-            max_merges=options.max_merges,
-            min_frequency=options.floor,
-            max_token_length=options.max_token_length,
-            whole_characters=options.whole_characters,
-            ties=options.ties,
             on_progress=made,
         )
 

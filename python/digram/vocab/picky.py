@@ -54,31 +54,17 @@ _MOST, _MOST_IN_ALL = 1 << 24, 1 << 28
 
 def learn_events(
     counts: _core.Counts | _core.SortedCounts,
+    options: _core.MergeOptions,
     base: str | bytes,
     *,
     with_bytes: bool,
     threshold: float,
     room: int | None,
-    max_merges: int | None,
-    min_frequency: int,
-    max_token_length: int | None,
-    whole_characters: bool,
-    ties: str,
     on_progress: Callable[[int, int], object],
 ) -> Picked:
-    """Learn merges, and drop tokens that become too rare; arguments as for the core's `train`."""
+    """Learn merges, and drop tokens that become too rare; `base` is that of the options."""
     tokens, live, events, stop = _core.train_picky(
-        counts,
-        base,
-        with_bytes=with_bytes,
-        threshold=threshold,
-        room=room,
-        max_merges=max_merges,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        whole_characters=whole_characters,
-        ties=ties,
-        on_progress=on_progress,
+        counts, options, threshold=threshold, room=room, on_progress=on_progress
     )
     fallback = 256 * with_bytes
     # Numbers are by value, so that events do not depend on the order of ids.

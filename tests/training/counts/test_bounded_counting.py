@@ -59,8 +59,7 @@ def child(*arguments: object) -> subprocess.Popen[str]:
 def merges(
     counts: _core.Counts | _core.SortedCounts, memory: tuple[int, Path] | None = None
 ) -> list[tuple[int, int, int]]:
-    return _core.train(
-        counts,
+    options = _core.MergeOptions(
         bytes(range(256)),
         with_bytes=False,
         max_merges=300,
@@ -68,12 +67,8 @@ def merges(
         max_token_length=None,
         whole_characters=False,
         ties="first_seen",
-        runners_up=0,
-        memory=memory,
-        journal=None,
-        on_merge=None,
-        on_progress=None,
-    )[1]
+    )
+    return _core.train(counts, options, memory=memory)[1]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from digram.errors import placed
 from digram.training.counts import Counting, Counts
 from digram.training.fair.turns import Turns
 from digram.training.id_layout import start_of
-from digram.training.merge_loop import Learned, Reporter, most_merges
+from digram.training.merge_loop import Learned, Reporter, merge_options, most_merges
 from digram.training.options import RunOptions, TrainOptions
 
 __all__ = ["Texts", "counted", "learned"]
@@ -69,13 +69,7 @@ def learned(texts: Texts, turns: Turns, options: TrainOptions, run: RunOptions) 
         tokens, merges, counts, languages, stop = _core.train_fair(
             texts.languages,
             texts.dev,
-            begun.base,
-            with_bytes=begun.with_bytes,
-            max_merges=limit,
-            min_frequency=options.floor,
-            max_token_length=options.max_token_length,
-            whole_characters=options.whole_characters,
-            ties=options.ties,
+            merge_options(begun, limit, options),
             global_merges=turns.global_merges,
             ratios=turns.ratios,
             window=turns.window,
