@@ -1,20 +1,18 @@
-//! Encoding with merges left out by chance.
+//! Encoding with merges left out at random.
 
 use digram::encode::Dropout;
 use digram::tokenizer::WithDropout;
 use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyList;
 
-use super::encode::Part;
 use super::special::Special;
 use super::{Core, KEEP_GIL};
 use crate::convert::Text;
 use crate::errors;
-use crate::objects::reserve;
 use crate::signals::Signals;
 
-/// The dropout that arguments ask for; `None` if nothing is to be left out.
+/// The dropout of the arguments; `None` if no merge is left out.
 pub(super) fn with_dropout(
     dropout: Option<&Bound<'_, PyAny>>,
     seed: Option<&Bound<'_, PyAny>>,
@@ -50,8 +48,8 @@ pub(super) fn with_dropout(
     with_seed(seed)
 }
 
-/// The seed, checked also where nothing is left out and it plays no part: with a dropout that rises
-/// from 0 it will.
+/// The seed. It is checked even if no merge is left out, so that an invalid seed fails at once when
+/// dropout rises from 0 during training.
 fn seed_of(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
     let Some(seed) = seed else { return Ok(None) };
     match seed.extract::<u64>() {
@@ -74,27 +72,13 @@ impl Core {
         dropout: &Dropout,
     ) -> PyResult<Bound<'py, PyList>> {
         let mut dropout = WithDropout::new(dropout);
-        let mut ids = Vec::new();
-        let mut encode = |text: &Text<'_>, ids: &mut Vec<u32>| {
+        let encode = |text: &Text<'_>, ids: &mut Vec<u32>| {
             let signals = Signals::new();
             let (bytes, special) = (text.bytes(), special.rule());
             let mut run = || self.tokenizer.encode_with_dropout(bytes, special, &mut dropout, &signals, ids);
             let encoded = if bytes.len() < KEEP_GIL { run() } else { py.detach(run) };
             encoded.map_err(|error| signals.error(py, error, Some(text)))
         };
-        if text.is_instance_of::<PyList>() || text.is_instance_of::<PyTuple>() {
-            for part in self.parts(text)? {
-                match part {
-                    Part::Id(id) => {
-                        reserve(&mut ids, 1)?;
-                        ids.push(id);
-                    }
-                    Part::Text(part) => encode(&part.text(), &mut ids)?,
-                }
-            }
-        } else {
-            encode(&Text::new(text)?, &mut ids)?;
-        }
-        self.list(py, &ids)
+        self.list_of_pieces(py, text, encode)
     }
 }

@@ -7,16 +7,17 @@ use digram::tokenizer::Documents;
 use digram::{Error, OnSpecial, memory};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyList;
 
 use super::dropout::with_dropout;
+use super::parts::Piece;
 use super::special::Special;
 use super::{Core, KEEP_GIL};
 use crate::arrays::array;
 use crate::arrow::ArrowIds;
-use crate::convert::{Text, bytes_of, text, texts};
+use crate::convert::{Text, bytes_of, texts};
 use crate::errors;
-use crate::objects::{Objects, Turns, collected, integer, list, reserve};
+use crate::objects::{Objects, Turns, collected, integer, list};
 use crate::signals::Signals;
 use crate::threads::threads;
 
@@ -75,21 +76,7 @@ impl Core {
         if let Some(dropout) = with_dropout(dropout, seed)? {
             return self.encode_with_dropout(py, text, &special, &dropout);
         }
-        let mut ids = Vec::new();
-        if text.is_instance_of::<PyList>() || text.is_instance_of::<PyTuple>() {
-            for part in self.parts(text)? {
-                match part {
-                    Part::Id(id) => {
-                        reserve(&mut ids, 1)?;
-                        ids.push(id);
-                    }
-                    Part::Text(part) => self.encode_into(py, &part.text(), &special, &mut ids)?,
-                }
-            }
-        } else {
-            self.encode_into(py, &Text::new(text)?, &special, &mut ids)?;
-        }
-        self.list(py, &ids)
+        self.list_of_pieces(py, text, |text, ids| self.encode_into(py, text, &special, ids))
     }
 
     /// The ids of several texts, as lists: `encode_batch` documents it.
@@ -183,17 +170,15 @@ impl Core {
         special: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<usize> {
         let special = Special::new(self, special)?;
-        if text.is_instance_of::<PyList>() || text.is_instance_of::<PyTuple>() {
-            let mut count = 0;
-            for part in self.parts(text)? {
-                count += match part {
-                    Part::Id(_) => 1,
-                    Part::Text(part) => self.count_text(py, &part.text(), &special)?,
-                };
-            }
-            return Ok(count);
-        }
-        self.count_text(py, &Text::new(text)?, &special)
+        let mut count = 0;
+        self.for_pieces(text, |piece| {
+            count += match piece {
+                Piece::Id(_) => 1,
+                Piece::Text(text) => self.count_text(py, &text, &special)?,
+            };
+            Ok(())
+        })?;
+        Ok(count)
     }
 }
 
@@ -229,29 +214,6 @@ fn gathered<'py, I: Element + Send>(
     let gathered = py.detach(|| documents.gather(end, narrow));
     let (ids, ends) = gathered.map_err(|error| errors::from_core(py, error, None))?;
     Ok((array(py, ids)?.into_any(), array(py, ends)?))
-}
-
-/// A part of a text that is given in parts.
-pub(super) enum Part {
-    /// Text, joined from neighbouring parts.
-    Text(Joined),
-    /// A special token.
-    Id(u32),
-}
-
-/// Text parts end to end. It is a `str` as long as all parts were.
-pub(super) struct Joined {
-    bytes: Vec<u8>,
-    is_str: bool,
-}
-
-impl Joined {
-    pub(super) fn text(&self) -> Text<'_> {
-        match std::str::from_utf8(&self.bytes) {
-            Ok(text) if self.is_str => Text::Str(text),
-            _ => Text::Bytes(&self.bytes),
-        }
-    }
 }
 
 impl Core {
@@ -361,50 +323,33 @@ impl Core {
     ) -> PyResult<R> {
         let special = Special::new(self, special)?;
         let texts = texts(objects, "texts")?;
-        let bytes = bytes_of(py, &texts)?;
-        let signals = Signals::new();
         let threads = crate::threads::threads(py, threads)?;
-        let worked = {
-            let (work, bytes, special, signals) = (&work, &bytes, special.rule(), &signals);
-            py.detach(move || work(bytes, special, threads, signals))
+        let work = |texts: &[&[u8]], special: OnSpecial<'_>, signals: &Signals| {
+            work(texts, special, threads, signals)
         };
-        worked.map_err(|(index, error)| {
-            errors::placed(py, signals.error(py, error, texts.get(index)), &format!("texts[{index}]"))
-        })
+        detached(py, &texts, &special, |number| number, work)
     }
+}
 
-    /// The parts of a text: neighbouring plain parts joined, special tokens as ids.
-    pub(super) fn parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
-        let class = parts.py().import("digram.vocab.special_tokens")?.getattr("SpecialToken")?;
-        let mut joined: Vec<Part> = Vec::new();
-        let mut turns = Turns::new();
-        for (index, part) in parts.try_iter()?.enumerate() {
-            let part = part?;
-            turns.after(parts.py(), 1)?;
-            reserve(&mut joined, 1)?;
-            if part.is_instance(&class)? {
-                let name: String = part.getattr("text")?.extract()?;
-                joined.push(Part::Id(self.special_id(parts.py(), &name)?));
-                continue;
-            }
-            let text = text(&part, "text", index)?;
-            let is_str = matches!(text, Text::Str(_));
-            match joined.last_mut() {
-                Some(Part::Text(before)) => {
-                    reserve(&mut before.bytes, text.bytes().len())?;
-                    before.bytes.extend_from_slice(text.bytes());
-                    before.is_str &= is_str;
-                }
-                _ => {
-                    let mut bytes = Vec::new();
-                    reserve(&mut bytes, text.bytes().len())?;
-                    bytes.extend_from_slice(text.bytes());
-                    joined.push(Part::Text(Joined { bytes, is_str }));
-                }
-            }
-        }
-        Ok(joined)
-    }
+/// Calls `work` with texts, without the GIL. An error names a text by the index in the argument that
+/// `index_of` returns for its number.
+pub(super) fn detached<R: Send>(
+    py: Python<'_>,
+    texts: &[Text<'_>],
+    special: &Special,
+    index_of: impl Fn(usize) -> usize,
+    work: impl Fn(&[&[u8]], OnSpecial<'_>, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
+) -> PyResult<R> {
+    let bytes = bytes_of(py, texts)?;
+    let signals = Signals::new();
+    let worked = {
+        let (work, bytes, special, signals) = (&work, &bytes, special.rule(), &signals);
+        py.detach(move || work(bytes, special, signals))
+    };
+    worked.map_err(|(number, error)| {
+        let error = signals.error(py, error, texts.get(number));
+        errors::placed(py, error, &format!("texts[{}]", index_of(number)))
+    })
 }
 
 /// Appends ids to a list, without copying them if the list is empty.

@@ -1,4 +1,4 @@
-//! Batches of texts of which some are given in parts.
+//! Texts in parts: lists of text and special tokens.
 
 use digram::encode::Dropout;
 use digram::tokenizer::WithDropout;
@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::Core;
-use super::encode::Part;
+use super::encode::detached;
 use super::special::Special;
-use crate::convert::{Text, bytes_of, text};
+use crate::convert::{Text, text};
 use crate::errors;
 use crate::objects::{Turns, reserve};
 use crate::signals::Signals;
@@ -19,11 +19,43 @@ fn is_in_parts(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>()
 }
 
+/// A part of a text that is given in parts.
+enum Part {
+    /// Text, joined from neighbouring parts.
+    Text(Joined),
+    /// A special token.
+    Id(u32),
+}
+
+/// Text parts end to end. It is a `str` as long as all parts were.
+struct Joined {
+    bytes: Vec<u8>,
+    is_str: bool,
+}
+
+impl Joined {
+    fn text(&self) -> Text<'_> {
+        match std::str::from_utf8(&self.bytes) {
+            Ok(text) if self.is_str => Text::Str(text),
+            _ => Text::Bytes(&self.bytes),
+        }
+    }
+}
+
+impl Part {
+    fn piece(&self) -> Piece<'_> {
+        match self {
+            Part::Text(joined) => Piece::Text(joined.text()),
+            Part::Id(id) => Piece::Id(*id),
+        }
+    }
+}
+
 /// For each text, its parts, if it is given in parts.
 pub(super) struct InParts(Vec<Option<Vec<Part>>>);
 
 /// A text, a part of a text, or a special token.
-enum Piece<'a> {
+pub(super) enum Piece<'a> {
     Text(Text<'a>),
     Id(u32),
 }
@@ -38,10 +70,7 @@ impl InParts {
             reserve(&mut pieces, parts.as_ref().map_or(1, Vec::len))?;
             match parts {
                 None => pieces.push((index, Piece::Text(text(object, "texts", index)?))),
-                Some(parts) => pieces.extend(parts.iter().map(|part| match part {
-                    Part::Text(joined) => (index, Piece::Text(joined.text())),
-                    Part::Id(id) => (index, Piece::Id(*id)),
-                })),
+                Some(parts) => pieces.extend(parts.iter().map(|part| (index, part.piece()))),
             }
         }
         Ok(pieces)
@@ -49,6 +78,70 @@ impl InParts {
 }
 
 impl Core {
+    /// The parts of a text: neighbouring plain parts joined, special tokens as ids.
+    fn parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
+        let class = parts.py().import("digram.vocab.special_tokens")?.getattr("SpecialToken")?;
+        let mut joined: Vec<Part> = Vec::new();
+        let mut turns = Turns::new();
+        for (index, part) in parts.try_iter()?.enumerate() {
+            let part = part?;
+            turns.after(parts.py(), 1)?;
+            reserve(&mut joined, 1)?;
+            if part.is_instance(&class)? {
+                let name: String = part.getattr("text")?.extract()?;
+                joined.push(Part::Id(self.special_id(parts.py(), &name)?));
+                continue;
+            }
+            let text = text(&part, "text", index)?;
+            let is_str = matches!(text, Text::Str(_));
+            match joined.last_mut() {
+                Some(Part::Text(before)) => {
+                    reserve(&mut before.bytes, text.bytes().len())?;
+                    before.bytes.extend_from_slice(text.bytes());
+                    before.is_str &= is_str;
+                }
+                _ => {
+                    let mut bytes = Vec::new();
+                    reserve(&mut bytes, text.bytes().len())?;
+                    bytes.extend_from_slice(text.bytes());
+                    joined.push(Part::Text(Joined { bytes, is_str }));
+                }
+            }
+        }
+        Ok(joined)
+    }
+
+    /// Calls `work` with the parts of a text, or with the text if it is not given in parts.
+    pub(super) fn for_pieces(
+        &self,
+        text: &Bound<'_, PyAny>,
+        mut work: impl FnMut(Piece<'_>) -> PyResult<()>,
+    ) -> PyResult<()> {
+        match is_in_parts(text) {
+            true => self.parts(text)?.iter().try_for_each(|part| work(part.piece())),
+            false => work(Piece::Text(Text::new(text)?)),
+        }
+    }
+
+    /// The ids of a text as a list; `encode` appends those of a part that is text.
+    pub(super) fn list_of_pieces<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        mut encode: impl FnMut(&Text<'_>, &mut Vec<u32>) -> PyResult<()>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut ids = Vec::new();
+        self.for_pieces(text, |piece| match piece {
+            Piece::Id(id) => {
+                reserve(&mut ids, 1)?;
+                ids.push(id);
+                Ok(())
+            }
+            Piece::Text(text) => encode(&text, &mut ids),
+        })?;
+        self.list(py, &ids)
+    }
+
     /// The parts of texts; `None` if no text is given in parts.
     pub(super) fn in_parts(&self, objects: &[Bound<'_, PyAny>]) -> PyResult<Option<InParts>> {
         let Some(first) = objects.iter().position(is_in_parts) else { return Ok(None) };
@@ -75,25 +168,16 @@ impl Core {
         special: &Special,
         work: impl Fn(&[&[u8]], OnSpecial<'_>, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
     ) -> PyResult<R> {
-        let (mut texts, mut of) = (Vec::new(), Vec::new());
+        let (mut texts, mut indexes) = (Vec::new(), Vec::new());
         reserve(&mut texts, pieces.len())?;
-        reserve(&mut of, pieces.len())?;
+        reserve(&mut indexes, pieces.len())?;
         for (index, piece) in pieces {
             if let Piece::Text(text) = piece {
                 texts.push(*text);
-                of.push(*index);
+                indexes.push(*index);
             }
         }
-        let bytes = bytes_of(py, &texts)?;
-        let signals = Signals::new();
-        let worked = {
-            let (work, bytes, rule, signals) = (&work, &bytes, special.rule(), &signals);
-            py.detach(move || work(bytes, rule, signals))
-        };
-        worked.map_err(|(number, error)| {
-            let index = of.get(number).copied().unwrap_or_default();
-            errors::placed(py, signals.error(py, error, texts.get(number)), &format!("texts[{index}]"))
-        })
+        detached(py, &texts, special, |number| indexes.get(number).copied().unwrap_or_default(), work)
     }
 
     /// The ids of several texts, and the offsets of the texts.
