@@ -141,17 +141,17 @@ def test_what_is_no_column_of_text() -> None:
     table = pyarrow.table({"id": [1], "text": [["x"]], "meta": [{"a": "x"}]})
     for name, message in [
         ("body", r'no column "body"\. The columns are "id", "text", "meta"\.'),
-        ("id", 'the column "id" is of type Int64, and texts are strings or binary'),
+        ("id", 'the column "id" is of type Int64, but texts must be strings or binary'),
         ("text", 'the column "text" is of type List'),
         ("meta", 'the column "meta" is of type Struct'),
         ("meta.b", r'no column "meta.b"\. The columns are "a"\.'),
-        ("meta.a.x", 'the column "meta.a" is of type Utf8 and has no fields'),
+        ("meta.a.x", 'the column "meta.a" is of type Utf8, which has no fields'),
     ]:
         with pytest.raises(OptionError, match=message):
             list(digram.table(table, name))
     assert list(digram.table(table, "meta.a")) == [b"x"]
     for data in (["x"], 7, None):
-        with pytest.raises(TypeError, match="a table is something with __arrow_c_stream__"):
+        with pytest.raises(TypeError, match="a table must be an object with __arrow_c_stream__"):
             list(digram.table(data))
     with pytest.raises(TypeError, match=r"pass the column, as in digram.table\(data"):
         digram.count_pretokens(table)

@@ -419,7 +419,7 @@ def test_intervals_and_running_counts_show_their_numbers() -> None:
     counter.append("ab")
     assert repr(counter) == "<digram.RunningCount: 1 token>"
     odd = digram.train("ab", max_merges=1, unit="char").counter("abx")
-    assert repr(odd) == "<digram.RunningCount: of a text that cannot be counted>"
+    assert repr(odd) == "<digram.RunningCount: the text cannot be counted>"
 
 
 def test_errors() -> None:

@@ -107,7 +107,7 @@ def test_what_is_no_table(data: Any) -> None:
 
 
 def test_an_array_that_is_no_table() -> None:
-    with pytest.raises(digram.OptionError, match=r"one array of type"):
+    with pytest.raises(digram.OptionError, match=r"the data is an array of type"):
         Counts.from_arrow(PIECES, pretokenizer=None)
     rows = pyarrow.array([{"piece": b"a", "count": 1}, None])
     with pytest.raises(digram.OptionError, match=r"row 1: the row is null"):

@@ -1,8 +1,8 @@
 //! Arrow data exchanged with other libraries through the PyCapsule protocol. Received data is not
 //! trusted: the protocol passes pointers and lengths, and a library that maps a file into memory
-//! may not have validated it. So `Strings`, through which all texts are read, checks offsets,
-//! views, keys and UTF-8 first. The protocol does not pass the lengths of buffers, so only the
-//! producer's last offset is known. If the producer is pyarrow, it validates them itself
+//! may not have validated it. So `Strings`, which reads all texts, first checks offsets, views, keys
+//! and UTF-8. The protocol does not pass the lengths of buffers, so offsets can only be compared with
+//! the producer's last offset. pyarrow can validate its own buffers, and is called to do so
 //! (`digram.corpus.arrow_checks`).
 
 mod ids;
@@ -30,7 +30,7 @@ pub(crate) const ARRAY: &CStr = c"arrow_array";
 pub(crate) const STREAM: &CStr = c"arrow_array_stream";
 
 /// The data of a Python object that supports the protocol.
-pub(crate) enum Given {
+pub(crate) enum ArrowData {
     /// A lazy stream of arrays of one type. The producer may be Python code, so arrays are
     /// requested with the GIL held.
     Stream(ArrayStreamReader),
@@ -38,12 +38,12 @@ pub(crate) enum Given {
     Array(ArrayRef, Field),
 }
 
-impl Given {
+impl ArrowData {
     /// The type of its arrays.
     pub(crate) fn field(&self) -> Field {
         match self {
-            Given::Stream(stream) => stream.field().as_ref().clone(),
-            Given::Array(_, field) => field.clone(),
+            ArrowData::Stream(stream) => stream.field().as_ref().clone(),
+            ArrowData::Array(_, field) => field.clone(),
         }
     }
 }
@@ -54,14 +54,14 @@ pub(crate) fn next(py: Python<'_>, stream: &mut ArrayStreamReader) -> PyResult<O
 }
 
 /// The data of an object; `None` if it does not support the protocol.
-pub(crate) fn given(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Option<Given>> {
+pub(crate) fn arrow_data(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Option<ArrowData>> {
     if data.hasattr("__arrow_c_stream__")? {
         let capsule = data.call_method0("__arrow_c_stream__")?;
         let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
         // SAFETY: a capsule of this name contains such a stream, and taking it transfers ownership;
         // the empty stream left in its place is marked as released.
         let stream = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr().cast()) };
-        return Ok(Some(Given::Stream(stream.map_err(|error| unreadable(py, &error))?)));
+        return Ok(Some(ArrowData::Stream(stream.map_err(|error| unreadable(py, &error))?)));
     }
     if !data.hasattr("__arrow_c_array__")? {
         return Ok(None);
@@ -77,7 +77,7 @@ pub(crate) fn given(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Option<
         let field = Field::try_from(&schema)?;
         // SAFETY: the protocol requires the producer to describe the array correctly.
         let array = unsafe { from_ffi(array, &schema) }?;
-        Ok(Given::Array(make_array(array), field))
+        Ok(ArrowData::Array(make_array(array), field))
     });
     taken.map(Some).map_err(|error| unreadable(py, &error))
 }
@@ -85,11 +85,11 @@ pub(crate) fn given(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Option<
 /// Turns panics into errors: importing panics if an array does not have the layout of its type.
 fn guarded<T>(take: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
     catch_unwind(AssertUnwindSafe(take)).unwrap_or_else(|_| {
-        Err(ArrowError::CDataInterface("an array is not of the form that its type has".into()))
+        Err(ArrowError::CDataInterface("an array does not have the layout of its type".into()))
     })
 }
 
 /// The exception for unreadable data of a producer.
 pub(crate) fn unreadable(py: Python<'_>, error: &ArrowError) -> PyErr {
-    errors::raise(py, "OptionError", format!("what came through Arrow cannot be read: {error}."))
+    errors::raise(py, "OptionError", format!("the Arrow data cannot be read: {error}."))
 }

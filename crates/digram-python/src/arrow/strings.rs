@@ -23,10 +23,10 @@ pub(crate) enum Unfit {
 
 impl Strings {
     /// Whether a column of this type contains texts.
-    pub(crate) fn fit(of: &DataType) -> bool {
-        match of {
+    pub(crate) fn fit(data_type: &DataType) -> bool {
+        match data_type {
             DataType::Dictionary(_, values) => getter(values).is_some(),
-            of => getter(of).is_some(),
+            data_type => getter(data_type).is_some(),
         }
     }
 
@@ -62,8 +62,9 @@ impl Strings {
     }
 }
 
-fn getter(of: &DataType) -> Option<fn(&ArrayRef, usize) -> &[u8]> {
-    Some(match of {
+/// The function that returns the text in a row of a column of this type; `None` if it has no texts.
+fn getter(data_type: &DataType) -> Option<fn(&ArrayRef, usize) -> &[u8]> {
+    Some(match data_type {
         DataType::Binary => |array, row| array.as_binary::<i32>().value(row),
         DataType::LargeBinary => |array, row| array.as_binary::<i64>().value(row),
         DataType::BinaryView => |array, row| array.as_binary_view().value(row),

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::{Given, Strings, Unfit, given, next, unreadable};
+use super::{ArrowData, Strings, Unfit, arrow_data, next, unreadable};
 use crate::errors;
 use crate::objects::bytes;
 use crate::turn::InTurn;
@@ -23,11 +23,11 @@ pub(crate) struct ArrowTexts {
 
 struct State {
     /// The source of further rows, and the name of the column, in parts if it is nested.
-    rows: Given,
+    rows: ArrowData,
     column: Vec<String>,
-    /// The current rows, and the first of them that was not returned yet.
-    now: Option<Rows>,
-    at: usize,
+    /// The current rows, and the index of the next one.
+    current: Option<Rows>,
+    next_row: usize,
 }
 
 /// The column in some rows.
@@ -44,9 +44,9 @@ impl ArrowTexts {
     /// the data has no columns.
     #[new]
     fn new(py: Python<'_>, data: &Bound<'_, PyAny>, column: Vec<String>) -> PyResult<ArrowTexts> {
-        let Some(rows) = given(py, data)? else {
+        let Some(rows) = arrow_data(py, data)? else {
             return Err(PyTypeError::new_err(format!(
-                "a table is something with __arrow_c_stream__ or __arrow_c_array__, not {}",
+                "a table must be an object with __arrow_c_stream__ or __arrow_c_array__, not {}",
                 data.get_type().name()?
             )));
         };
@@ -54,11 +54,13 @@ impl ArrowTexts {
         // A single array is its own column, whatever the name.
         let column = if matches!(field.data_type(), DataType::Struct(_)) { column } else { Vec::new() };
         check(py, &field, &column)?;
-        let now = match &rows {
-            Given::Stream(_) => None,
-            Given::Array(array, _) => Some(Rows::of(py, array, &column)?),
+        let current = match &rows {
+            ArrowData::Stream(_) => None,
+            ArrowData::Array(array, _) => Some(Rows::of(py, array, &column)?),
         };
-        Ok(ArrowTexts { state: InTurn::new("reader of Arrow data", State { rows, column, now, at: 0 }) })
+        Ok(ArrowTexts {
+            state: InTurn::new("reader of Arrow data", State { rows, column, current, next_row: 0 }),
+        })
     }
 
     /// The next texts, with None for a null, of about `size` bytes in total; None at the end.
@@ -66,29 +68,29 @@ impl ArrowTexts {
         let mut taken = self.state.take(py)?;
         let state = &mut *taken;
         loop {
-            if let Some(rows) = state.now.as_ref().filter(|rows| state.at < rows.len) {
+            if let Some(rows) = state.current.as_ref().filter(|rows| state.next_row < rows.len) {
                 let texts = PyList::empty(py);
-                let mut held = 0;
-                while state.at < rows.len && held < size {
-                    match rows.text(state.at) {
+                let mut bytes_held = 0;
+                while state.next_row < rows.len && bytes_held < size {
+                    match rows.text(state.next_row) {
                         Some(text) => {
                             texts.append(bytes(py, text)?)?;
-                            held += text.len();
+                            bytes_held += text.len();
                         }
                         None => texts.append(py.None())?,
                     }
-                    held += PER_TEXT;
-                    state.at += 1;
+                    bytes_held += PER_TEXT;
+                    state.next_row += 1;
                 }
                 return Ok(Some(texts));
             }
             // Free the current rows before requesting more.
-            state.now = None;
-            state.at = 0;
-            let Given::Stream(stream) = &mut state.rows else { return Ok(None) };
+            state.current = None;
+            state.next_row = 0;
+            let ArrowData::Stream(stream) = &mut state.rows else { return Ok(None) };
             match next(py, stream)? {
                 None => return Ok(None),
-                Some(array) => state.now = Some(Rows::of(py, &array, &state.column)?),
+                Some(array) => state.current = Some(Rows::of(py, &array, &state.column)?),
             }
         }
     }
@@ -100,16 +102,17 @@ impl Rows {
         let mut within = Vec::new();
         let mut inner = array.clone();
         for name in column {
-            let next = inner.as_struct().column_by_name(name).expect("`check` saw it").clone();
+            let next =
+                inner.as_struct().column_by_name(name).expect("`check` verified that it exists").clone();
             within.push(inner);
             inner = next;
         }
         let texts = py.detach(|| match Strings::new(&inner) {
             _ if inner.len() != array.len() => {
-                Err(format!("{} rows of a column in a table of {}", inner.len(), array.len()))
+                Err(format!("a column has {} rows, but its table has {}", inner.len(), array.len()))
             }
             Err(Unfit::Damaged(reason)) => Err(reason),
-            found => Ok(found.expect("`check` saw its type")),
+            texts => Ok(texts.expect("`check` verified its type")),
         });
         let texts = texts.map_err(|reason| unreadable(py, &ArrowError::CDataInterface(reason)))?;
         Ok(Rows { within, len: array.len(), texts })
@@ -127,27 +130,28 @@ impl Rows {
 fn check(py: Python<'_>, field: &Field, column: &[String]) -> PyResult<()> {
     let mut inner = field.clone();
     for (depth, name) in column.iter().enumerate() {
-        let shown = column[..=depth].join(".");
+        let path = column[..=depth].join(".");
         let DataType::Struct(fields) = inner.data_type() else {
             let of = inner.data_type();
             let message =
-                format!("the column {:?} is of type {of} and has no fields.", column[..depth].join("."));
+                format!("the column {:?} is of type {of}, which has no fields.", column[..depth].join("."));
             return Err(refused(py, message, column, ""));
         };
-        let Some((_, found)) = fields.find(name) else {
+        let Some((_, field)) = fields.find(name) else {
             let names: Vec<_> = fields.iter().map(|field| format!("{:?}", field.name())).collect();
-            let message = format!("there is no column {shown:?}.");
+            let message = format!("there is no column {path:?}.");
             let hint = format!("The columns are {}.", names.join(", "));
             return Err(refused(py, message, column, &hint));
         };
-        inner = found.as_ref().clone();
+        inner = field.as_ref().clone();
     }
     if !Strings::fit(inner.data_type()) {
-        let what = match column {
-            [] => "what came through Arrow".into(),
+        let name = match column {
+            [] => "the Arrow data".into(),
             _ => format!("the column {:?}", column.join(".")),
         };
-        let message = format!("{what} is of type {}, and texts are strings or binary.", inner.data_type());
+        let message =
+            format!("{name} is of type {}, but texts must be strings or binary.", inner.data_type());
         return Err(refused(py, message, column, ""));
     }
     Ok(())

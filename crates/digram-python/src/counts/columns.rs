@@ -37,7 +37,7 @@ impl Batches {
         py.detach(|| counts.sort_by_piece(&signals)).map_err(|error| signals.error(py, error, None))?;
         let maximum = py.detach(|| counts.iter().map(|(_, count)| count).max()).unwrap_or(0);
         if maximum.max(counts.end().unwrap_or(0)) > i64::MAX as u64 {
-            let message = "a count is more than 2^63 - 1, the most that an Arrow column of int64 holds.";
+            let message = "a count is greater than 2^63 - 1, the maximum of an Arrow column of int64.";
             return Err(errors::raise(py, "LimitExceededError", message));
         }
         // Every reader supports offsets of 32 bits; they suffice except for a piece of 2 GiB.

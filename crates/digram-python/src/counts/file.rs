@@ -25,7 +25,7 @@ use crate::signals::Signals;
 
 /// The format begins with this, padded to the alignment, and ends with it.
 const MAGIC: &[u8] = b"ARROW1\0\0";
-/// Footer's length and the magic without padding.
+/// The length of the footer and the magic without padding, in bytes.
 const TAIL: usize = 10;
 /// The bytes between the digested part and the footer: the end of the stream of batches.
 const END_OF_STREAM: usize = 8;
@@ -34,7 +34,7 @@ const DIGEST: &str = "digram.sha256";
 const BLOCK: usize = 1 << 20;
 
 const COPY: &str = "Copy the file again, or count again.";
-const FOREIGN: &str = "Another program wrote it: read it with that, and pass what it gives to \
+const FOREIGN: &str = "Another program wrote it: read it with that program, and pass the table to \
                        digram.Counts.from_arrow.";
 
 /// Writes counts as a file, a batch at a time.
@@ -101,7 +101,7 @@ impl CountsReader {
     /// The metadata of the file. The caller must have checked the digest.
     fn metadata(&self, py: Python<'_>) -> PyResult<String> {
         let data = &self.data.as_bytes(py)[..self.digested + END_OF_STREAM];
-        guarded(|| said(data)).map_err(|failed| failed.raise(py, &Signals::new()))
+        guarded(|| metadata(data)).map_err(|failed| failed.raise(py, &Signals::new()))
     }
 
     /// The counts, with the given number of documents and end of the corpus; see `metadata`.
@@ -123,8 +123,8 @@ fn guarded<T>(decode: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
 }
 
 /// digram's entry in the metadata of the schema.
-fn said(data: &[u8]) -> Result<String, Failed> {
-    let wrong = || Failed::Wrong(Wrong::at(MAGIC.len(), "the schema says nothing of digram."));
+fn metadata(data: &[u8]) -> Result<String, Failed> {
+    let wrong = || Failed::Wrong(Wrong::at(MAGIC.len(), "the schema has no metadata of digram."));
     // A message is a marker, a length, and its bytes; the decoder reads it only if more data
     // follows.
     let start = MAGIC.len() + 8;
@@ -139,7 +139,7 @@ fn said(data: &[u8]) -> Result<String, Failed> {
 /// The end of the digested part, and its digest.
 fn ends(data: &[u8]) -> Result<(usize, String), Wrong> {
     if !data.starts_with(MAGIC) {
-        return Err(Wrong::at(0, "the file does not begin as one of Arrow does."));
+        return Err(Wrong::at(0, "the file does not begin like an Arrow file."));
     }
     let tail = data.len().checked_sub(TAIL).filter(|&tail| tail >= MAGIC.len());
     let tail = tail.ok_or(Wrong::at(data.len(), "the file ends before its footer."))?;
@@ -147,15 +147,15 @@ fn ends(data: &[u8]) -> Result<(usize, String), Wrong> {
     let footer = length.and_then(|length| tail.checked_sub(length));
     let footer = footer.filter(|&footer| footer >= MAGIC.len() + END_OF_STREAM);
     let Some(footer) = footer else {
-        return Err(Wrong::at(data.len(), "the file does not end as one of Arrow does: it is truncated."));
+        return Err(Wrong::at(data.len(), "the file does not end like an Arrow file: it is truncated."));
     };
     let damaged = || Wrong::at(footer, "the footer is damaged.");
     let parsed = root_as_footer(&data[footer..tail]).map_err(|_| damaged())?;
-    let told = parsed.custom_metadata().into_iter().flatten();
-    let digest = told.filter(|pair| pair.key() == Some(DIGEST)).find_map(|pair| pair.value());
+    let entries = parsed.custom_metadata().into_iter().flatten();
+    let digest = entries.filter(|pair| pair.key() == Some(DIGEST)).find_map(|pair| pair.value());
     match digest {
         Some(digest) => Ok((footer - END_OF_STREAM, digest.to_owned())),
-        None => Err(Wrong { hint: FOREIGN, ..Wrong::at(footer, "the footer has no digest of digram's.") }),
+        None => Err(Wrong { hint: FOREIGN, ..Wrong::at(footer, "the footer has no digest of digram.") }),
     }
 }
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use super::columns::{Batches, Columns, KEY};
-use crate::arrow::{Given, SCHEMA, STREAM, given, next};
+use crate::arrow::{ArrowData, SCHEMA, STREAM, arrow_data, next};
 use crate::errors;
 use crate::signals::Signals;
 
@@ -27,24 +27,23 @@ pub(super) fn stream(py: Python<'_>, batches: Batches) -> PyResult<Bound<'_, PyC
 /// The rows of an Arrow stream or array, and digram's metadata if it has any.
 pub(super) fn added_up(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Adder, Option<String>)> {
     let mut adding = Adding::default();
-    let field = match given(py, data)? {
+    let field = match arrow_data(py, data)? {
         Some(rows) => {
             let field = rows.field();
             adding.check(py, &field)?;
             match rows {
-                Given::Stream(mut stream) => {
+                ArrowData::Stream(mut stream) => {
                     while let Some(rows) = next(py, &mut stream)? {
                         adding.add(py, &rows)?;
                     }
                 }
-                Given::Array(rows, _) => adding.add(py, &rows)?,
+                ArrowData::Array(rows, _) => adding.add(py, &rows)?,
             }
             field
         }
         None => {
             return Err(PyTypeError::new_err(format!(
-                "counts come from a table of Arrow, something with __arrow_c_stream__ or __arrow_c_array__, \
-                 not {}",
+                "counts must be an Arrow table, an object with __arrow_c_stream__ or __arrow_c_array__, not {}",
                 data.get_type().name()?
             )));
         }
@@ -64,7 +63,7 @@ impl Adding {
     fn check(&mut self, py: Python<'_>, field: &Field) -> PyResult<()> {
         let DataType::Struct(fields) = field.data_type() else {
             let message =
-                format!("counts have columns, and this is one array of type {}.", field.data_type());
+                format!("counts must be a table, but the data is an array of type {}.", field.data_type());
             return Err(refused(py, message, None));
         };
         let none: Vec<ArrayRef> =
@@ -92,7 +91,10 @@ impl Adding {
                 }
                 let (piece, count, first) = columns.row(row).map_err(|reason| (row, Wrong::Row(reason)))?;
                 if piece.is_empty() {
-                    return Err((row, Wrong::Row("the piece is empty, and no pretoken is.".into())));
+                    return Err((
+                        row,
+                        Wrong::Row("the piece is empty, but a pretoken has at least one byte.".into()),
+                    ));
                 }
                 if count > 0 {
                     adder.add(piece, count, first).map_err(|error| (row, Wrong::Core(error)))?;
@@ -120,7 +122,7 @@ fn refused(py: Python<'_>, reason: String, row: Option<usize>) -> PyErr {
         places.set_item(
             "hint",
             "Counts are a table with a row for each pretoken: piece (binary) and count (int64), and \
-             first (int64) where first occurrences are known.",
+             first (int64) if first occurrences are known.",
         )
     })
 }

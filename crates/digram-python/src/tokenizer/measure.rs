@@ -40,7 +40,7 @@ impl Core {
         list(py, chunks.into_iter().map(chunk), &mut Turns::new())
     }
 
-    /// Prepare a text, so that the tokens of any part of it are counted quickly: a `digram.Intervals`.
+    /// Prepare a text for counting the tokens of any part of it quickly: returns a `digram.Intervals`.
     ///
     /// >>> import digram
     /// >>> tok = digram.train("low low lower lowest", vocab_size=258, pretokenizer="whitespace")
@@ -49,10 +49,10 @@ impl Core {
     /// >>> intervals.count(4, 9), tok.count(text[4:9])
     /// (3, 3)
     ///
-    /// `text` is a `str`, and intervals count characters; or `bytes`, and they count bytes. Special
-    /// tokens in it stay text. The first call takes time and memory linear in the text; after that, the
-    /// time of `count` does not grow with the interval. Raises `InvalidTextError` as `encode` does, and
-    /// `TypeError` for the parts of a text in a list.
+    /// `text` is a `str`, for intervals in characters, or `bytes`, for intervals in bytes. Special tokens
+    /// in it are encoded as plain text. This call takes time and memory linear in the text; the time of
+    /// `count` does not grow with the interval. Raises `InvalidTextError` as `encode` does, and
+    /// `TypeError` for a text in parts.
     fn intervals(slf: Bound<'_, Self>, text: Bound<'_, PyAny>) -> PyResult<Intervals> {
         let py = slf.py();
         let content = Text::new(&text)?;
@@ -73,9 +73,10 @@ impl Core {
     /// >>> counter.count, tok.count("lower")
     /// (3, 3)
     ///
-    /// `text` is how the text begins, "" by default. Special tokens in it stay text. The text is not
-    /// held, only its two ends. What is appended takes time linear in itself, and asking for the count
-    /// after it a bounded time. Raises `InvalidTextError` as `encode` does.
+    /// `text` is the beginning of the text, "" by default. Special tokens in it are encoded as plain
+    /// text. Only the two ends of the text are kept in memory. Appending takes time linear in the
+    /// appended text, and the count after it takes bounded time. Raises `InvalidTextError` as `encode`
+    /// does.
     #[pyo3(signature = (text=None), text_signature = "($self, text='')")]
     fn counter(slf: Bound<'_, Self>, text: Option<&Bound<'_, PyAny>>) -> PyResult<RunningCount> {
         let py = slf.py();
@@ -87,10 +88,10 @@ impl Core {
     }
 }
 
-/// From places in a text as Python counts them to bytes: every 64th is known.
+/// Converts the places of a text in Python, which are characters for a `str`, to bytes and back.
 struct Places {
     len: usize,
-    /// The byte where every 64th character begins; empty where characters are bytes.
+    /// The byte where every 64th character begins; empty if every character is a byte.
     marks: Vec<usize>,
 }
 
@@ -111,7 +112,7 @@ impl Places {
         }
     }
 
-    /// The byte where the character of a number begins.
+    /// The byte where the character of this number begins.
     fn byte(&self, text: &[u8], place: usize) -> usize {
         if self.marks.is_empty() {
             return place;
@@ -133,7 +134,7 @@ impl Places {
     }
 }
 
-/// The numbers of ids of all parts of a text; made by `Tokenizer.intervals`.
+/// Counts the tokens of any part of a text; made by `Tokenizer.intervals`.
 ///
 /// >>> import digram
 /// >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
@@ -142,8 +143,8 @@ impl Places {
 /// >>> intervals.count(4, 9), tok.count(text[4:9])
 /// (3, 3)
 ///
-/// It holds the text, and some numbers that take about a quarter of its memory. Immutable. Special
-/// tokens in the text stay text.
+/// It keeps the text, and numbers that take about a quarter of the memory of the text. Immutable.
+/// Special tokens in the text are encoded as plain text.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Intervals {
     core: Py<Core>,
@@ -154,17 +155,17 @@ pub(crate) struct Intervals {
 
 #[pymethods]
 impl Intervals {
-    /// The number of ids of `text[start:end]`: equal to `tok.count(text[start:end])`.
+    /// Count the tokens of `text[start:end]`: equal to `tok.count(text[start:end])`.
     ///
     /// >>> import digram
     /// >>> intervals = digram.train("ab ab", max_merges=1).intervals("ab é ab")
     /// >>> intervals.count(0, 2), intervals.count(3, 4), intervals.count(-2)
     /// (1, 2, 1)
     ///
-    /// `start` and `end` count characters, or bytes where the text is bytes, and are what a slice
-    /// takes: negative ones count from the end, and None is the end. The time does not grow with
-    /// the interval: anew are counted only its two ends, each up to the next place where every
-    /// text is cut. A pretoken of a megabyte has no such place inside.
+    /// `start` and `end` are as in a slice, in characters, or in bytes if the text is `bytes`: negative
+    /// numbers count from the end, and None is the end. The time does not grow with the interval: only
+    /// its two ends are encoded again, each up to the next place where every text is split. A pretoken
+    /// of a megabyte has no such place inside.
     #[pyo3(signature = (start, end=None))]
     fn count(
         &self,
@@ -172,7 +173,7 @@ impl Intervals {
         start: &Bound<'_, PyAny>,
         end: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        // As in a slice, a number beyond all places is the end or the beginning.
+        // As in a slice, a number outside the text is its end or its beginning.
         let number = |place: &Bound<'_, PyAny>| match place.extract::<isize>() {
             Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
                 let number = py.import("operator")?.call_method1("index", (place,))?;
@@ -202,7 +203,7 @@ impl Intervals {
     }
 }
 
-/// The number of ids of a text that grows; made by `Tokenizer.counter`.
+/// Counts the tokens of a text that grows at either end; made by `Tokenizer.counter`.
 ///
 /// >>> import digram
 /// >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer="whitespace")
@@ -212,14 +213,14 @@ impl Intervals {
 /// >>> counter.count == int(counter) == tok.count("a lower so")
 /// True
 ///
-/// It does not hold the text, but only its two ends, up to the first and from the last place where
-/// every text is cut; special tokens in it stay text. What is appended or prepended takes time in
-/// proportion to itself. Asking for the count after an append takes a bounded
-/// time, some µs, also inside one pretoken without an end, of which only the last few hundred bytes
-/// are encoded again (or the last few tokens, where these are longer). After a prepend it takes time
-/// in proportion to the text before the first cut, a word or two in most text. What a pattern of your
-/// own splits that looks behind or far ahead is counted anew each time; so are digits that are grouped
-/// from the right. Calls from several threads are served in turn.
+/// It keeps only the two ends of the text, up to the first place and from the last place where every
+/// text is split; special tokens are encoded as plain text. Appending and prepending take time linear
+/// in the added text. The count takes bounded time after `append`, some µs, even inside a pretoken
+/// without an end, of which only the last few hundred bytes are encoded again (or the last few tokens,
+/// if these are longer). After `prepend` it takes time linear in the text before the first split, a word
+/// or two in most texts. With a pattern that looks behind or far ahead, and with digits that are grouped
+/// from the right, the text is encoded again for each count. Calls from several threads wait for each
+/// other.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct RunningCount {
     core: Py<Core>,
@@ -228,7 +229,7 @@ pub(crate) struct RunningCount {
 
 #[pymethods]
 impl RunningCount {
-    /// Puts text after what is there. `bytes` may end inside a character.
+    /// Add text at the end. `bytes` may end inside a character.
     ///
     /// >>> import digram
     /// >>> counter = digram.train("any text", max_merges=0).counter("n")
@@ -236,13 +237,13 @@ impl RunningCount {
     /// >>> counter.count
     /// 3
     ///
-    /// Raises `InvalidTextError` for text that cannot be encoded; some is found only when the count
-    /// is asked for.
+    /// Raises `InvalidTextError` for text that cannot be encoded; some errors are only raised by
+    /// `count`.
     fn append(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<()> {
         self.change(py, text, Running::append)
     }
 
-    /// Puts text before what is there. `bytes` may begin inside a character.
+    /// Add text at the beginning. `bytes` may begin inside a character.
     ///
     /// >>> import digram
     /// >>> counter = digram.train("any text", max_merges=0).counter("n")
@@ -250,17 +251,17 @@ impl RunningCount {
     /// >>> counter.count
     /// 3
     ///
-    /// Raises what `append` raises.
+    /// Raises the errors of `append`.
     fn prepend(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<()> {
         self.change(py, text, Running::prepend)
     }
 
-    /// The number of ids of the whole text: equal to `tok.count(text)`.
+    /// The number of tokens of the whole text: equal to `tok.count(text)`.
     ///
-    /// Encodes what stands before the first place where every text is cut, and after the last; of a
-    /// long stretch without such a place only its end. Under rules, PickyBPE, superwords and patterns
-    /// that look behind it encodes all of that stretch: of stretches over 16 KiB at most 32 MiB in all,
-    /// and 64 times the text. Beyond that it raises `LimitExceededError`.
+    /// Encodes the text before the first place where every text is split, and the text after the last
+    /// such place; of a long text without such a place, only the end. With rules, PickyBPE, superwords
+    /// and patterns that look behind, it encodes all of that text: of such texts over 16 KiB in total at
+    /// most 32 MiB plus 64 times the text. Beyond that it raises `LimitExceededError`.
     #[getter]
     fn count(&self, py: Python<'_>) -> PyResult<usize> {
         let signals = Signals::new();
@@ -277,9 +278,9 @@ impl RunningCount {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         match self.count(py) {
             Ok(count) => Ok(format!("<digram.RunningCount: {}>", errors::several(py, count, "token")?)),
-            // A text that cannot be counted is no reason why it cannot be shown; Ctrl-C is one.
+            // An error of the text must not prevent its display, but Ctrl-C must.
             Err(error) if error.is_instance_of::<PyException>(py) => {
-                Ok("<digram.RunningCount: of a text that cannot be counted>".into())
+                Ok("<digram.RunningCount: the text cannot be counted>".into())
             }
             Err(error) => Err(error),
         }
