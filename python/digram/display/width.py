@@ -1,7 +1,6 @@
 r"""The number of terminal columns of a text, and isolating its direction.
 
-The library of the progress bars also measures cells, but its older versions add up the parts of a
-family emoji. The texts measured here come from `symbols` and contain no control characters.
+The texts measured here come from `symbols` and contain no control characters.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ __all__ = ["columns", "is_inner_jamo", "isolated"]
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 # Unicode's isolates: with the direction of the first letter, left to right, and the end of one.
 _OWN, _LEFT_TO_RIGHT, _END = "\u2068", "\u2066", "\u2069"
-_JOINER = "\u200d"
-_AS_EMOJI = "\ufe0f"
 
 
 def columns(text: str) -> int:
@@ -31,22 +28,10 @@ def columns(text: str) -> int:
     """
     if text.isascii() and "\x1b" not in text:
         return len(text)
-    total, last, before = 0, 0, ""
-    for character in _STYLE.sub("", text):
-        if character == _AS_EMOJI and last == 1:
-            total, last = total + 1, 2
-        elif before == _JOINER or "\U0001f3fb" <= character <= "\U0001f3ff":
-            # The next member of a family, and a skin tone, share the cells of the previous
-            # character.
-            pass_by = last == 2
-            last = last if pass_by else _width(character)
-            total += 0 if pass_by else last
-        else:
-            width = _width(character)
-            total += width
-            last = width or last
-        before = character
-    return total
+    # Imported at first use, since `import digram` needs no terminal.
+    from rich.cells import cell_len
+
+    return cell_len(_STYLE.sub("", text))
 
 
 def isolated(text: str, direction: Literal["own", "left to right"] = "own") -> str:
@@ -64,14 +49,6 @@ def isolated(text: str, direction: Literal["own", "left to right"] = "own") -> s
     ):
         return text
     return f"{_OWN if direction == 'own' else _LEFT_TO_RIGHT}{text}{_END}"
-
-
-def _width(character: str) -> int:
-    if " " <= character <= "~":
-        return 1
-    if unicodedata.category(character) in ("Mn", "Me", "Cf") or is_inner_jamo(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def is_inner_jamo(character: str) -> bool:
