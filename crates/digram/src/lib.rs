@@ -33,7 +33,6 @@ pub mod error;
 pub mod events;
 mod index;
 pub mod interrupt;
-mod lazy;
 pub mod memory;
 pub mod merges;
 pub mod model;

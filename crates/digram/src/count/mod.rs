@@ -24,9 +24,10 @@ mod tally;
 
 use std::borrow::Cow;
 
+use once_cell::race::OnceBox;
+
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Never};
-use crate::lazy::Lazy;
 
 pub(crate) use folder::Folder;
 pub(crate) use run::{RunReader, RunWriter, put as put_number, take as take_number};
@@ -57,7 +58,7 @@ pub struct Counts {
     /// Where the corpus ends, in the measure of `first`; `None` where first occurrences are unknown.
     end: Option<u64>,
     /// The numbers of the entries in the order of their pieces, once somebody asked.
-    by_piece: Lazy<Vec<u32>>,
+    by_piece: OnceBox<Vec<u32>>,
 }
 
 /// What was counted in all.
@@ -92,7 +93,7 @@ impl Counts {
 
     /// What was counted in a text: entries in the order of first occurrence, which add up to it.
     fn counted(bytes: Vec<u8>, entries: Vec<Entry>, totals: Totals) -> Counts {
-        Counts { bytes, entries, totals, end: Some(totals.bytes), by_piece: Lazy::new() }
+        Counts { bytes, entries, totals, end: Some(totals.bytes), by_piece: OnceBox::new() }
     }
 
     /// Puts entries in order and adds them up.
@@ -105,7 +106,7 @@ impl Counts {
     ) -> Result<Counts> {
         order::sort(&mut entries, &bytes, end.is_some(), interrupt)?;
         let totals = Totals { documents, ..added_up(&entries)? };
-        Ok(Counts { bytes, entries, totals, end, by_piece: Lazy::new() })
+        Ok(Counts { bytes, entries, totals, end, by_piece: OnceBox::new() })
     }
 
     /// The same, of so many documents, and of a corpus that ends at `end` where that is later and

@@ -10,10 +10,11 @@
 //! inside a character; then only the byte next to the place is known on that side. So there are four kinds
 //! of pairs, and each place is tested for all of them.
 
+use once_cell::race::OnceBox;
+
 use crate::bits::{AsciiPairs, BitFilter, pair_hash};
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
-use crate::lazy::Lazy;
 use crate::merges::Merge;
 use crate::utf8::{decode, is_inside};
 use crate::vocabulary::Vocabulary;
@@ -44,7 +45,7 @@ pub(super) struct SafeSplits {
     /// The pairs of a last and a first byte, `last << 8 | first`.
     parts: BitFilter,
     /// ASCII pairs that can be split, computed at first use; a text without splits tests every place.
-    ascii: Lazy<AsciiPairs>,
+    ascii: OnceBox<AsciiPairs>,
 }
 
 /// A character of a text, with its first and last byte.
@@ -101,7 +102,7 @@ impl SafeSplits {
             before_part: BitFilter::of(before_part, 64),
             after_part: BitFilter::of(after_part, 64),
             parts,
-            ascii: Lazy::new(),
+            ascii: OnceBox::new(),
         }
     }
 
@@ -137,7 +138,9 @@ impl SafeSplits {
 
     /// Whether no token spans the place `at` in any text with these two characters there.
     pub(super) fn can_split_at(&self, text: &[u8], at: usize) -> bool {
-        if let Some(is_split) = self.ascii.get_or_make(|| self.of_ascii()).has(text[at - 1], text[at]) {
+        if let Some(is_split) =
+            self.ascii.get_or_init(|| Box::new(self.of_ascii())).has(text[at - 1], text[at])
+        {
             return is_split;
         }
         let neighbour =

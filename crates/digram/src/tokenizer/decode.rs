@@ -67,7 +67,7 @@ impl Tokenizer {
     fn append_bytes(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
         // Tokens have about 3.5 bytes on average; the buffer grows if that is not enough.
         memory::try_reserve(bytes, ids.len() * 4)?;
-        let slots = self.slots.get_or_make(|| TokenSlots::new(&self.all));
+        let slots = self.slots.get_or_init(|| Box::new(TokenSlots::new(&self.all)));
         for (number, some) in ids.chunks(CHECK_INTERVAL).enumerate() {
             if number > 0 {
                 interrupt.check()?;

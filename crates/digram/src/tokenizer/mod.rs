@@ -21,13 +21,14 @@ mod truncate;
 
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
+
 use crate::encode::{
     Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Scheme, Scratch, ScratchPool, Sink, Unit,
 };
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
 use crate::interrupt::{Interrupt, Pacer};
-use crate::lazy::Lazy;
 use crate::merges::Merge;
 use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer};
@@ -75,9 +76,9 @@ pub struct Tokenizer {
     /// Ordinary and special tokens together, for decoding.
     all: Vocabulary,
     /// An index of all tokens, built at first use.
-    index: Lazy<TokenIndex>,
+    index: OnceBox<TokenIndex>,
     /// The tokens in slots for decoding, built at first use.
-    slots: Lazy<TokenSlots>,
+    slots: OnceBox<TokenSlots>,
     /// The maximum number of bytes of text per id.
     max_bytes: usize,
     ignore_merges: bool,
@@ -145,7 +146,7 @@ impl Tokenizer {
         let encoder = Encoder::new(model, unit, &pretokenizer, ignore_merges, scheme, ordinary)?;
         // An unknown character can become a single id too.
         let max_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
-        let (index, slots, scratch_pool) = (Lazy::new(), Lazy::new(), ScratchPool::default());
+        let (index, slots, scratch_pool) = (OnceBox::new(), OnceBox::new(), ScratchPool::default());
         Ok(Tokenizer {
             encoder,
             pretokenizer,
@@ -186,7 +187,7 @@ impl Tokenizer {
             return self.all.empty();
         }
         let all = || TokenIndex::new(&self.all.iter().collect::<Vec<_>>());
-        self.encoder.whole(bytes).or_else(|| self.index.get_or_make(all).get(bytes))
+        self.encoder.whole(bytes).or_else(|| self.index.get_or_init(|| Box::new(all())).get(bytes))
     }
 
     /// The token of a pretoken that is a single token.

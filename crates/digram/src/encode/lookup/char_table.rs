@@ -4,7 +4,8 @@
 //! their ids fit into a word, so they are merged once per vocabulary and then looked up in a table. The
 //! table is shared by all threads; its blocks are computed when a text first needs them.
 
-use crate::lazy::Lazy;
+use once_cell::race::OnceBox;
+
 use crate::vocabulary::TokenId;
 
 /// Characters per block, which Unicode mostly assigns to one script.
@@ -45,12 +46,12 @@ impl Packed {
 
 /// The ids of characters.
 pub(super) struct CharTable {
-    blocks: Box<[Lazy<[Packed; BLOCK]>]>,
+    blocks: Box<[OnceBox<[Packed; BLOCK]>]>,
 }
 
 impl CharTable {
     pub(super) fn new() -> CharTable {
-        CharTable { blocks: (0..CHARACTERS / BLOCK).map(|_| Lazy::new()).collect() }
+        CharTable { blocks: (0..CHARACTERS / BLOCK).map(|_| OnceBox::new()).collect() }
     }
 
     /// The ids of `c`, if the table has them. `merge` computes the ids of a missing block: it returns a
@@ -62,12 +63,12 @@ impl CharTable {
         merge: impl FnOnce() -> M,
     ) -> Option<Packed> {
         let code = c as usize;
-        let block = self.blocks.get(code / BLOCK)?.get_or_make(|| {
+        let block = self.blocks.get(code / BLOCK)?.get_or_init(|| {
             let mut merge = merge();
-            std::array::from_fn(|at| {
+            Box::new(std::array::from_fn(|at| {
                 let c = char::from_u32((code / BLOCK * BLOCK + at) as u32);
                 c.and_then(&mut merge).map_or(Packed::NONE, |ids| Packed::new(&ids))
-            })
+            }))
         });
         let packed = block[code % BLOCK];
         (packed != Packed::NONE).then_some(packed)
