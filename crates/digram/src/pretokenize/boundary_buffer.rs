@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 /// The maximum number of ends passed on at once: as many as a block can have.
-const MANY: usize = 64;
+const MANY: usize = 128;
 
 /// Ends are written in strides of this many, even if there are fewer.
 const STRIDE: usize = 8;
