@@ -1,13 +1,13 @@
 //! Prefetching, and detection of the processor's instruction sets.
 
-/// Prefetches the cache line of a value.
+/// Prefetches the cache line at an address, which need not be valid.
 #[inline(always)]
-pub(crate) fn prefetch<T>(value: &T) {
+pub(crate) fn prefetch<T>(value: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint that reads nothing; all x86-64 processors have it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *value).cast()) }
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(value.cast()) }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;

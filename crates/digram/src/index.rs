@@ -199,12 +199,8 @@ impl TokenKey {
     #[inline(always)]
     pub(crate) fn new(text: &[u8], start: usize, end: usize) -> TokenKey {
         let len = (end - start).min(TokenKey::MAX + 1);
-        let bytes = match text.get(start..start + 16) {
-            // Reading past the end and masking takes the same few instructions for any length.
-            Some(bytes) => bytes.try_into().expect("sixteen bytes"),
-            None => near_the_end(text, start),
-        };
-        TokenKey(u128::from_le_bytes(bytes) & TokenKey::MASKS[len] | (len as u128) << (8 * TokenKey::MAX))
+        // Reading past the end and masking takes the same few instructions for any length.
+        TokenKey(sixteen_bytes(text, start) & TokenKey::MASKS[len] | (len as u128) << (8 * TokenKey::MAX))
     }
 
     /// The key as a number: the bytes, the first lowest, and their length above them.
@@ -239,13 +235,23 @@ impl TokenKey {
     }
 }
 
-/// The bytes of a text from `start` on, padded with zeros after the end of the text.
+/// The 16 bytes of a text from `start` on as a number, the first lowest, with zeros past the end of the text.
+#[inline(always)]
+pub(crate) fn sixteen_bytes(text: &[u8], start: usize) -> u128 {
+    if start as isize <= text.len() as isize - 16 {
+        // SAFETY: 16 bytes from `start` on are in the text.
+        u128::from_le(unsafe { text.as_ptr().add(start).cast::<u128>().read_unaligned() })
+    } else {
+        near_the_end(text, start)
+    }
+}
+
 #[cold]
-pub(crate) fn near_the_end<const MANY: usize>(text: &[u8], start: usize) -> [u8; MANY] {
-    let mut bytes = [0; MANY];
-    let rest = &text[start..text.len().min(start + MANY)];
+fn near_the_end(text: &[u8], start: usize) -> u128 {
+    let mut bytes = [0; 16];
+    let rest = &text[start..];
     bytes[..rest.len()].copy_from_slice(rest);
-    bytes
+    u128::from_le_bytes(bytes)
 }
 
 #[cfg(test)]

@@ -158,8 +158,8 @@ impl Lookup {
                 scratch.push_word(miss, pretoken.len());
                 continue;
             }
-            // It may have been added for an earlier miss.
-            if let Some(ids) = scratch.table.get(self.owner, pretoken) {
+            // It may have been added for an earlier miss, or be in a line that was not read.
+            if let Some(ids) = scratch.table.get_missed(self.owner, pretoken) {
                 scratch.missed_ids.set(miss, ids.as_slice().iter().copied());
             } else if let Some(id) = self.whole(pretoken) {
                 scratch.missed_ids.set(miss, [id]);

@@ -77,8 +77,8 @@ impl Lookup {
             let mut batch = Batch::default();
             for miss in rest.by_ref() {
                 let number = scratch.misses.number(miss);
-                // An earlier batch may have added it.
-                match scratch.table.get(self.owner, group.pretoken(number)) {
+                // An earlier batch may have added it, or it is in a line that was not read.
+                match scratch.table.get_missed(self.owner, group.pretoken(number)) {
                     Some(ids) => scratch.missed_ids.set(miss, ids.as_slice().iter().copied()),
                     None => batch.push(miss, number, group),
                 }

@@ -1,8 +1,7 @@
 //! The keys of the table.
 
-use super::super::super::text_slice::TextSlice;
 use super::LONGEST;
-use crate::index::{TokenKey, near_the_end};
+use crate::index::{TokenKey, sixteen_bytes};
 
 /// What a key is for, in its highest bits: equal bytes may have different ids.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,26 +41,25 @@ pub(super) struct Seeds(pub(super) [u64; 2]);
 
 impl Seeds {
     #[inline(always)]
-    pub(super) fn key(&self, owner: Owner, bytes: TextSlice<'_>) -> u128 {
-        let key = TokenKey::new(bytes.text, bytes.start, bytes.end);
-        let number = if key.is_long() { self.long_key(bytes) } else { key.number() };
+    pub(super) fn key(&self, owner: Owner, text: &[u8], start: usize, end: usize) -> u128 {
+        let number = match end - start <= TokenKey::MAX {
+            true => TokenKey::new(text, start, end).number(),
+            false => self.long_key(text, start, end),
+        };
         number | owner.bits()
     }
 
     /// The key of more than 15 bytes: a hash and their number.
+    #[cold]
     #[inline(never)]
-    fn long_key(&self, TextSlice { text, start, end }: TextSlice<'_>) -> u128 {
+    fn long_key(&self, text: &[u8], start: usize, end: usize) -> u128 {
         let mut hash = self.0[1] ^ (end - start) as u64;
         // Of a pretoken that is too long to be stored, only the beginning is read.
         let end = end.min(start + LONGEST);
         let mut at = start;
         while at < end {
-            let bytes: [u8; 16] = match text.get(at..at + 16) {
-                Some(bytes) => bytes.try_into().expect("sixteen bytes"),
-                None => near_the_end(text, at),
-            };
             let len = (end - at).min(16);
-            let part = u128::from_le_bytes(bytes) << (8 * (16 - len)) >> (8 * (16 - len));
+            let part = sixteen_bytes(text, at) << (8 * (16 - len)) >> (8 * (16 - len));
             let product = u128::from(part as u64 ^ self.0[0] ^ hash.rotate_left(23))
                 * u128::from((part >> 64) as u64 ^ hash);
             hash = (product >> 64) as u64 ^ product as u64;

@@ -20,7 +20,6 @@ mod key;
 
 use super::super::text_slice::TextSlice;
 use crate::bits::seeds;
-use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::index::{TokenIndex, TokenKey};
 use crate::pages::Pages;
@@ -48,6 +47,15 @@ const MAX_ARENA: usize = (4 << 20) / size_of::<u32>();
 /// The number of ids that may be written beyond the last one.
 pub(super) const BEYOND: usize = FEW;
 
+/// The place of an entry.
+struct Place {
+    line: usize,
+    /// Its number in the line.
+    number: usize,
+    /// The number of lines that are read before.
+    steps: usize,
+}
+
 /// See the [module](self).
 pub(in crate::encode) struct Table {
     lines: Pages<Line>,
@@ -59,7 +67,6 @@ pub(in crate::encode) struct Table {
     has_tokens: bool,
     max_lines: usize,
     seeds: Seeds,
-    simd: SimdLevel,
 }
 
 impl Table {
@@ -71,7 +78,6 @@ impl Table {
             has_tokens: false,
             max_lines: MAX_LINES,
             seeds: Seeds(seeds()),
-            simd: SimdLevel::best(),
         }
     }
 
@@ -109,24 +115,53 @@ impl Table {
         Some(&rest[..count])
     }
 
+    /// The ids of an entry with the key of this pretoken, if it is the pretoken's: hashes may be equal.
+    fn ids_of(&self, entry: &Entry, pretoken: TextSlice<'_>) -> Option<Ids<'_>> {
+        match entry.count() {
+            FAR => self.far_ids(entry, pretoken.bytes()).map(Ids::Far),
+            count => Some(Ids::Few(entry.ids(), count as usize)),
+        }
+    }
+
     /// The ids of a pretoken or of a piece.
     pub(super) fn get(&self, owner: Owner, piece: TextSlice<'_>) -> Option<Ids<'_>> {
+        let place = self.find(owner, piece)?;
+        self.ids_of(&self.lines[place.line].0[place.number], piece)
+    }
+
+    /// The ids of a pretoken that [`Table::get_group`] missed. If its entry is in a line that is not read
+    /// there, it changes places with one that is, since it may be more frequent.
+    pub(super) fn get_missed(&mut self, owner: Owner, pretoken: TextSlice<'_>) -> Option<Ids<'_>> {
+        let mut place = self.find(owner, pretoken)?;
+        if place.steps > 1 {
+            let key = self.lines[place.line].0[place.number].key;
+            let first = self.line(key, 0);
+            // An entry that belongs to the same line is found at the other place too.
+            let nearer = (0..2).flat_map(|steps| (0..2).map(move |number| (steps, number)));
+            let nearer = nearer.map(|(steps, number)| Place { line: self.line(key, steps), number, steps });
+            let belongs = |place: &Place| self.line(self.lines[place.line].0[place.number].key, 0) == first;
+            if let Some(other) = { nearer }.find(belongs) {
+                let entry = self.lines[place.line].0[place.number];
+                let moved = std::mem::replace(&mut self.lines[other.line].0[other.number], entry);
+                self.lines[place.line].0[place.number] = moved;
+                place = other;
+            }
+        }
+        self.ids_of(&self.lines[place.line].0[place.number], pretoken)
+    }
+
+    /// The place of the entry of a pretoken or of a piece.
+    fn find(&self, owner: Owner, piece: TextSlice<'_>) -> Option<Place> {
         if self.lines.is_empty() || piece.len() > LONGEST {
             return None;
         }
-        let key = self.seeds.key(owner, piece);
+        let key = self.seeds.key(owner, piece.text, piece.start, piece.end);
         let mut steps = 0;
         loop {
-            for entry in &self.lines[self.line(key, steps)].0 {
-                if entry.key == key {
-                    match entry.count() {
-                        FAR => {
-                            if let Some(ids) = self.far_ids(entry, piece.bytes()) {
-                                return Some(Ids::Far(ids));
-                            }
-                        }
-                        count => return Some(Ids::Few(entry.ids(), count as usize)),
-                    }
+            let line = self.line(key, steps);
+            for (number, entry) in self.lines[line].0.iter().enumerate() {
+                if entry.key == key && self.ids_of(entry, piece).is_some() {
+                    return Some(Place { line, number, steps });
                 }
                 if entry.key == 0 {
                     return None;
@@ -148,7 +183,7 @@ impl Table {
         if piece.len() > LONGEST || piece.len() == 0 || !self.has_space(tokens) {
             return;
         }
-        let key = self.seeds.key(owner, piece);
+        let key = self.seeds.key(owner, piece.text, piece.start, piece.end);
         if ids.len() <= FEW && !is_hash(key) {
             self.insert(Entry::near(key, ids));
             return;
@@ -265,45 +300,74 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_found_at_all_simd_levels() {
+    fn entries_are_found() {
         let tokens: Vec<Vec<u8>> = (0..7_000u32).map(|id| format!("t{id}").into_bytes()).collect();
         let index: Vec<(TokenId, &[u8])> = (0..).zip(tokens.iter().map(|token| &token[..])).collect();
         let index = TokenIndex::new(&index);
-        for simd in SimdLevel::available() {
-            let mut table = Table { simd, max_lines: 1 << 14, ..Table::new() };
-            table.prepare().unwrap();
-            let (mut found, mut cleared, mut before, mut lines) = (0, 0, 0, Vec::new());
-            for round in 0..900u32 {
-                // Every second round repeats the one before it.
-                let (text, ends) = words(round / 2 * 100, GROUP as u32);
-                let group = Group::new(&text, 0, &ends);
-                let (ids, misses) = get_group(&table, group);
-                let missing: Vec<usize> = (0..misses.len()).map(|miss| misses.number(miss)).collect();
-                let mut expected = Vec::new();
-                for (number, word) in group.pretokens().enumerate() {
-                    if let Ok(at) = missing.binary_search(&number) {
-                        assert_eq!(misses.ids_before()[at] as usize, expected.len());
-                        if table.get(Owner::Pretoken, word).is_none() {
-                            table.put(Owner::Pretoken, word, &ids_of(word.bytes()), Some(&index));
-                        }
-                        let ids = table.get(Owner::Pretoken, word).unwrap();
-                        assert_eq!(ids.as_slice(), ids_of(word.bytes()));
-                    } else {
-                        expected.extend(ids_of(word.bytes()));
-                        found += 1;
+        let mut table = Table { max_lines: 1 << 14, ..Table::new() };
+        table.prepare().unwrap();
+        let (mut found, mut cleared, mut before, mut lines) = (0, 0, 0, Vec::new());
+        for round in 0..900u32 {
+            // Every second round repeats the one before it.
+            let (text, ends) = words(round / 2 * 100, GROUP as u32);
+            let group = Group::new(&text, 0, &ends);
+            let (ids, misses) = get_group(&table, group);
+            let missing: Vec<usize> = (0..misses.len()).map(|miss| misses.number(miss)).collect();
+            let mut expected = Vec::new();
+            for (number, word) in group.pretokens().enumerate() {
+                if let Ok(at) = missing.binary_search(&number) {
+                    assert_eq!(misses.ids_before()[at] as usize, expected.len());
+                    if table.get(Owner::Pretoken, word).is_none() {
+                        table.put(Owner::Pretoken, word, &ids_of(word.bytes()), Some(&index));
                     }
-                    assert!(table.get(Owner::Piece, word).is_none());
+                    let ids = table.get(Owner::Pretoken, word).unwrap();
+                    assert_eq!(ids.as_slice(), ids_of(word.bytes()));
+                } else {
+                    expected.extend(ids_of(word.bytes()));
+                    found += 1;
                 }
-                assert!(ids == expected, "{simd:?}");
-                cleared += usize::from(table.count < before);
-                before = table.count;
-                lines.push(table.lines.len());
+                assert!(table.get(Owner::Piece, word).is_none());
             }
-            lines.dedup();
-            assert!(found > 20_000 && cleared > 0, "{found} found, {cleared} times cleared");
-            assert_eq!(lines, [1 << 8, 1 << 10, 1 << 12, 1 << 13, 1 << 14]);
-            let token = TextSlice::all(b"t6999");
-            assert_eq!(table.get(Owner::Pretoken, token).unwrap().as_slice(), [6_999]);
+            assert!(ids == expected);
+            cleared += usize::from(table.count < before);
+            before = table.count;
+            lines.push(table.lines.len());
+        }
+        lines.dedup();
+        assert!(found > 20_000 && cleared > 0, "{found} found, {cleared} times cleared");
+        assert_eq!(lines, [1 << 8, 1 << 10, 1 << 12, 1 << 13, 1 << 14]);
+        let token = TextSlice::all(b"t6999");
+        assert_eq!(table.get(Owner::Pretoken, token).unwrap().as_slice(), [6_999]);
+    }
+
+    #[test]
+    fn a_missed_entry_is_moved_to_where_it_is_found() {
+        let mut table = Table { max_lines: FEW_LINES, ..Table::new() };
+        table.prepare().unwrap();
+        let (text, ends) = words(0, FEW_LINES as u32);
+        let mut words: Vec<TextSlice<'_>> = Group::new(&text, 0, &ends).pretokens().collect();
+        words.sort_by_key(|word| word.bytes());
+        words.dedup_by_key(|word| word.bytes());
+        for word in &words {
+            table.put(Owner::Pretoken, *word, &ids_of(word.bytes()), None);
+        }
+        let mut moved = 0;
+        for _ in 0..3 {
+            for &word in &words {
+                let is_found = |table: &Table| {
+                    let group = Group::new(word.text, word.start, std::slice::from_ref(&word.end));
+                    get_group(table, group).0 == ids_of(word.bytes())
+                };
+                if !is_found(&table) {
+                    let ids = table.get_missed(Owner::Pretoken, word).map(|ids| ids.as_slice().to_vec());
+                    assert_eq!(ids, Some(ids_of(word.bytes())));
+                    moved += usize::from(is_found(&table));
+                }
+            }
+        }
+        assert!(moved > 3, "{moved}");
+        for word in words {
+            assert_eq!(table.get(Owner::Pretoken, word).unwrap().as_slice(), ids_of(word.bytes()));
         }
     }
 
@@ -316,7 +380,7 @@ mod tests {
         table.put(Owner::Pretoken, one, &[1, 2], None);
         let lines = table.lines.iter_mut().flat_map(|line| &mut line.0);
         let entry = lines.into_iter().find(|entry| entry.key != 0).unwrap();
-        entry.key = table.seeds.key(Owner::Pretoken, other);
+        entry.key = table.seeds.key(Owner::Pretoken, other.text, other.start, other.end);
         let entry = *entry;
         table.lines.fill(Line::ZERO);
         table.insert(entry);
