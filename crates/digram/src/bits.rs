@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 /// near cache where the exact set would not.
 #[derive(Clone)]
 pub(crate) struct BitFilter {
+    /// A power of two of them.
     words: Vec<u64>,
 }
 
@@ -32,7 +33,9 @@ impl BitFilter {
     #[inline]
     pub(crate) fn may_contain(&self, number: u64) -> bool {
         let mask = self.words.len() - 1;
-        self.words[(number as usize / 64) & mask] >> (number % 64) & 1 == 1
+        // SAFETY: the number of words is a power of two.
+        let word = unsafe { self.words.get_unchecked((number as usize / 64) & mask) };
+        word >> (number % 64) & 1 == 1
     }
 }
 

@@ -25,6 +25,24 @@ pub(crate) fn decode(text: &[u8]) -> (Option<char>, usize) {
     }
 }
 
+/// As [`decode`] of a text from `at` on, in fewer instructions if it is not the end of the text.
+#[inline(always)]
+pub(crate) fn decode_at(text: &[u8], at: usize) -> (Option<char>, usize) {
+    if at as isize <= text.len() as isize - 4 {
+        // SAFETY: four bytes from there on are in the text.
+        let four = u32::from_be(unsafe { text.as_ptr().add(at).cast::<u32>().read_unaligned() });
+        if four & 0xf0c0_c000 == 0xe080_8000 {
+            let code = four >> 12 & 0xf000 | four >> 10 & 0xfc0 | four >> 8 & 0x3f;
+            // Neither an overlong form nor a surrogate.
+            if code >= 0x800 && code & 0xf800 != 0xd800 {
+                // SAFETY: it is a character.
+                return (Some(unsafe { char::from_u32_unchecked(code) }), 3);
+            }
+        }
+    }
+    decode(&text[at..])
+}
+
 /// Whether a byte is a continuation byte.
 #[inline(always)]
 pub(crate) fn is_inside(byte: u8) -> bool {

@@ -16,8 +16,10 @@ use crate::bits::{AsciiPairs, BitFilter, pair_hash};
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::merges::Merge;
-use crate::utf8::{decode, is_inside};
+use crate::utf8::{decode, decode_at, is_inside};
 use crate::vocabulary::Vocabulary;
+
+use super::text_slice::TextSlice;
 
 /// What a token is known to contain on one side of a place: a whole character, or one byte.
 #[derive(Clone, Copy)]
@@ -39,9 +41,8 @@ impl KnownNeighbour {
 pub(super) struct SafeSplits {
     pairs: BitFilter,
     /// The characters that occur next to a single byte of a partial character. They are few; testing this
-    /// small set first mostly saves testing the pair.
-    before_part: BitFilter,
-    after_part: BitFilter,
+    /// small set first mostly saves testing the pairs with a byte.
+    near_part: BitFilter,
     /// The pairs of a last and a first byte, `last << 8 | first`.
     parts: BitFilter,
     /// ASCII pairs that can be split, computed at first use; a text without splits tests every place.
@@ -54,12 +55,14 @@ struct Neighbour {
     c: char,
     first: u8,
     last: u8,
+    /// Whether it may occur next to a byte of a partial character.
+    near_part: bool,
 }
 
 impl SafeSplits {
     /// Collects the pairs of the tokens that the merges make.
     pub(super) fn new(vocabulary: &Vocabulary, merges: &[Merge]) -> SafeSplits {
-        let (mut pairs, mut before_part, mut after_part) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut pairs, mut near_part) = (Vec::new(), Vec::new());
         let mut parts = BitFilter::new(1 << 16);
         let mut place = |token: &[u8], at: usize| {
             // A place inside a character is never tested.
@@ -69,12 +72,8 @@ impl SafeSplits {
             let (left, right) = (last_whole(&token[..at]), first_whole(&token[at..]));
             match (left, right) {
                 (KnownNeighbour::Character(_), KnownNeighbour::Character(_)) => {}
-                (KnownNeighbour::Character(left), KnownNeighbour::Byte(_)) => {
-                    before_part.push(u64::from(left))
-                }
-                (KnownNeighbour::Byte(_), KnownNeighbour::Character(right)) => {
-                    after_part.push(u64::from(right))
-                }
+                (KnownNeighbour::Character(c), KnownNeighbour::Byte(_))
+                | (KnownNeighbour::Byte(_), KnownNeighbour::Character(c)) => near_part.push(u64::from(c)),
                 (KnownNeighbour::Byte(left), KnownNeighbour::Byte(right)) => {
                     parts.insert(u64::from(left) << 8 | u64::from(right));
                     return;
@@ -99,8 +98,7 @@ impl SafeSplits {
         // One bit in sixteen is set: about 6 % of the valid splits are missed.
         SafeSplits {
             pairs: BitFilter::of(pairs, 16),
-            before_part: BitFilter::of(before_part, 64),
-            after_part: BitFilter::of(after_part, 64),
+            near_part: BitFilter::of(near_part, 64),
             parts,
             ascii: OnceBox::new(),
         }
@@ -119,12 +117,12 @@ impl SafeSplits {
             // Nothing is known about the places in bytes that are not UTF-8.
             return piece(text, None);
         };
-        let mut left = Neighbour { c, first: text[0], last: text[at - 1] };
+        let mut left = self.neighbour(c, text[0], text[at - 1]);
         let (mut start, mut single, mut pacer) = (0, Some(c), Pacer::new(interrupt));
         while at < text.len() {
             let (Some(c), width) = decode(&text[at..]) else { return piece(&text[start..], None) };
             pacer.after(width)?;
-            let right = Neighbour { c, first: text[at], last: text[at + width - 1] };
+            let right = self.neighbour(c, text[at], text[at + width - 1]);
             if self.spanned(left, right) {
                 single = None;
             } else {
@@ -136,6 +134,34 @@ impl SafeSplits {
         piece(&text[start..], single)
     }
 
+    /// Writes the ends of the pieces between the splits of a slice to `ends`, in order, as many as it has
+    /// space for; returns their number. The slice and `ends` are not empty.
+    ///
+    /// Unlike [`SafeSplits::split`] it does not branch on whether a place is a split, which cannot be
+    /// predicted.
+    #[inline(never)]
+    pub(super) fn piece_ends(&self, slice: TextSlice<'_>, ends: &mut [usize]) -> usize {
+        let TextSlice { text, start, end } = slice;
+        let mut count = 0;
+        if let (Some(c), width) = decode_at(text, start) {
+            let mut at = start + width;
+            let mut left = self.neighbour(c, text[start], text[at - 1]);
+            while at < end {
+                // Nothing is known about the places in bytes that are not UTF-8.
+                let (Some(c), width) = decode_at(text, at) else { break };
+                let right = self.neighbour(c, text[at], text[at + width - 1]);
+                ends[count] = at;
+                count += usize::from(!self.spanned(left, right));
+                if count == ends.len() {
+                    return count;
+                }
+                (left, at) = (right, at + width);
+            }
+        }
+        ends[count] = end;
+        count + 1
+    }
+
     /// Whether no token spans the place `at` in any text with these two characters there.
     pub(super) fn can_split_at(&self, text: &[u8], at: usize) -> bool {
         if let Some(is_split) =
@@ -143,8 +169,7 @@ impl SafeSplits {
         {
             return is_split;
         }
-        let neighbour =
-            |c: char, bytes: &[u8]| Neighbour { c, first: bytes[0], last: bytes[bytes.len() - 1] };
+        let neighbour = |c, bytes: &[u8]| self.neighbour(c, bytes[0], bytes[bytes.len() - 1]);
         match (bstr::decode_last_utf8(&text[..at]), decode(&text[at..])) {
             ((Some(before), width), (Some(after), after_width)) => !self.spanned(
                 neighbour(before, &text[at - width..at]),
@@ -155,21 +180,30 @@ impl SafeSplits {
     }
 
     fn of_ascii(&self) -> AsciiPairs {
-        let neighbour = |byte: u8| Neighbour { c: byte.into(), first: byte, last: byte };
+        let neighbour = |byte: u8| self.neighbour(byte.into(), byte, byte);
         AsciiPairs::of(|before, after| !self.spanned(neighbour(before), neighbour(after)))
     }
 
+    #[inline(always)]
+    fn neighbour(&self, c: char, first: u8, last: u8) -> Neighbour {
+        Neighbour { c, first, last, near_part: self.near_part.may_contain(u64::from(c)) }
+    }
+
     /// Whether a token may span the place between two characters.
-    #[inline]
+    #[inline(always)]
     fn spanned(&self, left: Neighbour, right: Neighbour) -> bool {
         let (left_c, right_c) = (KnownNeighbour::Character(left.c), KnownNeighbour::Character(right.c));
-        let (left_byte, right_byte) = (KnownNeighbour::Byte(left.last), KnownNeighbour::Byte(right.first));
         self.pairs.may_contain(hash(left_c, right_c))
-            || self.parts.may_contain(u64::from(left.last) << 8 | u64::from(right.first))
-            || (self.before_part.may_contain(u64::from(left.c))
-                && self.pairs.may_contain(hash(left_c, right_byte)))
-            || (self.after_part.may_contain(u64::from(right.c))
-                && self.pairs.may_contain(hash(left_byte, right_c)))
+            | self.parts.may_contain(u64::from(left.last) << 8 | u64::from(right.first))
+            | ((left.near_part | right.near_part) && self.spanned_by_part(left, right))
+    }
+
+    /// Whether a token that begins or ends inside one of two characters may span the place between them.
+    #[cold]
+    fn spanned_by_part(&self, left: Neighbour, right: Neighbour) -> bool {
+        let (left_c, right_c) = (KnownNeighbour::Character(left.c), KnownNeighbour::Character(right.c));
+        let (left_byte, right_byte) = (KnownNeighbour::Byte(left.last), KnownNeighbour::Byte(right.first));
+        self.pairs.may_contain(hash(left_c, right_byte)) || self.pairs.may_contain(hash(left_byte, right_c))
     }
 }
 

@@ -121,7 +121,7 @@ impl Blocks {
         let (mut left, mut inside, mut last) = (others, 0, 0);
         while left != 0 {
             let offset = left.trailing_zeros() as usize;
-            let (kind, width) = self.kinds.first(&text[block.start + offset..]);
+            let (kind, width) = self.kinds.first(text, block.start + offset);
             // All bytes of a character get its kind, so that the next character finds it before itself.
             let four = kinds[offset..].first_chunk_mut().expect("four more than places");
             let (old, new) = (u32::from_le_bytes(*four), u32::from(kind) * 0x0101_0101);

@@ -139,7 +139,7 @@ impl FamilyMember {
     ) -> usize {
         let mut begin = start;
         while let Some(block) = text[begin..].first_chunk() {
-            let classes = Classes::from_masks(masks(block), &self.kinds, text, begin);
+            let classes = Classes::from_masks::<CASED>(masks(block), &self.kinds, text, begin);
             let starts = self.family.starts::<CASED>(classes, block);
             if starts != 0 {
                 if !visit(begin, starts) {

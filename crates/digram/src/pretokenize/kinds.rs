@@ -157,12 +157,13 @@ impl KindsOfOthers {
         }
     }
 
-    /// The kind of the first character of `text` and its length in bytes; bytes that are not UTF-8 count as
-    /// U+FFFD.
+    /// The kind of the character at a place of a text and its length in bytes; bytes that are not UTF-8
+    /// count as U+FFFD.
     #[inline(always)]
-    pub(super) fn first(&self, text: &[u8]) -> (u8, usize) {
-        if let Some(&four) = text.first_chunk() {
-            let four = u32::from_le_bytes(four);
+    pub(super) fn first(&self, text: &[u8], at: usize) -> (u8, usize) {
+        if at as isize <= text.len() as isize - 4 {
+            // SAFETY: four bytes from there on are in the text.
+            let four = u32::from_le(unsafe { text.as_ptr().add(at).cast::<u32>().read_unaligned() });
             let byte = |number: u32| (four >> (8 * number)) as usize;
             if four & 0xc0_c0f0 == 0x80_80e0 {
                 let block = self.three[(byte(0) & 0xf) << 6 | byte(1) & 0x3f];
@@ -177,7 +178,13 @@ impl KindsOfOthers {
                 }
             }
         }
-        self.all.first(text)
+        self.far_first(text, at)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn far_first(&self, text: &[u8], at: usize) -> (u8, usize) {
+        self.all.first(&text[at..])
     }
 }
 

@@ -8,7 +8,6 @@ use super::super::{Context, Scratch};
 use super::table::{BEYOND, GROUP, GroupQuery};
 use super::{Lookup, has_splits};
 use crate::error::{Error, Result};
-use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::vocabulary::TokenId;
 
@@ -58,36 +57,26 @@ impl<'t> Group<'t> {
     /// Calls `work` with groups of the same bytes, in which the pretokens that may have places to split are
     /// split.
     #[inline(never)]
-    fn split(
-        self,
-        splits: &SafeSplits,
-        interrupt: &dyn Interrupt,
-        mut work: impl FnMut(Group<'_>) -> Result<()>,
-    ) -> Result<()> {
+    fn split(self, splits: &SafeSplits, mut work: impl FnMut(Group<'_>) -> Result<()>) -> Result<()> {
         let mut ends = [0; GROUP];
         let (mut count, mut start) = (0, self.start);
-        let last = self.start + self.len();
-        let mut add = |end: usize| {
-            ends[count] = end;
-            count += 1;
-            if count == GROUP || end == last {
-                work(Group { start, ends: &ends[..count], are_split: true, ..self })?;
-                (start, count) = (end, 0);
-            }
-            Ok(())
-        };
-        for pretoken in self.pretokens() {
-            if has_splits(pretoken.bytes()) {
-                let mut end = pretoken.start;
-                splits.split(pretoken.bytes(), interrupt, |piece, _| {
-                    end += piece.len();
-                    add(end)
-                })?;
-            } else {
-                add(pretoken.end)?;
+        for mut pretoken in self.pretokens() {
+            let may_split = has_splits(pretoken.bytes());
+            while pretoken.len() > 0 {
+                if may_split {
+                    count += splits.piece_ends(pretoken, &mut ends[count..]);
+                } else {
+                    ends[count] = pretoken.end;
+                    count += 1;
+                }
+                pretoken.start = ends[count - 1];
+                if count == GROUP {
+                    work(Group { start, ends: &ends, are_split: true, ..self })?;
+                    (start, count) = (pretoken.start, 0);
+                }
             }
         }
-        Ok(())
+        if count > 0 { work(Group { start, ends: &ends[..count], are_split: true, ..self }) } else { Ok(()) }
     }
 }
 
@@ -103,7 +92,7 @@ impl Lookup {
     ) -> Result<()> {
         match &self.splits {
             Some(splits) if self.splits_first && !group.text[group.start..][..group.len()].is_ascii() => {
-                group.split(splits, context.interrupt, |pieces| self.look_up(pieces, context, ids))
+                group.split(splits, |pieces| self.look_up(pieces, context, ids))
             }
             _ => self.look_up(group, context, ids),
         }

@@ -5,16 +5,19 @@ use super::super::kinds::KindsOfOthers;
 /// The size of a block in bytes.
 pub(in crate::pretokenize) const BLOCK: usize = 64;
 
-/// A letter that the pattern does not distinguish from most lower-case ASCII letters.
-pub(super) const LETTER: u8 = 0;
 /// A character that the pattern does not distinguish from most ASCII punctuation.
-pub(super) const OTHER: u8 = 1;
+pub(super) const OTHER: u8 = 0;
+/// A letter that the pattern does not distinguish from most lower-case ASCII letters.
+pub(super) const LETTER: u8 = 1;
 /// If the pattern distinguishes case: an upper-case letter, a letter without case, a mark.
-pub(super) const UPPER: u8 = 2;
-pub(super) const CASELESS: u8 = 3;
-pub(super) const MARK: u8 = 4;
+pub(super) const UPPER: u8 = LETTER | 1 << UPPER_BIT;
+pub(super) const CASELESS: u8 = LETTER | 1 << CASELESS_BIT;
+pub(super) const MARK: u8 = CASELESS | 8;
 /// Any other character: white space, a digit, a letter that is part of a contraction.
-pub(super) const HARD: u8 = 5;
+pub(super) const HARD: u8 = 16;
+
+const UPPER_BIT: u32 = 1;
+const CASELESS_BIT: u32 = 2;
 
 /// The classes of up to 64 bytes: a bit for each byte. All bytes of a character have its class.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,7 +44,12 @@ impl Classes {
     /// From a mask for each class of the bytes `text[start..start + 64]`; `high` is that of the bytes that
     /// are not ASCII, whose characters have these kinds.
     #[inline(always)]
-    pub(super) fn from_masks(masks: ByteMasks, kinds: &KindsOfOthers, text: &[u8], start: usize) -> Classes {
+    pub(super) fn from_masks<const CASED: bool>(
+        masks: ByteMasks,
+        kinds: &KindsOfOthers,
+        text: &[u8],
+        start: usize,
+    ) -> Classes {
         let ByteMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes } = masks;
         let ascii = Classes {
             len: 64,
@@ -55,38 +63,44 @@ impl Classes {
             blanks,
             apostrophes,
         };
-        if high == 0 { ascii } else { ascii.with_others(high, kinds, text, start) }
+        if high == 0 { ascii } else { ascii.with_others::<CASED>(high, kinds, text, start) }
     }
 
     /// The same with the characters that are not ASCII, up to the first that is hard or incomplete.
     #[inline]
-    fn with_others(self, high: u64, kinds: &KindsOfOthers, text: &[u8], start: usize) -> Classes {
-        let (mut left, mut inside, mut len) = (high, 0, BLOCK);
+    fn with_others<const CASED: bool>(
+        self,
+        high: u64,
+        kinds: &KindsOfOthers,
+        text: &[u8],
+        start: usize,
+    ) -> Classes {
+        let (mut left, mut firsts, mut len) = (high, 0, BLOCK);
         let Classes { mut letters, mut upper, mut caseless, .. } = self;
         while left != 0 {
             let offset = left.trailing_zeros() as usize;
-            let (kind, width) = kinds.first(&text[start + offset..]);
-            if kind == HARD || offset + width > BLOCK {
+            let (kind, width) = kinds.first(text, start + offset);
+            // A mark is a part of a word only after a letter.
+            let is_hard = kind & HARD != 0 || CASED && kind == MARK && letters << 1 >> offset & 1 == 0;
+            if is_hard || offset + width > BLOCK {
                 len = offset;
                 break;
             }
             let bytes = ((1 << width) - 1) << offset;
-            let bytes_if = |is: bool| if is { bytes } else { 0 };
-            if kind == MARK && letters << 1 >> offset & 1 == 0 {
-                // Only after a letter it is a part of a word.
-                len = offset;
-                break;
+            // Which kind it is cannot be predicted.
+            let bytes_if = |bit: u32| bytes & u64::from(kind >> bit & 1).wrapping_neg();
+            letters |= bytes_if(0);
+            if CASED {
+                upper |= bytes_if(UPPER_BIT);
+                caseless |= bytes_if(CASELESS_BIT);
             }
-            letters |= bytes_if(kind != OTHER);
-            upper |= bytes_if(kind == UPPER);
-            caseless |= bytes_if(kind >= CASELESS);
-            inside |= bytes & bytes << 1;
+            firsts |= 1 << offset;
             left &= !bytes;
         }
         let valid = u64::MAX.checked_shr((BLOCK - len) as u32).unwrap_or(0);
         Classes {
             len: len as u32,
-            begins: !inside,
+            begins: !high | firsts,
             letters: letters & valid,
             upper: upper & valid,
             caseless: caseless & valid,
