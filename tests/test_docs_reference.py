@@ -185,6 +185,7 @@ def test_the_page_of_verbs_names_only_what_exists() -> None:
                 command = command.get_command(context, word)
                 assert command is not None, code
             elif word.startswith("-"):
+                assert command is not None, code
                 options = {name for option in command.params for name in option.opts}
                 assert word in options, code
         named.add(code.split()[1])
