@@ -74,7 +74,50 @@ fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     // `Vec` at least doubles when it grows.
     let bytes = more.max(items.capacity()).saturating_mul(size_of::<T>());
     items.try_reserve(more).map_err(|_| Error::Memory { bytes })?;
+    prefer_large_pages(items);
     if items.capacity() * size_of::<T>() >= LITTLE { check_available(0) } else { Ok(()) }
+}
+
+/// Reserves memory for about `more` items that are likely to come, if they are many and there is memory for
+/// them. A list that grows step by step would be moved several times.
+pub(crate) fn reserve_hint<T>(items: &mut Vec<T>, more: usize) {
+    let bytes = more.saturating_mul(size_of::<T>());
+    if bytes >= LARGE && check_available(bytes).is_ok() && items.try_reserve_exact(more).is_ok() {
+        prefer_large_pages(items);
+    }
+}
+
+/// Lists below this size have ordinary pages, and are not reserved by a hint.
+const LARGE: usize = 4 << 20;
+
+/// Asks the system for large pages for a large list. With ordinary pages, the faults of the first writes are
+/// a sixth of the time that encoding takes.
+fn prefer_large_pages<T>(items: &Vec<T>) {
+    let bytes = items.capacity().saturating_mul(size_of::<T>());
+    if bytes >= LARGE {
+        advise_large_pages(items.as_ptr().cast_mut().cast(), bytes);
+    }
+}
+
+/// The size of a large page.
+pub(crate) const LARGE_PAGE: usize = 2 << 20;
+
+/// Asks the system for large pages for memory, where they fit into it.
+pub(crate) fn advise_large_pages(start: *mut u8, bytes: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        let first = start.map_addr(|address| address.next_multiple_of(LARGE_PAGE));
+        let left = (start.addr() + bytes).saturating_sub(first.addr()) / LARGE_PAGE * LARGE_PAGE;
+        if left > 0 {
+            // SAFETY: the pages are inside the memory. A system without large pages refuses, which changes
+            // nothing.
+            unsafe {
+                libc::madvise(first.cast(), left, libc::MADV_HUGEPAGE);
+            }
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (start, bytes);
 }
 
 /// Pushes an item onto a queue, or returns [`Error::Memory`].
@@ -131,5 +174,21 @@ mod tests {
         assert_eq!(try_reserve(&mut list, 1 << 20), Ok(()));
         assert!(list == [1] && list.capacity() > 1 << 20);
         assert_eq!(try_collect(0..3), Ok(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn a_hint_reserves_what_is_large_and_can_be_had() {
+        for (hint, reserved) in [(LARGE / 4 - 1, false), (LARGE / 4, true), (isize::MAX as usize, false)] {
+            let mut list = vec![1u32];
+            reserve_hint(&mut list, hint);
+            assert!(list == [1] && (list.capacity() > hint) == reserved, "{hint}: {}", list.capacity());
+        }
+        // A list of any length and place keeps its items when its pages change.
+        let mut list: Vec<u32> = Vec::new();
+        for number in 0..3 * LARGE as u32 {
+            try_reserve(&mut list, 1).unwrap();
+            list.push(number);
+        }
+        assert!(list.iter().copied().eq(0..3 * LARGE as u32));
     }
 }

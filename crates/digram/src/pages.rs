@@ -8,13 +8,10 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::memory::{self, LARGE_PAGE};
 
 /// Smaller arrays have ordinary memory.
 const LARGE: usize = 1 << 20;
-
-/// The size of a large page.
-const PAGE: usize = 2 << 20;
 
 /// Types of which bytes that are all zero are a value.
 ///
@@ -64,19 +61,15 @@ impl<T: Zero> Pages<T> {
     #[cfg(unix)]
     fn mapped(len: usize, bytes: usize) -> Option<Pages<T>> {
         use libc::{MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap};
-        let whole = bytes.checked_add(PAGE)?;
+        let whole = bytes.checked_add(LARGE_PAGE)?;
         let flags = MAP_PRIVATE | MAP_ANONYMOUS;
         // SAFETY: a new mapping, wherever the system puts it.
         let start = unsafe { mmap(std::ptr::null_mut(), whole, PROT_READ | PROT_WRITE, flags, -1, 0) };
         if start == MAP_FAILED {
             return None;
         }
-        let aligned = start.map_addr(|address| address.next_multiple_of(PAGE));
-        #[cfg(target_os = "linux")]
-        // SAFETY: the part lies in the mapping; a system without large pages refuses, which changes nothing.
-        unsafe {
-            libc::madvise(aligned, bytes, libc::MADV_HUGEPAGE);
-        }
+        let aligned = start.map_addr(|address| address.next_multiple_of(LARGE_PAGE));
+        memory::advise_large_pages(aligned.cast(), bytes);
         let items = NonNull::new(aligned.cast::<T>())?;
         Some(Pages { items, len, owner: Owner::Mapping(start, whole) })
     }
@@ -134,7 +127,7 @@ mod tests {
 
     #[test]
     fn arrays_are_zero_and_hold_what_is_written() {
-        for len in [0, 1, 1000, (LARGE / 8) - 1, LARGE / 8, 3 * PAGE / 8 + 7] {
+        for len in [0, 1, 1000, (LARGE / 8) - 1, LARGE / 8, 3 * LARGE_PAGE / 8 + 7] {
             let mut pages = Pages::<u64>::zeroed(len).unwrap();
             assert_eq!((pages.len(), pages.iter().sum::<u64>()), (len, 0));
             pages.iter_mut().enumerate().for_each(|(at, item)| *item = at as u64);

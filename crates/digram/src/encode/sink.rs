@@ -14,6 +14,8 @@ pub(crate) trait Sink {
     fn push_ids(&mut self, ids: &[TokenId]);
     /// Adds the first `count` of these ids.
     fn push_few(&mut self, ids: [TokenId; Packed::MAX], count: usize);
+    /// Reserves memory for about `ids` ids, if it can be had.
+    fn reserve_hint(&mut self, _ids: usize) {}
     /// The list that receives the ids, if there is one.
     fn list(&mut self) -> Option<&mut Vec<TokenId>> {
         None
@@ -44,6 +46,10 @@ impl Sink for Vec<TokenId> {
         let end = Vec::len(self) + count;
         self.extend_from_slice(&ids);
         self.truncate(end);
+    }
+
+    fn reserve_hint(&mut self, ids: usize) {
+        memory::reserve_hint(self, ids);
     }
 
     #[inline]

@@ -16,6 +16,9 @@ use crate::pretokenize::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points,
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
 
+/// The bytes that an id stands for in usual text, or some more.
+const USUAL_BYTES_PER_ID: usize = 4;
+
 /// The output of a task, and its number of ids after each part.
 type TaskOutput<S> = (S, Vec<usize>);
 
@@ -210,6 +213,8 @@ impl Tokenizer {
         sink: &mut impl Sink,
     ) -> ItemResult<Vec<usize>> {
         let parts = &plan.parts[plan.tasks[task].clone()];
+        let bytes: usize = parts.iter().map(|part| part.range.len()).sum();
+        sink.reserve_hint(bytes / USUAL_BYTES_PER_ID);
         let mut ends = Vec::new();
         memory::try_reserve(&mut ends, parts.len()).map_err(nowhere)?;
         let mut pacer = Pacer::new(interrupt);
