@@ -18,8 +18,11 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from time import process_time
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from vocabularies import bpe, changed
 

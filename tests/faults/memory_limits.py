@@ -1,6 +1,6 @@
 """Calls in too little memory: each is done, or raises MemoryError. None ends its process.
 
-    .venv/bin/python tests/faults/memory_limits.py [name]
+    .venv/bin/python tests/faults/memory_limits.py [name ...]
 
 forks a process for each call and each of many limits, and prints what came of it. A part of it is
 in the tests (`test_memory_limits.py`).
@@ -8,6 +8,7 @@ in the tests (`test_memory_limits.py`).
 
 from __future__ import annotations
 
+import argparse
 import errno
 import itertools
 import os
@@ -234,7 +235,9 @@ def outcomes(names: Iterable[str], limits: list[int]) -> dict[str, list[str]]:
 
 
 def main() -> None:
-    asked = sys.argv[1:] or [*CALLS]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help="the calls; all by default")
+    asked = parser.parse_args().names or [*CALLS]
     seen: Counter[str] = Counter()
     for name in asked:
         found = outcomes([name], LIMITS)[name]
