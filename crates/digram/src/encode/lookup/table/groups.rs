@@ -5,7 +5,7 @@ use super::super::group::Group;
 use super::super::misses::Misses;
 use super::entry::FEW;
 use super::key::Owner;
-use super::{GROUP, Table, step};
+use super::{GROUP, Place, Table, step};
 use crate::cpu::prefetch;
 use crate::vocabulary::TokenId;
 
@@ -41,7 +41,7 @@ impl Table {
     ///
     /// `query.ids` points to memory for as many ids as its documentation states.
     #[inline]
-    pub(in crate::encode::lookup) unsafe fn get_group(&self, mut query: GroupQuery<'_>) -> usize {
+    pub(in crate::encode::lookup) unsafe fn get_group(&mut self, mut query: GroupQuery<'_>) -> usize {
         self.prepare_keys(&mut query);
         // SAFETY: as the caller promises.
         unsafe { self.copy_ids(&mut query) }
@@ -66,7 +66,7 @@ impl Table {
 
     /// Writes the ids of a group whose keys have been computed.
     #[inline(never)]
-    unsafe fn copy_ids(&self, query: &mut GroupQuery<'_>) -> usize {
+    unsafe fn copy_ids(&mut self, query: &mut GroupQuery<'_>) -> usize {
         query.misses.clear();
         let (lines, ids) = (self.lines.as_ptr(), query.ids);
         let mut count = 0;
@@ -89,22 +89,31 @@ impl Table {
     }
 
     /// Writes the ids of a pretoken that are not in the line of its key, but in the arena or in the next
-    /// line, after `count` others; returns their number.
+    /// line, after `count` others; returns their number. An entry in the next line changes places with one
+    /// of the line of its key, so that it is found at once from then on: most entries of a line are tokens
+    /// that a text does not contain.
     #[cold]
     #[inline(never)]
-    unsafe fn copy_further(&self, query: &mut GroupQuery<'_>, number: usize, count: usize) -> usize {
-        let (key, line) = (&query.keys.keys[number], query.keys.lines[number] as usize);
+    unsafe fn copy_further(&mut self, query: &mut GroupQuery<'_>, number: usize, count: usize) -> usize {
+        let (key, first) = (&query.keys.keys[number], query.keys.lines[number] as usize);
         let pretoken = query.group.pretoken(number);
-        let lines = [line, step(line, 1) & (self.lines.len() - 1)];
-        let mut entries =
-            lines.iter().flat_map(|&line| &self.lines[line].0).filter(|entry| entry.has_key(key));
-        let Some(ids) = entries.find_map(|entry| self.ids_of(entry, pretoken)) else {
-            query.misses.push(number, count);
-            return 0;
-        };
-        let ids = ids.as_slice();
-        // SAFETY: no pretoken has more ids than bytes.
-        unsafe { std::ptr::copy_nonoverlapping(ids.as_ptr(), query.ids.add(count), ids.len()) };
-        ids.len()
+        for (steps, line) in [first, step(first, 1) & (self.lines.len() - 1)].into_iter().enumerate() {
+            for slot in 0..self.lines[line].0.len() {
+                let entry = self.lines[line].0[slot];
+                let Some(ids) = entry.has_key(key).then(|| self.ids_of(&entry, pretoken)).flatten() else {
+                    continue;
+                };
+                let ids = ids.as_slice();
+                // SAFETY: no pretoken has more ids than bytes.
+                unsafe { std::ptr::copy_nonoverlapping(ids.as_ptr(), query.ids.add(count), ids.len()) };
+                let written = ids.len();
+                if steps == 1 {
+                    self.swap(Place { line, slot }, first);
+                }
+                return written;
+            }
+        }
+        query.misses.push(number, count);
+        0
     }
 }
