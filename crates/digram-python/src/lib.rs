@@ -7,6 +7,7 @@ mod counts;
 mod cut;
 mod digest;
 mod errors;
+mod id_lists;
 mod model;
 mod objects;
 mod picky;

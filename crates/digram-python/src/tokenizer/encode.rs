@@ -17,6 +17,7 @@ use crate::arrays::array;
 use crate::arrow::ArrowIds;
 use crate::convert::{Text, bytes_of, texts};
 use crate::errors;
+use crate::id_lists::list_of_ids;
 use crate::objects::{Objects, Turns, collected, integer, list};
 use crate::signals::Signals;
 use crate::threads::threads;
@@ -229,9 +230,7 @@ impl Core {
         turns: &mut Turns,
     ) -> PyResult<Bound<'py, PyList>> {
         match self.integers(py, ids.len())? {
-            Some(integers) => {
-                list(py, ids.iter().map(|&id| Ok(integers[id as usize].bind(py).clone())), turns)
-            }
+            Some(integers) => list_of_ids(py, ids, integers, turns),
             None => list(py, ids.iter().map(|&id| integer(py, id.into())), turns),
         }
     }
