@@ -86,7 +86,7 @@ impl Splitter {
         text: &Bound<'_, PyBytes>,
     ) -> PyResult<Vec<(usize, usize, &'static str)>> {
         let (signals, text) = (Signals::new(), text.as_bytes());
-        let found = py.detach(|| self.pretokenizer.found(text, &signals));
+        let matches = py.detach(|| self.pretokenizer.rule_matches(text, &signals));
         let told = |(place, found): (Range<usize>, RuleMatch)| {
             let kind = match found {
                 RuleMatch::Term => "term",

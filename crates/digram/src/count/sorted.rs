@@ -80,7 +80,7 @@ impl Pieces for SortedCounts {
         self.run.text
     }
 
-    fn held(&self) -> u64 {
+    fn memory_in_use(&self) -> u64 {
         0
     }
 
@@ -120,7 +120,7 @@ mod tests {
     use crate::interrupt::Never;
 
     #[test]
-    fn more_than_memory_can_number_is_told_before_anything_is_read() {
+    fn too_many_pretokens_are_an_error_before_the_file_is_read() {
         let counts = SortedCounts {
             folder: Arc::new(Folder::temporary(&std::env::temp_dir()).unwrap()),
             name: "there is no such file".into(),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::count::{Folder, Piece, Pieces, RunReader, RunWriter, Spill, put_number, sort, take_number};
+use crate::count::{Folder, Piece, Pieces, RunReader, RunWriter, Spill, read_varint, sort, write_varint};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::vocabulary::TokenId;
@@ -331,7 +331,7 @@ impl Archive {
     fn decode(&self, mut tokens: &[u8], word: &mut Vec<TokenId>) -> Result<()> {
         word.clear();
         while !tokens.is_empty() {
-            let symbol = take_number(&mut tokens).and_then(|number| TokenId::try_from(number).ok());
+            let symbol = read_varint(&mut tokens).and_then(|number| TokenId::try_from(number).ok());
             word.push(symbol.ok_or_else(|| Error::Corrupt {
                 path: self.file.clone(),
                 offset: 0,
@@ -397,7 +397,7 @@ fn write_sorted(runs: &mut Vec<(Vec<u8>, u64)>, spill: &Spill, interrupt: &dyn I
 
 /// Appends tokens in the file's encoding.
 fn append(bytes: &mut Vec<u8>, word: &[TokenId]) {
-    word.iter().for_each(|&symbol| put_number(bytes, symbol.into()));
+    word.iter().for_each(|&symbol| write_varint(bytes, symbol.into()));
 }
 
 #[cfg(test)]

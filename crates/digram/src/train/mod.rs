@@ -331,7 +331,7 @@ pub fn train_within(
 ) -> Result<Trained> {
     match limit {
         Some(limit) if !fits(counts, limit.bytes) => {
-            let bytes = limit.bytes.saturating_sub(counts.held()).max(MIN_MEMORY);
+            let bytes = limit.bytes.saturating_sub(counts.memory_in_use()).max(MIN_MEMORY);
             train_bounded(counts, MemoryLimit { bytes, ..limit }, options, known, on_merge, interrupt)
         }
         _ => train(&*counts.to_memory(interrupt)?, options, known, on_merge, interrupt),
