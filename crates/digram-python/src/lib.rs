@@ -87,17 +87,17 @@ impl Splitter {
     ) -> PyResult<Vec<(usize, usize, &'static str)>> {
         let (signals, text) = (Signals::new(), text.as_bytes());
         let matches = py.detach(|| self.pretokenizer.rule_matches(text, &signals));
-        let told = |(place, found): (Range<usize>, RuleMatch)| {
-            let kind = match found {
+        let row = |(range, rule_match): (Range<usize>, RuleMatch)| {
+            let kind = match rule_match {
                 RuleMatch::Term => "term",
                 RuleMatch::Unit => "unit",
                 RuleMatch::Pattern(_) => "pattern",
                 RuleMatch::Number => "number",
             };
-            (place.start, place.end, kind)
+            (range.start, range.end, kind)
         };
-        let found = found.map_err(|error| signals.error(py, error, None))?;
-        Ok(found.into_iter().map(told).collect())
+        let matches = matches.map_err(|error| signals.error(py, error, None))?;
+        Ok(matches.into_iter().map(row).collect())
     }
 
     /// The pretokens of a text, as texts of the same type.

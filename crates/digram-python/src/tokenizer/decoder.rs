@@ -81,7 +81,7 @@ impl Decoder {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let state: tokenizer::Decoder = *self.state.take(py)?;
-        let held = state.held();
+        let held = state.pending();
         if held.is_empty() {
             return Ok("<digram.Decoder: nothing held back>".into());
         }
