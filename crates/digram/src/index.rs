@@ -26,7 +26,7 @@ pub(crate) fn start_of(index: usize, start: usize, ends: &[usize]) -> usize {
 /// keys of up to 7 bytes, five per line: selecting without a branch took more instructions than the nearer
 /// cache saved.
 pub(crate) struct TokenIndex {
-    lines: Box<[Line]>,
+    lines: Box<[IndexLine]>,
     /// The number of tokens in the lines.
     keys: usize,
     long: HashMap<Box<[u8]>, TokenId>,
@@ -36,20 +36,21 @@ pub(crate) struct TokenIndex {
 /// Three keys with their ids, in one cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line {
-    keys: [TokenKey; Line::KEYS],
+struct IndexLine {
+    keys: [TokenKey; IndexLine::KEYS],
     /// The ids, and last a flag that is set if keys of this line overflowed to the next one.
-    ids: [TokenId; Line::KEYS + 1],
+    ids: [TokenId; IndexLine::KEYS + 1],
 }
 
-const _: () = assert!(size_of::<Line>() == 64);
+const _: () = assert!(size_of::<IndexLine>() == 64);
 
-impl Line {
+impl IndexLine {
     const KEYS: usize = 3;
-    const FREE: Line = Line { keys: [TokenKey::NONE; Line::KEYS], ids: [0; Line::KEYS + 1] };
+    const FREE: IndexLine =
+        IndexLine { keys: [TokenKey::NONE; IndexLine::KEYS], ids: [0; IndexLine::KEYS + 1] };
 
     fn is_full(&self) -> bool {
-        self.ids[Line::KEYS] != 0
+        self.ids[IndexLine::KEYS] != 0
     }
 
     /// The id of a key, and whether it is in this line. Branch-free, because the position of the key is
@@ -106,7 +107,7 @@ impl TokenIndex {
 
     fn with_capacity(tokens: usize) -> TokenIndex {
         let lines = (tokens / 2).next_power_of_two();
-        let lines = vec![Line::FREE; lines].into();
+        let lines = vec![IndexLine::FREE; lines].into();
         TokenIndex { lines, keys: 0, long: HashMap::new(), seeds: seeds() }
     }
 
@@ -129,7 +130,7 @@ impl TokenIndex {
                 self.keys += 1;
                 return true;
             }
-            line.ids[Line::KEYS] = 1;
+            line.ids[IndexLine::KEYS] = 1;
             line_index = (line_index + 1) & (self.lines.len() - 1);
         }
     }

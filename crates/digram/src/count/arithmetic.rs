@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 
 use super::limits::{too_far, too_many_documents};
-use super::{CountTable, Counts, Entry, escaped};
+use super::{CountEntry, CountTable, Counts, escaped};
 
 /// Rows between two checks of the interrupt; each row is a cache miss.
 const ROWS: usize = 1 << 14;
@@ -143,7 +143,7 @@ impl Counts {
 
     /// These counts without first occurrences.
     pub fn without_first(&self, interrupt: &dyn Interrupt) -> Result<Counts> {
-        let entries = self.entries.iter().map(|entry| Entry { first: 0, ..*entry }).collect();
+        let entries = self.entries.iter().map(|entry| CountEntry { first: 0, ..*entry }).collect();
         Counts::assembled(self.bytes.clone(), entries, self.totals.documents, None, interrupt)
     }
 }
@@ -151,7 +151,7 @@ impl Counts {
 /// Collects the entries of a result, which are distinct and in order.
 struct EntryCollector<'a> {
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<CountEntry>,
     interrupt: &'a dyn Interrupt,
     pacer: Pacer<'a>,
 }
@@ -170,7 +170,7 @@ impl<'a> EntryCollector<'a> {
         if count > 0 {
             self.pacer.after(1)?;
             let start = self.bytes.len() as u64;
-            self.entries.push(Entry { start, len: piece.len() as u32, count, first });
+            self.entries.push(CountEntry { start, len: piece.len() as u32, count, first });
             self.bytes.extend_from_slice(piece);
         }
         Ok(())

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 
 use super::limits::{length, too_far};
-use super::{CountTable, Counts, Entry, Totals, escaped, sum_totals};
+use super::{CountEntry, CountTable, Counts, Totals, escaped, sum_totals};
 
 /// Adds up pieces that were counted elsewhere, in any order; a piece may come several times.
 pub struct Adder {
@@ -43,7 +43,7 @@ impl Adder {
 /// piece.
 pub struct Rows {
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<CountEntry>,
     end: Option<u64>,
 }
 
@@ -69,7 +69,7 @@ impl Rows {
         if self.entries.len() == u32::MAX as usize {
             return Err(Error::TooManyPretokens);
         }
-        self.entries.push(Entry { start: self.bytes.len() as u64, len, count, first });
+        self.entries.push(CountEntry { start: self.bytes.len() as u64, len, count, first });
         self.bytes.extend_from_slice(piece);
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::parallel::in_parallel;
 
 use super::sorted::check_sum;
 use super::tally::ThreadCounts;
-use super::{Counts, Entry, Piece, Totals};
+use super::{CountEntry, Counts, Piece, Totals};
 
 /// The approximate number of pretokens of a part.
 const PART_SIZE: usize = 1 << 12;
@@ -45,7 +45,7 @@ pub(super) fn gather(
     let maximum = tallies.iter().map(ThreadCounts::len).max().unwrap_or(0);
     // Joined, and in the order of first occurrence.
     let distinct: usize = tallies.iter().map(ThreadCounts::len).sum();
-    memory::check_available(distinct * (2 * size_of::<Piece<'_>>() + size_of::<Entry>()))?;
+    memory::check_available(distinct * (2 * size_of::<Piece<'_>>() + size_of::<CountEntry>()))?;
     let parts = (maximum / PART_SIZE).next_power_of_two().clamp(1, MAX_PARTS);
     // The bytes of the first table are not copied, since a corpus may be a single pretoken.
     let shared = SharedBytes(tallies.first().map_or(&[], |tally| tally.long.bytes()));
@@ -64,7 +64,7 @@ pub(super) fn gather(
     if distinct > u32::MAX as usize {
         return Err(Error::TooManyPretokens);
     }
-    let mut entries = memory::try_filled(Entry::default(), distinct)?;
+    let mut entries = memory::try_filled(CountEntry::default(), distinct)?;
     let mut bytes = memory::try_filled(0, joined.iter().flatten().map(|bucket| bucket.bytes).sum())?;
     let (mut entries_left, mut bytes_left, mut start) = (&mut entries[..], &mut bytes[..], shared.0.len());
     let outputs: Vec<_> = (0..parts)
@@ -164,7 +164,7 @@ impl SharedBytes<'_> {
 
 /// The output for the pretokens with their first occurrence in one part of the corpus.
 struct BucketOutput<'o> {
-    entries: &'o mut [Entry],
+    entries: &'o mut [CountEntry],
     bytes: &'o mut [u8],
     /// The offset of these bytes among all.
     start: usize,
@@ -180,7 +180,7 @@ impl BucketOutput<'_> {
                 self.start + written - bytes.len()
             });
             // A pretoken of 4 GiB was refused when it was counted.
-            *entry = Entry { start: start as u64, len: bytes.len() as u32, count, first };
+            *entry = CountEntry { start: start as u64, len: bytes.len() as u32, count, first };
         }
     }
 }

@@ -53,7 +53,7 @@ pub struct Counts {
     bytes: Vec<u8>,
     /// In the order of first occurrence. If first occurrences are unknown, every `first` is 0 and the
     /// order is that of the pieces, so equal counts have equal entries.
-    entries: Vec<Entry>,
+    entries: Vec<CountEntry>,
     totals: Totals,
     /// The end of the corpus in the unit of `first`; `None` if first occurrences are unknown.
     end: Option<u64>,
@@ -73,7 +73,7 @@ pub struct Totals {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry {
+struct CountEntry {
     start: u64,
     len: u32,
     count: u64,
@@ -92,14 +92,14 @@ impl Counts {
     }
 
     /// The counts of a text. The entries are in the order of first occurrence and add up to it.
-    fn counted(bytes: Vec<u8>, entries: Vec<Entry>, totals: Totals) -> Counts {
+    fn counted(bytes: Vec<u8>, entries: Vec<CountEntry>, totals: Totals) -> Counts {
         Counts { bytes, entries, totals, end: Some(totals.bytes), by_piece: OnceBox::new() }
     }
 
     /// Sorts entries and computes their totals.
     fn assembled(
         bytes: Vec<u8>,
-        mut entries: Vec<Entry>,
+        mut entries: Vec<CountEntry>,
         documents: u64,
         end: Option<u64>,
         interrupt: &dyn Interrupt,
@@ -171,14 +171,14 @@ impl Pieces for Counts {
     }
 }
 
-impl Entry {
+impl CountEntry {
     fn piece<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         &bytes[self.start as usize..self.start as usize + self.len as usize]
     }
 }
 
 /// The totals of entries, without documents.
-fn sum_totals(entries: &[Entry]) -> Result<Totals> {
+fn sum_totals(entries: &[CountEntry]) -> Result<Totals> {
     let sums = entries.iter().try_fold((0u64, 0u64), |(bytes, pretokens), entry| {
         let length = entry.count.checked_mul(u64::from(entry.len))?;
         Some((bytes.checked_add(length)?, pretokens.checked_add(entry.count)?))

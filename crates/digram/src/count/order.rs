@@ -4,21 +4,21 @@ use crate::error::Result;
 use crate::interrupt::{Interrupt, Never};
 use crate::memory;
 
-use super::{Counts, Entry};
+use super::{CountEntry, Counts};
 
 /// The number of items sorted between two checks of the interrupt, which takes some milliseconds.
 const RUN_LENGTH: usize = 1 << 16;
 
 /// Sorts entries by first occurrence if it is known, otherwise by piece.
 pub(super) fn sort(
-    entries: &mut Vec<Entry>,
+    entries: &mut Vec<CountEntry>,
     bytes: &[u8],
     by_first: bool,
     interrupt: &dyn Interrupt,
 ) -> Result<()> {
     // A key and a number for each entry, and a copy of the entries.
     memory::check_available(
-        entries.len() * (size_of::<(u64, u32)>() + size_of::<u32>() + size_of::<Entry>()),
+        entries.len() * (size_of::<(u64, u32)>() + size_of::<u32>() + size_of::<CountEntry>()),
     )?;
     let order = if !by_first {
         indices_by_piece(entries, bytes, interrupt)?
@@ -33,7 +33,7 @@ pub(super) fn sort(
 }
 
 /// The indices of the entries in the order of their pieces.
-fn indices_by_piece(entries: &[Entry], bytes: &[u8], interrupt: &dyn Interrupt) -> Result<Vec<u32>> {
+fn indices_by_piece(entries: &[CountEntry], bytes: &[u8], interrupt: &dyn Interrupt) -> Result<Vec<u32>> {
     // The first bytes, as a number, decide nearly every comparison without reading the pieces, which
     // are scattered in memory.
     let keys = entries.iter().enumerate().map(|(index, entry)| (head(entry.piece(bytes)), index as u32));
@@ -46,7 +46,7 @@ fn indices_by_piece(entries: &[Entry], bytes: &[u8], interrupt: &dyn Interrupt) 
 /// equal keys, and twice as long with nearly sorted ones.
 fn sorted_indices(
     mut keys: Vec<(u64, u32)>,
-    entries: &[Entry],
+    entries: &[CountEntry],
     bytes: &[u8],
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u32>> {
@@ -143,7 +143,7 @@ impl Counts {
 impl PartialEq for Counts {
     /// The same pretokens with the same counts and first occurrences, and the same totals.
     fn eq(&self, other: &Counts) -> bool {
-        let entries_equal = |a: &Entry, b: &Entry| {
+        let entries_equal = |a: &CountEntry, b: &CountEntry| {
             (a.count, a.first, a.len) == (b.count, b.first, b.len)
                 && a.piece(&self.bytes) == b.piece(&other.bytes)
         };

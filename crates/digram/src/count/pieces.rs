@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 
-use super::{Counts, Entry, Totals};
+use super::{CountEntry, Counts, Totals};
 
 /// A distinct pretoken with its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub trait Pieces {
 
     /// The memory that they would take in memory, in bytes.
     fn in_memory(&self) -> u64 {
-        self.distinct() * size_of::<Entry>() as u64 + self.distinct_bytes()
+        self.distinct() * size_of::<CountEntry>() as u64 + self.distinct_bytes()
     }
 
     /// The same counts in memory, in the order of first occurrence if it is known; a borrow if they are

@@ -6,13 +6,13 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::error::{Error, Result};
 
-use super::Entry;
+use super::CountEntry;
 use super::limits::{length, too_often};
 
 #[derive(Default)]
 pub(super) struct CountTable {
     pub(super) bytes: Vec<u8>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<CountEntry>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
@@ -38,7 +38,7 @@ impl CountTable {
         }
         let index = u32::try_from(entries.len()).map_err(|_| Error::TooManyPretokens)?;
         let len = length(piece.len())?;
-        entries.push(Entry { start: bytes.len() as u64, len, count, first });
+        entries.push(CountEntry { start: bytes.len() as u64, len, count, first });
         bytes.extend_from_slice(piece);
         let (bytes, entries, hasher) = (&self.bytes, &self.entries, &self.hasher);
         self.index.insert_unique(hash, index, |&index| hasher.hash_one(entries[index as usize].piece(bytes)));

@@ -34,15 +34,15 @@ const MAX_TABLE: usize = 1 << 20;
 const UNRECORDED: usize = 256;
 
 /// The state to go to, and in the lowest bit whether the pattern has matched before the character.
-type Step = u16;
+type Transition = u16;
 
 /// A compiled pattern. Matching takes time linear in the text and no memory except for [`Notes`].
 pub(super) struct Automaton {
     alphabet: Alphabet,
     /// `ascii[state * 128 + byte]`
-    ascii: Vec<Step>,
+    ascii: Vec<Transition>,
     /// `wide[state * alphabet.len() + class]`
-    wide: Vec<Step>,
+    wide: Vec<Transition>,
     /// Whether the pattern has matched if the text ends in this state.
     at_end: Vec<bool>,
     /// The start state for each preceding context, indexed by the bits of [`LookBehind`].
@@ -300,7 +300,7 @@ impl Automaton {
         ControlFlow::Continue(end)
     }
 
-    fn wide(&self, state: u16, class: Class) -> Step {
+    fn wide(&self, state: u16, class: Class) -> Transition {
         self.wide[state as usize * self.alphabet.len() + class as usize]
     }
 
@@ -322,7 +322,7 @@ impl Automaton {
 /// one state inside a run. States with different outputs are separated first, then those whose
 /// steps lead to separated states, until nothing changes.
 fn merge_equal(
-    wide: &mut Vec<Step>,
+    wide: &mut Vec<Transition>,
     at_end: &mut Vec<bool>,
     classes: usize,
     effort: &mut Effort,
@@ -453,7 +453,7 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
                         self.behind.map_or(LookBehind::default(), |b| b.after(class, &self.alphabet));
                     self.number(&next, behind)?
                 };
-                wide.push(number << 1 | Step::from(*matched));
+                wide.push(number << 1 | Transition::from(*matched));
             }
             at_end.push(at_text_end.matched);
             state += 1;
@@ -468,7 +468,7 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
         }
         // The later analyses of the automaton read it several times.
         self.effort.after(8 * wide.len() + 128 * at_end.len())?;
-        let ascii: Vec<Step> = (0..at_end.len())
+        let ascii: Vec<Transition> = (0..at_end.len())
             .flat_map(|state| (0..128u8).map(move |byte| (state, byte)))
             .map(|(state, byte)| wide[state * classes + self.alphabet.class(byte.into()) as usize])
             .collect();

@@ -367,7 +367,7 @@ fn for_each_encoded_run(
         word.clear();
         symbols.append(piece.bytes, &mut word, interrupt)?;
         let mut offset = 0u32;
-        // SymbolEncoder between characters without a token merge on their own.
+        // Symbols between characters without a token merge on their own.
         for run in word.split(|&symbol| symbol == BORDER) {
             if run.len() > 1 {
                 let mut bytes = Vec::new();

@@ -27,7 +27,7 @@ pub(super) enum Order {
     ByCount,
 }
 
-/// SymbolEncoder in one array.
+/// Symbols in one array.
 ///
 /// A token made after the last compaction takes several positions: the first and the last hold its id, those
 /// between a mark. So both neighbours of a token are found from the lengths of tokens, without links, and a

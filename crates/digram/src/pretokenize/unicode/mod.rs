@@ -62,7 +62,7 @@ fn plain(name: &str) -> String {
 
 /// The set with this index, decoded from the generator's format.
 fn set(index: u16) -> Set {
-    let mut numbers = Numbers(tables::SETS[usize::from(index)].bytes());
+    let mut numbers = EncodedNumbers(tables::SETS[usize::from(index)].bytes());
     let (mut ranges, mut end) = (Vec::new(), 0);
     while let Some(gap) = numbers.next() {
         let first = end + gap;
@@ -85,7 +85,7 @@ impl Case {
     pub(super) const STEPS: usize = 1 << 13;
 
     pub(super) fn new() -> Case {
-        let mut numbers = Numbers(tables::CASE.bytes());
+        let mut numbers = EncodedNumbers(tables::CASE.bytes());
         let (mut pairs, mut code) = (Vec::new(), 0);
         while let Some(difference) = numbers.next() {
             code += difference;
@@ -107,9 +107,9 @@ impl Case {
 }
 
 /// Numbers in digits of five bits, lowest first.
-struct Numbers<I>(I);
+struct EncodedNumbers<I>(I);
 
-impl<I: Iterator<Item = u8>> Iterator for Numbers<I> {
+impl<I: Iterator<Item = u8>> Iterator for EncodedNumbers<I> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
