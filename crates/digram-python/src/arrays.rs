@@ -16,7 +16,7 @@ pub(crate) fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> PyResult<Boun
     Ok(PyArray1::from_vec(py, values))
 }
 
-/// An array with a copy of these.
+/// An array with a copy of `values`.
 pub(crate) fn copied<'py, T: Element + Copy>(
     py: Python<'py>,
     values: &[T],
@@ -27,11 +27,11 @@ pub(crate) fn copied<'py, T: Element + Copy>(
     array(py, copy)
 }
 
-/// Has NumPy loaded before its first use.
+/// Loads NumPy before its first use.
 ///
-/// The crate that makes arrays panics where NumPy cannot be loaded, as when Ctrl-C comes meanwhile;
-/// and a NumPy of which the loading was interrupted cannot be loaded again in that process. So it is
-/// loaded on a thread of its own: signals are handled on the main one, which waits.
+/// The `numpy` crate panics if NumPy cannot be loaded, for example because of Ctrl-C during loading;
+/// and after an interrupted import NumPy cannot be loaded again in that process. So it is
+/// loaded on a separate thread: signals are handled on the main thread, which waits.
 fn prepare(py: Python<'_>) -> PyResult<()> {
     static READY: AtomicBool = AtomicBool::new(false);
     if READY.load(Ordering::Relaxed) {
@@ -46,7 +46,7 @@ fn prepare(py: Python<'_>) -> PyResult<()> {
     };
     let loaded = py.detach(|| {
         thread::scope(|scope| {
-            // Where there is no thread to be had, a signal may still come at a bad moment.
+            // If no thread can be started, a signal may still interrupt the import.
             match thread::Builder::new().spawn_scoped(scope, load) {
                 Ok(thread) => thread.join().ok(),
                 Err(_) => Some(load()),

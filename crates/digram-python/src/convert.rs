@@ -8,8 +8,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString, PyTuple};
 
-use crate::errors::{self, kind, shown};
-use crate::objects::{BETWEEN_SIGNALS, Turns, bytes, collected, integer, list, reserve, tuple};
+use crate::errors::{self, kind, shown_repr};
+use crate::objects::{CHECK_INTERVAL, SignalChecks, bytes, collected, integer, list, reserve, tuple};
 
 /// A borrowed text from Python.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ pub(crate) fn texts<'a>(objects: &'a [Bound<'_, PyAny>], argument: &str) -> PyRe
     collected(first.py(), objects.iter().enumerate().map(text))
 }
 
-/// Their bytes.
+/// The bytes of texts.
 pub(crate) fn bytes_of<'a>(py: Python<'_>, texts: &[Text<'a>]) -> PyResult<Vec<&'a [u8]>> {
     collected(py, texts.iter().map(|text| Ok(text.bytes())))
 }
@@ -80,7 +80,7 @@ fn not_text(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
         || object.is_instance_of::<PyList>()
         || object.is_instance_of::<PyTuple>()
     {
-        // An argument that takes several texts in a list cannot take the parts of one in it.
+        // A list of texts cannot contain the parts of one text.
         "; encode and count take the parts of one text, in a list"
     } else if object.hasattr("__fspath__").unwrap_or(false) {
         "; read the file first"
@@ -92,7 +92,7 @@ fn not_text(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
 
 /// Turns Python's error for a `str` with lone surrogates into digram's.
 fn lone_surrogate(py: Python<'_>, error: &PyErr, name: Option<&str>) -> PyErr {
-    let place = || -> PyResult<(usize, u32)> {
+    let position = || -> PyResult<(usize, u32)> {
         let error = error.value(py).cast::<pyo3::exceptions::PyUnicodeEncodeError>()?;
         let index: usize = error.getattr("start")?.extract()?;
         let character = error.getattr("object")?.get_item(index)?;
@@ -102,14 +102,14 @@ fn lone_surrogate(py: Python<'_>, error: &PyErr, name: Option<&str>) -> PyErr {
     if !error.is_instance_of::<PyUnicodeEncodeError>(py) {
         return error.clone_ref(py);
     }
-    let (index, code) = place().unwrap_or((0, 0));
+    let (index, code) = position().unwrap_or((0, 0));
     let name = name.map_or_else(|| "the text".to_owned(), str::to_owned);
     let message =
         format!("{name} has a lone surrogate (U+{code:04X}) at index {index}, which is not a character.");
-    errors::build(py, "InvalidTextError", message, |places| {
-        places.set_item("index", index)?;
-        places.set_item("value", code)?;
-        places.set_item("hint", "Decode the source with errors=\"replace\", or pass its bytes.")
+    errors::build(py, "InvalidTextError", message, |attributes| {
+        attributes.set_item("index", index)?;
+        attributes.set_item("value", code)?;
+        attributes.set_item("hint", "Decode the source with errors=\"replace\", or pass its bytes.")
     })
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn ids(object: &Bound<'_, PyAny>, tokenizer: &Tokenizer) -> PyResult<
     Ok(ids)
 }
 
-/// The same, appended to `ids`; on an error some may have been appended.
+/// Like `ids`, appended to `ids`; on an error some ids may have been appended.
 pub(crate) fn append_ids(
     object: &Bound<'_, PyAny>,
     tokenizer: &Tokenizer,
@@ -142,9 +142,9 @@ pub(crate) fn append_ids(
         return Ok(());
     }
     let py = object.py();
-    let items = object.try_iter().map_err(|error| no_sequence(object, error))?;
+    let items = object.try_iter().map_err(|error| not_a_sequence(object, error))?;
     for (index, item) in items.enumerate() {
-        if index % BETWEEN_SIGNALS == 0 {
+        if index % CHECK_INTERVAL == 0 {
             py.check_signals()?;
         }
         let id = id(&item?, index, vocab_size)?;
@@ -159,12 +159,12 @@ pub(crate) fn append_ids(
 }
 
 /// The error for a single id where several are expected; other errors are kept.
-fn no_sequence(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+fn not_a_sequence(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     if !object.hasattr("__index__").unwrap_or(false) {
         return error;
     }
-    match shown(object) {
-        Err(raised) => raised,
+    match shown_repr(object) {
+        Err(error) => error,
         Ok(id) => PyTypeError::new_err(format!(
             "ids is a sequence of integers, not {}; put one id into a list: [{id}]",
             kind(object)
@@ -177,18 +177,18 @@ fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) 
     let mut index = 0;
     let mut are_plain = true;
     while index < list.len() {
-        let until = list.len().min(index + BETWEEN_SIGNALS);
+        let end = list.len().min(index + CHECK_INTERVAL);
         if are_plain {
-            index = append_plain(list, index, until, ids);
-            are_plain = index >= until;
+            index = append_plain(list, index, end, ids);
+            are_plain = index >= end;
         }
-        for index in index..until {
+        for index in index..end {
             let id = id(&list.get_item(index)?, index, vocab_size)?;
             // An `__index__` method may have appended items to the list since memory was reserved.
             reserve(ids, 1)?;
             ids.push(id);
         }
-        index = until;
+        index = end;
         // A signal handler may change the list, so its length is read again in each round.
         if index < list.len() {
             list.py().check_signals()?;
@@ -198,12 +198,12 @@ fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) 
 }
 
 /// The number of list items that are read together.
-const TOGETHER: usize = 64;
+const BATCH: usize = 64;
 
 /// Appends the items of a list between two indices up to the first that is not a plain int or
 /// cannot be an id, and returns the index of that item. The ints of a list are scattered in memory.
 /// Touching those of many items before the first is needed saved a third of the time.
-fn append_plain(list: &Bound<'_, PyList>, start: usize, until: usize, ids: &mut Vec<u32>) -> usize {
+fn append_plain(list: &Bound<'_, PyList>, start: usize, end: usize, ids: &mut Vec<u32>) -> usize {
     let py = list.py();
     let is_int = |item: *mut ffi::PyObject| {
         // SAFETY: the item is alive, see below.
@@ -214,15 +214,15 @@ fn append_plain(list: &Bound<'_, PyList>, start: usize, until: usize, ids: &mut 
     pyo3::sync::critical_section::with_critical_section(list, || {
         let mut index = start;
         loop {
-            let mut items = [std::ptr::null_mut(); TOGETHER];
-            let many = until.min(list.len()).saturating_sub(index).min(TOGETHER);
-            for (number, item) in items[..many].iter_mut().enumerate() {
+            let mut items = [std::ptr::null_mut(); BATCH];
+            let len = end.min(list.len()).saturating_sub(index).min(BATCH);
+            for (offset, item) in items[..len].iter_mut().enumerate() {
                 // SAFETY: the object is a list, and the index is inside it.
-                *item = unsafe { ffi::PyList_GetItem(list.as_ptr(), (index + number) as ffi::Py_ssize_t) };
+                *item = unsafe { ffi::PyList_GetItem(list.as_ptr(), (index + offset) as ffi::Py_ssize_t) };
             }
-            let ints = items[..many].iter().filter(|item| is_int(**item)).count();
-            for &item in &items[..many] {
-                if ints < many && !is_int(item) {
+            let ints = items[..len].iter().filter(|item| is_int(**item)).count();
+            for &item in &items[..len] {
+                if ints < len && !is_int(item) {
                     return index;
                 }
                 // SAFETY: the item is an int.
@@ -237,7 +237,7 @@ fn append_plain(list: &Bound<'_, PyList>, start: usize, until: usize, ids: &mut 
                 }
                 index += 1;
             }
-            if many < TOGETHER {
+            if len < BATCH {
                 return index;
             }
         }
@@ -272,18 +272,18 @@ fn id(item: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyResult<u32>
     if item.is_instance_of::<PyBool>() || item.is_instance_of::<PyFloat>() {
         return Err(PyTypeError::new_err(format!(
             "ids[{index}] = {} is a {}, not a token id",
-            shown(item)?,
+            shown_repr(item)?,
             kind(item)
         )));
     }
-    item.extract::<u32>().map_err(|error| no_id(error, item, index, vocab_size))
+    item.extract::<u32>().map_err(|error| not_an_id(error, item, index, vocab_size))
 }
 
 /// The error for an item that cannot be an id. Converting it may have run other Python code:
 /// `MemoryError` and exceptions that are not `Exception`, such as `KeyboardInterrupt`, are passed
 /// on.
 #[cold]
-fn no_id(error: PyErr, item: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyErr {
+fn not_an_id(error: PyErr, item: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyErr {
     let py = item.py();
     if error.is_instance_of::<PyOverflowError>(py) {
         out_of_range(item, index, vocab_size)
@@ -295,9 +295,9 @@ fn no_id(error: PyErr, item: &Bound<'_, PyAny>, index: usize, vocab_size: usize)
 }
 
 fn out_of_range(value: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> PyErr {
-    let shown = match shown(value) {
+    let shown = match shown_repr(value) {
         Ok(shown) => shown,
-        Err(raised) => return raised,
+        Err(error) => return error,
     };
     let message =
         format!("ids[{index}] = {shown} is not in this vocabulary (0..{}).", vocab_size.saturating_sub(1));
@@ -311,29 +311,29 @@ fn append_numbers<T: TryInto<u32> + Copy>(
     vocab_size: usize,
     ids: &mut Vec<u32>,
 ) -> PyResult<()> {
-    let before = ids.len();
+    let previous_len = ids.len();
     reserve(ids, numbers.len())?;
     // Numbers that cannot be ids are searched for afterwards, so that this loop has no early exit.
-    let mut all = true;
-    for some in numbers.chunks(16 * BETWEEN_SIGNALS) {
+    let mut are_valid = true;
+    for chunk in numbers.chunks(16 * CHECK_INTERVAL) {
         object.py().check_signals()?;
-        ids.extend(some.iter().map(|&number| match number.try_into() {
+        ids.extend(chunk.iter().map(|&number| match number.try_into() {
             Ok(id) => id,
             Err(_) => {
-                all = false;
+                are_valid = false;
                 u32::MAX
             }
         }));
     }
-    if all {
+    if are_valid {
         return Ok(());
     }
-    let bad = numbers.iter().position(|&number| number.try_into().is_err()).unwrap_or(0);
-    ids.truncate(before);
-    Err(out_of_range(&object.get_item(bad)?, bad, vocab_size))
+    let invalid_index = numbers.iter().position(|&number| number.try_into().is_err()).unwrap_or(0);
+    ids.truncate(previous_len);
+    Err(out_of_range(&object.get_item(invalid_index)?, invalid_index, vocab_size))
 }
 
-/// Appends the numbers of a one-dimensional buffer (NumPy, array, memoryview); false if it is none.
+/// Appends the numbers of a one-dimensional buffer (NumPy, array, memoryview); false for other objects.
 /// The numbers are copied: a borrowed buffer could change while other threads run, and copying is a
 /// small part of decoding.
 fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32>) -> PyResult<bool> {
@@ -353,7 +353,7 @@ fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32
                 buffer.dimensions()
             )));
         }
-        // PyO3 makes the copy, and does not check whether there is memory for it.
+        // PyO3 copies the buffer without checking whether there is enough memory.
         reserve(&mut Vec::<T>::new(), buffer.item_count())?;
         append_numbers(object, &buffer.to_vec(object.py())?, vocab_size, ids)?;
         Ok(true)
@@ -392,7 +392,7 @@ pub(crate) fn token_table(tokens: &Bound<'_, PyList>) -> PyResult<Vec<Option<Vec
 
 /// Tokens as a list of `bytes`.
 pub(crate) fn tokens_to_python<'py>(py: Python<'py>, tokens: &[Vec<u8>]) -> PyResult<Bound<'py, PyList>> {
-    list(py, tokens.iter().map(|token| bytes(py, token)), &mut Turns::new())
+    list(py, tokens.iter().map(|token| bytes(py, token)), &mut SignalChecks::new())
 }
 
 /// Merges as (left id, right id, resulting id).
@@ -401,10 +401,10 @@ pub(crate) fn merges_to_python<'py>(py: Python<'py>, merges: &[Merge]) -> PyResu
         let [left, right, id] = [merge.left, merge.right, merge.id].map(|id| integer(py, id.into()));
         tuple(py, [left?, right?, id?])
     };
-    list(py, merges.iter().map(triple), &mut Turns::new())
+    list(py, merges.iter().map(triple), &mut SignalChecks::new())
 }
 
 /// Numbers as a list.
 pub(crate) fn numbers_to_python<'py>(py: Python<'py>, numbers: &[u64]) -> PyResult<Bound<'py, PyList>> {
-    list(py, numbers.iter().map(|&number| integer(py, number)), &mut Turns::new())
+    list(py, numbers.iter().map(|&number| integer(py, number)), &mut SignalChecks::new())
 }

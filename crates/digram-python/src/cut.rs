@@ -8,7 +8,7 @@ use pyo3::types::{PyByteArray, PyBytes};
 use crate::{errors, objects};
 
 /// The documents that end in a block, the first of which begins with `held`, and the offset in the block
-/// after the last separator; None if there is no separator. Empty documents are left out.
+/// after the last separator; None if there is no separator. Empty documents are omitted.
 ///
 /// `held` contains no separator, but one may begin there.
 #[pyfunction]
@@ -28,10 +28,10 @@ pub(crate) fn cut<'py>(
         // SAFETY: as above, and nothing in this section runs foreign code: only a `bytes` is made, which
         // Python's cycle collector does not track.
         let held = unsafe { held.as_bytes() };
-        let (end, start) = match straddling(held, block, separator, &finder) {
-            Some(begun) => (begun, begun + separator.len() - held.len()),
+        let (end, start) = match find_across_blocks(held, block, separator, &finder) {
+            Some(offset) => (offset, offset + separator.len() - held.len()),
             None => match finder.find(block) {
-                Some(at) => (held.len() + at, at + separator.len()),
+                Some(offset) => (held.len() + offset, offset + separator.len()),
                 None => return Ok(None),
             },
         };
@@ -45,19 +45,19 @@ pub(crate) fn cut<'py>(
     })?;
     let Some((document, mut start)) = first else { return Ok(None) };
     let mut documents: Vec<_> = document.into_iter().collect();
-    while let Some(at) = finder.find(&block[start..]) {
-        if at > 0 {
-            documents.push(objects::bytes(py, &block[start..start + at])?);
+    while let Some(offset) = finder.find(&block[start..]) {
+        if offset > 0 {
+            documents.push(objects::bytes(py, &block[start..start + offset])?);
         }
-        start += at + separator.len();
+        start += offset + separator.len();
     }
     Ok(Some((documents, start)))
 }
 
 /// The offset in `held` of a separator that ends in the block.
-fn straddling(held: &[u8], block: &[u8], separator: &[u8], finder: &Finder<'_>) -> Option<usize> {
+fn find_across_blocks(held: &[u8], block: &[u8], separator: &[u8], finder: &Finder<'_>) -> Option<usize> {
     let from = held.len().saturating_sub(separator.len() - 1);
-    let mut seam = held[from..].to_vec();
-    seam.extend_from_slice(&block[..block.len().min(separator.len() - 1)]);
-    finder.find(&seam).map(|at| from + at)
+    let mut joint = held[from..].to_vec();
+    joint.extend_from_slice(&block[..block.len().min(separator.len() - 1)]);
+    finder.find(&joint).map(|offset| from + offset)
 }

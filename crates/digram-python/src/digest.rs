@@ -1,5 +1,5 @@
-//! BLAKE3, which tells what files and documents hold: several times as fast as what Python's library
-//! has, so that it costs little beside encoding.
+//! BLAKE3 digests of files and documents, several times as fast as the digests of Python's
+//! library, so that they take little time compared to encoding.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,10 +12,10 @@ use pyo3::types::PyBytes;
 use crate::convert::{Text, texts};
 use crate::objects::Objects;
 
-/// Bytes that are hashed at once: the hash is fast where it gets many.
-const BLOCK: usize = 1 << 17;
+/// The number of bytes hashed at once: the hash is fast for large inputs.
+const BLOCK_SIZE: usize = 1 << 17;
 
-/// A BLAKE3 digest of what comes in pieces.
+/// A BLAKE3 digest of data that arrives in pieces.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Blake3(Mutex<blake3::Hasher>);
 
@@ -26,8 +26,8 @@ impl Blake3 {
         Blake3(Mutex::new(blake3::Hasher::new()))
     }
 
-    /// Takes the bytes of an object. Of what can be written to, each is read once, and those of a block
-    /// while this thread has the GIL.
+    /// Adds the bytes of an object. Each byte of a writable buffer is read once, and those of a block
+    /// while this thread holds the GIL.
     fn update(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut hasher = self.hasher(py);
         let hasher = &mut *hasher;
@@ -40,12 +40,12 @@ impl Blake3 {
         let Some(bytes) = data.as_slice_ptr() else {
             return Err(PyBufferError::new_err("the bytes do not lie one after the other"));
         };
-        let mut block = Vec::with_capacity(BLOCK);
-        for start in (0..bytes.len()).step_by(BLOCK) {
-            let len = BLOCK.min(bytes.len() - start);
+        let mut block = Vec::with_capacity(BLOCK_SIZE);
+        for start in (0..bytes.len()).step_by(BLOCK_SIZE) {
+            let len = BLOCK_SIZE.min(bytes.len() - start);
             block.clear();
-            // SAFETY: `data` holds the buffer until the end of this call, so there are as many bytes.
-            // No reference to them is made, as they may be written to once the GIL is given up.
+            // SAFETY: `data` keeps the buffer until the end of this call, so there are as many bytes.
+            // No reference to them is created, because they may change when the GIL is released.
             unsafe {
                 std::ptr::copy_nonoverlapping(
                     bytes.as_ptr().cast::<u8>().add(start),
@@ -59,31 +59,31 @@ impl Blake3 {
         Ok(())
     }
 
-    /// Takes texts, each followed by its length in eight bytes, the lowest first.
+    /// Adds texts, each followed by its length in eight bytes, little-endian.
     fn update_documents(&self, py: Python<'_>, documents: Objects<'_>) -> PyResult<()> {
         let texts: Vec<Text<'_>> = texts(&documents, "texts")?;
         let mut hasher = self.hasher(py);
         let hasher = &mut *hasher;
         py.detach(|| {
-            let mut held = Vec::with_capacity(BLOCK + 8);
+            let mut buffer = Vec::with_capacity(BLOCK_SIZE + 8);
             for text in texts {
                 let bytes = text.bytes();
-                if held.len() + bytes.len() > BLOCK {
-                    hasher.update(&held);
-                    held.clear();
+                if buffer.len() + bytes.len() > BLOCK_SIZE {
+                    hasher.update(&buffer);
+                    buffer.clear();
                 }
                 match bytes.len() {
-                    0..BLOCK => held.extend_from_slice(bytes),
+                    0..BLOCK_SIZE => buffer.extend_from_slice(bytes),
                     _ => _ = hasher.update(bytes),
                 }
-                held.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+                buffer.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
             }
-            hasher.update(&held);
+            hasher.update(&buffer);
         });
         Ok(())
     }
 
-    /// The digest of all so far, in hexadecimal: 64 digits.
+    /// The digest of all data so far, in hexadecimal: 64 digits.
     fn hexdigest(&self, py: Python<'_>) -> String {
         self.hasher(py).finalize().to_hex().to_string()
     }

@@ -10,100 +10,100 @@ use pyo3::types::PyDict;
 
 use crate::convert::Text;
 
-/// An exception of the class named `class`, without a place.
+/// An exception of the class named `class`, without attributes.
 pub(crate) fn raise(py: Python<'_>, class: &str, message: impl Into<String>) -> PyErr {
     build(py, class, message.into(), |_| Ok(()))
 }
 
-/// An exception of the class named `class`, with the attributes that `fill` sets.
+/// An exception of the class named `class`, with the attributes that `set_attributes` sets.
 pub(crate) fn build(
     py: Python<'_>,
     class: &str,
     message: String,
-    fill: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>,
+    set_attributes: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>,
 ) -> PyErr {
     let make = || {
-        let places = PyDict::new(py);
-        fill(&places)?;
+        let attributes = PyDict::new(py);
+        set_attributes(&attributes)?;
         let class = py.import("digram.errors")?.getattr(class)?;
-        class.call((message,), Some(&places))
+        class.call((message,), Some(&attributes))
     };
     make().map_or_else(|error| error, PyErr::from_value)
 }
 
-/// The exception for an error of the core. `text` is what was being encoded: places in a `str` are
-/// told in characters.
+/// The exception for an error of the core. `text` is the encoded text: positions in a `str` are
+/// given in characters.
 pub(crate) fn from_core(py: Python<'_>, error: Error, text: Option<&Text<'_>>) -> PyErr {
     let message = error.to_string();
-    // A place in a str counts characters, in bytes it counts bytes.
-    let place = |offset: usize| match text {
+    // Positions in a str count characters, positions in bytes count bytes.
+    let position = |offset: usize| match text {
         Some(Text::Str(_)) => ("character", text.map_or(offset, |text| text.characters_before(offset))),
         _ => ("byte", offset),
     };
     match error {
         Error::Pattern { pattern, reason: _ } => {
-            build(py, "PatternError", message, |places| places.set_item("value", pattern))
+            build(py, "PatternError", message, |attributes| attributes.set_item("value", pattern))
         }
         Error::Vocabulary { .. } => raise(py, "VocabError", message),
         Error::Option { .. } => raise(py, "OptionError", message),
         Error::Limit { .. } => raise(py, "LimitExceededError", message),
-        Error::TooManyPretokens => build(py, "LimitExceededError", message, |places| {
-            places.set_item("hint", "Train on the text with memory_limit=, which leaves them on disk.")
+        Error::TooManyPretokens => build(py, "LimitExceededError", message, |attributes| {
+            attributes.set_item("hint", "Train on the text with memory_limit=, which leaves them on disk.")
         }),
         Error::Checkpoint { .. } => raise(py, "CheckpointError", message),
         Error::TokenId { index, id, .. } => token_id(py, message, index, id),
         Error::UnknownCharacter { character, offset } => {
-            let (unit, index) = place(offset);
+            let (unit, index) = position(offset);
             let message = format!(
                 "{character:?} (U+{:04X}) at {unit} {index} is in no token of this vocabulary.",
                 character as u32
             );
-            build(py, "InvalidTextError", message, |places| {
-                places.set_item("index", index)?;
-                places.set_item("value", character)?;
-                places.set_item(
+            build(py, "InvalidTextError", message, |attributes| {
+                attributes.set_item("index", index)?;
+                attributes.set_item("value", character)?;
+                attributes.set_item(
                     "hint",
                     "Train with on_unknown=\"bytes\", or with on_unknown=digram.SpecialToken(...), to encode any text.",
                 )
             })
         }
         Error::InvalidUtf8 { offset } => {
-            build(py, "InvalidTextError", message, |places| places.set_item("index", offset))
+            build(py, "InvalidTextError", message, |attributes| attributes.set_item("index", offset))
         }
-        Error::DecodedInvalidUtf8 { offset } => build(py, "InvalidTextError", message, |places| {
-            places.set_item("index", offset)?;
-            places.set_item("hint", "Pass errors=\"replace\", or take the bytes with decode_bytes.")
+        Error::DecodedInvalidUtf8 { offset } => build(py, "InvalidTextError", message, |attributes| {
+            attributes.set_item("index", offset)?;
+            attributes.set_item("hint", "Pass errors=\"replace\", or take the bytes with decode_bytes.")
         }),
         Error::SpecialToken { token, offset } => {
-            let (unit, index) = place(offset);
+            let (unit, index) = position(offset);
             let message = format!("the text holds the special token {token:?} at {unit} {index}.");
-            build(py, "SpecialTokenError", message, |places| {
-                places.set_item("index", index)?;
-                places.set_item("value", token)?;
-                places.set_item(
+            build(py, "SpecialTokenError", message, |attributes| {
+                attributes.set_item("index", index)?;
+                attributes.set_item("value", token)?;
+                attributes.set_item(
                     "hint",
                     "Pass special=\"parse\" to encode it as that token, or special=\"text\" as plain text.",
                 )
             })
         }
-        Error::Io { path, errno, reason } => of_system(py, path, errno, reason),
-        Error::Corrupt { path, offset, reason } => build(py, "CorruptFileError", reason, |places| {
-            places.set_item("path", path)?;
-            places.set_item("offset", offset)
+        Error::Io { path, errno, reason } => os_error(py, path, errno, reason),
+        Error::Corrupt { path, offset, reason } => build(py, "CorruptFileError", reason, |attributes| {
+            attributes.set_item("path", path)?;
+            attributes.set_item("offset", offset)
         }),
         Error::Memory { .. } => PyMemoryError::new_err(message),
         _ => raise(py, "InternalError", message),
     }
 }
 
-/// The most characters of a foreign value, or of the name of its type, that a message shows.
-const MOST_SHOWN: usize = 80;
+/// The maximum number of characters that a message shows of a foreign value, or of the name of its type.
+const MAX_SHOWN: usize = 80;
 
-/// A foreign value as messages show it: its repr, cut to 80 characters, without control characters.
+/// The repr of a foreign value for a message, cut to 80 characters, without control characters.
 ///
-/// A repr is code of others. Where it raises an exception, or gives no text, the type is shown; what
-/// is no `Exception`, such as Ctrl-C, comes through.
-pub(crate) fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
+/// A repr runs foreign code. If it raises an `Exception`, the type is shown instead; other exceptions,
+/// such as Ctrl-C, are passed on.
+pub(crate) fn shown_repr(value: &Bound<'_, PyAny>) -> PyResult<String> {
     match value.repr() {
         Ok(repr) => Ok(clipped(&repr.to_string_lossy())),
         Err(error) if error.is_instance_of::<PyException>(value.py()) => Ok(format!("<{}>", kind(value))),
@@ -118,8 +118,8 @@ pub(crate) fn kind(object: &Bound<'_, PyAny>) -> String {
 
 fn clipped(text: &str) -> String {
     let mut clipped = String::new();
-    for (number, character) in text.chars().enumerate() {
-        if number == MOST_SHOWN - 1 && text.chars().nth(MOST_SHOWN).is_some() {
+    for (index, character) in text.chars().enumerate() {
+        if index == MAX_SHOWN - 1 && text.chars().nth(MAX_SHOWN).is_some() {
             clipped.push('…');
             break;
         }
@@ -131,30 +131,30 @@ fn clipped(text: &str) -> String {
     clipped
 }
 
-/// The `MemoryError` for an error of the core's that is one.
+/// The `MemoryError` for the core's error.
 pub(crate) fn no_memory(error: Error) -> PyErr {
     PyMemoryError::new_err(error.to_string())
 }
 
-/// What Python raises itself where the system refuses: the class that belongs to the number.
-fn of_system(py: Python<'_>, path: PathBuf, errno: Option<i32>, reason: String) -> PyErr {
-    let said = |number: i32| py.import("os")?.call_method1("strerror", (number,))?.extract::<String>();
-    match errno.map(|number| said(number).map(|said| (number, said))) {
-        Some(Ok((number, said))) => PyOSError::new_err((number, said, path.into_os_string())),
+/// The `OSError` that Python itself would raise: its class depends on the number.
+fn os_error(py: Python<'_>, path: PathBuf, errno: Option<i32>, reason: String) -> PyErr {
+    let strerror = |number: i32| py.import("os")?.call_method1("strerror", (number,))?.extract::<String>();
+    match errno.map(|number| strerror(number).map(|message| (number, message))) {
+        Some(Ok((number, message))) => PyOSError::new_err((number, message, path.into_os_string())),
         _ => PyOSError::new_err(format!("{}: {reason}", path.display())),
     }
 }
 
-/// The same exception, whose message says first which part of the argument it is about.
-pub(crate) fn placed(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
-    let say = || py.import("digram.errors")?.getattr("placed")?.call1((error.value(py), place));
-    match say() {
+/// The exception with a message that begins with the part of the argument that it is about.
+pub(crate) fn with_place(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
+    let add_place = || py.import("digram.errors")?.getattr("placed")?.call1((error.value(py), place));
+    match add_place() {
         Ok(_) => error,
         Err(other) => other,
     }
 }
 
-/// A number with its noun, as all messages have it.
+/// A number with its noun in the singular or plural.
 pub(crate) fn several(py: Python<'_>, number: usize, noun: &str) -> PyResult<String> {
     py.import("digram.errors")?.getattr("several")?.call1((number, noun))?.extract()
 }
@@ -170,8 +170,8 @@ pub(crate) fn token_id<'v>(
         Ok(value) => value,
         Err(error) => return error,
     };
-    build(py, "TokenIdError", message, |places| {
-        places.set_item("index", index)?;
-        places.set_item("value", &value)
+    build(py, "TokenIdError", message, |attributes| {
+        attributes.set_item("index", index)?;
+        attributes.set_item("value", &value)
     })
 }

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
-use crate::objects::{BETWEEN_SIGNALS, Turns, list};
+use crate::objects::{CHECK_INTERVAL, SignalChecks, list};
 
 /// A list object of CPython.
 #[repr(C)]
@@ -29,18 +29,18 @@ pub(crate) fn list_of_ids<'py>(
     py: Python<'py>,
     ids: &[u32],
     integers: &[Py<PyAny>],
-    turns: &mut Turns,
+    checks: &mut SignalChecks,
 ) -> PyResult<Bound<'py, PyList>> {
     if !has_known_layout(py) {
-        return list(py, ids.iter().map(|&id| Ok(integers[id as usize].bind(py).clone())), turns);
+        return list(py, ids.iter().map(|&id| Ok(integers[id as usize].bind(py).clone())), checks);
     }
     // SAFETY: a new list is a reference of our own, or null with an error set.
     let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len() as ffi::Py_ssize_t))? };
-    for (number, part) in ids.chunks(BETWEEN_SIGNALS).enumerate() {
-        turns.after(py, part.len())?;
+    for (number, part) in ids.chunks(CHECK_INTERVAL).enumerate() {
+        checks.after(py, part.len())?;
         // SAFETY: the layout was tested. The items are null so far, which dropping the list allows, and no
         // other code knows the list.
-        let items = unsafe { (*list.as_ptr().cast::<ListObject>()).items.add(number * BETWEEN_SIGNALS) };
+        let items = unsafe { (*list.as_ptr().cast::<ListObject>()).items.add(number * CHECK_INTERVAL) };
         for (index, &id) in part.iter().enumerate() {
             let integer = integers[id as usize].clone_ref(py).into_ptr();
             // SAFETY: a list of this length has memory for as many items; it takes over the reference.

@@ -29,11 +29,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use convert::Text;
-use objects::Turns;
+use objects::SignalChecks;
 use signals::Signals;
 
 /// Terms, units, patterns, whether numbers are kept whole, and whether numbers are split off at all.
-type Ruled = (Vec<String>, Vec<String>, Vec<String>, bool, bool);
+type RulesTuple = (Vec<String>, Vec<String>, Vec<String>, bool, bool);
 
 /// A compiled pretokenizer.
 #[pyclass(frozen, module = "digram._core")]
@@ -51,7 +51,7 @@ impl Splitter {
         py: Python<'_>,
         patterns: Vec<String>,
         digits: Option<&str>,
-        rules: Option<Ruled>,
+        rules: Option<RulesTuple>,
     ) -> PyResult<Self> {
         let rules = rules.map(|(terms, units, patterns, whole_numbers, numbers)| {
             Stage::Rules(Rules { terms, units, patterns, whole_numbers, numbers })
@@ -73,7 +73,7 @@ impl Splitter {
         Ok(Splitter { pretokenizer: Arc::new(pretokenizer) })
     }
 
-    /// The last place at or after `start` where a text that begins like this can be split without changing
+    /// The last offset from `start` on where a text that begins like this can be split without changing
     /// its pretokens; 0 if none is known.
     fn last_border(&self, py: Python<'_>, text: &Bound<'_, PyBytes>, start: usize) -> usize {
         let text = text.as_bytes();
@@ -87,18 +87,18 @@ impl Splitter {
         text: &Bound<'_, PyBytes>,
     ) -> PyResult<Vec<(usize, usize, &'static str)>> {
         let (signals, text) = (Signals::new(), text.as_bytes());
-        let found = py.detach(|| self.pretokenizer.found(text, &signals));
-        let told = |(place, found): (Range<usize>, RuleMatch)| {
-            let kind = match found {
+        let matches = py.detach(|| self.pretokenizer.rule_matches(text, &signals));
+        let row = |(range, rule_match): (Range<usize>, RuleMatch)| {
+            let kind = match rule_match {
                 RuleMatch::Term => "term",
                 RuleMatch::Unit => "unit",
                 RuleMatch::Pattern(_) => "pattern",
                 RuleMatch::Number => "number",
             };
-            (place.start, place.end, kind)
+            (range.start, range.end, kind)
         };
-        let found = found.map_err(|error| signals.error(py, error, None))?;
-        Ok(found.into_iter().map(told).collect())
+        let matches = matches.map_err(|error| signals.error(py, error, None))?;
+        Ok(matches.into_iter().map(row).collect())
     }
 
     /// The pretokens of a text, as texts of the same type.
@@ -111,12 +111,12 @@ impl Splitter {
         let piece = |end| {
             let piece = std::mem::replace(&mut start, end)..end;
             match text {
-                // Pieces of a str are cut between characters.
+                // Pieces of a str end between characters.
                 Text::Str(text) => Ok(objects::string(py, &text[piece])?.into_any()),
                 Text::Bytes(bytes) => Ok(objects::bytes(py, &bytes[piece])?.into_any()),
             }
         };
-        objects::list(py, ends.into_iter().map(piece), &mut Turns::new())
+        objects::list(py, ends.into_iter().map(piece), &mut SignalChecks::new())
     }
 }
 
@@ -155,7 +155,7 @@ mod _core {
 
     #[pymodule_export]
     const MIN_MEMORY: u64 = digram::train::MIN_MEMORY;
-    /// The most tokens of a vocabulary.
+    /// The maximum number of tokens of a vocabulary.
     #[pymodule_export]
     const MAX_VOCAB_SIZE: usize = digram::vocabulary::MAX_VOCAB_SIZE;
 

@@ -1,4 +1,4 @@
-//! Tokens and merges as Python holds them without looking inside.
+//! Tokens and merges as opaque Python objects.
 
 mod spelled;
 
@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::convert::{merges_to_python, token_table};
 use crate::errors;
-use crate::objects::{Turns, bytes, list};
+use crate::objects::{SignalChecks, bytes, list};
 use crate::signals::Signals;
 
 /// Tokens in rank order, all different.
@@ -29,25 +29,25 @@ impl Ranks {
             .map_err(|error| errors::from_core(py, error, None))
     }
 
-    /// The tokens of a `.tiktoken` file, if it is written as the published ones are.
+    /// The tokens of a `.tiktoken` file in the published form; `None` for any other file.
     #[staticmethod]
     fn read(py: Python<'_>, data: &[u8]) -> Option<Self> {
         py.detach(|| digram::ranks::Ranks::read(data)).map(|ranks| Ranks { ranks })
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     fn __len__(&self) -> usize {
         self.ranks.vocabulary().token_count()
     }
 }
 
-/// Ordinary tokens and merges, without what a tokenizer does at the edges.
+/// Ordinary tokens and merges, without special tokens and pretokenizer.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Model {
     pub(crate) model: digram::model::Model,
 }
 
-/// Numbers of tokens and merges, the lengths of the tokens, their bytes, and the merges.
+/// The numbers of tokens and merges, the lengths of the tokens, their bytes, and the merges.
 type Packed<'py> = (usize, usize, Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 /// Numbers as 64 bits each, the lowest byte first.
@@ -76,7 +76,7 @@ impl Model {
             .map_err(|error| signals.error(py, error, None))
     }
 
-    /// Tokens and merges as a `tokenizer.json` spells them, if nothing about them is wrong.
+    /// Tokens and merges as a `tokenizer.json` spells them; `None` if something about them is wrong.
     #[staticmethod]
     fn from_letters(
         vocab: &Bound<'_, PyDict>,
@@ -87,7 +87,7 @@ impl Model {
         spelled::read(vocab, special_tokens, merges, letters).map(|model| Model { model })
     }
 
-    /// What `to_bytes` gave; a `VocabError` for anything else.
+    /// The model that `to_bytes` stored; a `VocabError` for other bytes.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, stored: &[u8]) -> PyResult<Self> {
         py.detach(|| digram::model::Model::from_bytes(stored))
@@ -95,12 +95,12 @@ impl Model {
             .map_err(|error| errors::from_core(py, error, None))
     }
 
-    /// All of it as bytes, for another process.
+    /// The tokens and merges as bytes, for another process.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.detach(|| self.model.to_bytes()))
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     fn __len__(&self) -> usize {
         self.model.vocabulary().token_count()
     }
@@ -118,7 +118,7 @@ impl Model {
             Some(token) => Ok(bytes(py, token)?.into_any()),
             None => Ok(py.None().into_bound(py)),
         };
-        list(py, (0..end.map_or(0, |id| id + 1)).map(token), &mut Turns::new())
+        list(py, (0..end.map_or(0, |id| id + 1)).map(token), &mut SignalChecks::new())
     }
 
     /// The merges as (left id, right id, resulting id), in rank order.
@@ -126,40 +126,40 @@ impl Model {
         merges_to_python(py, self.model.merges().in_order())
     }
 
-    /// What a digest is taken of; see `digram.vocab.definition.Packed`.
+    /// The data for a digest; see `digram.vocab.definition.Packed`.
     fn packed<'py>(&self, py: Python<'py>) -> Packed<'py> {
         let vocabulary = self.model.vocabulary();
         let merges = self.model.merges().in_order();
         let end = (0..vocabulary.size() as u32).rev().find(|&id| vocabulary.get(id).is_some());
         let end = end.map_or(0, |id| id + 1);
         let lengths = (0..end).map(|id| vocabulary.get(id).map_or(-1, |token| token.len() as i64));
-        let spelled = vocabulary.iter().flat_map(|(_, token)| token).copied();
+        let token_bytes = vocabulary.iter().flat_map(|(_, token)| token).copied();
         let triples = merges.iter().flat_map(|merge| [merge.left, merge.right, merge.id].map(i64::from));
         (
             end as usize,
             merges.len(),
             PyBytes::new(py, &numbers(lengths)),
-            PyBytes::new(py, &spelled.collect::<Vec<_>>()),
+            PyBytes::new(py, &token_bytes.collect::<Vec<_>>()),
             PyBytes::new(py, &numbers(triples)),
         )
     }
 
     /// The ids of tokens of several bytes that no merge makes.
     fn unmade(&self) -> Vec<u32> {
-        let mut made = vec![false; self.model.vocabulary().size()];
-        self.model.merges().in_order().iter().for_each(|merge| made[merge.id as usize] = true);
-        let unmade = |&(id, token): &(u32, &[u8])| token.len() > 1 && !made[id as usize];
-        self.model.vocabulary().iter().filter(unmade).map(|(id, _)| id).collect()
+        let mut is_made = vec![false; self.model.vocabulary().size()];
+        self.model.merges().in_order().iter().for_each(|merge| is_made[merge.id as usize] = true);
+        let is_unmade = |&(id, token): &(u32, &[u8])| token.len() > 1 && !is_made[id as usize];
+        self.model.vocabulary().iter().filter(is_unmade).map(|(id, _)| id).collect()
     }
 
     /// The bytes that have no token.
     fn missing_bytes(&self) -> Vec<u8> {
-        let mut there = [false; 256];
+        let mut has_token = [false; 256];
         for (_, token) in self.model.vocabulary().iter() {
             if let [byte] = token {
-                there[usize::from(*byte)] = true;
+                has_token[usize::from(*byte)] = true;
             }
         }
-        (0..=255).filter(|&byte| !there[usize::from(byte)]).collect()
+        (0..=255).filter(|&byte| !has_token[usize::from(byte)]).collect()
     }
 }

@@ -1,7 +1,7 @@
-//! Objects of Python, for which there may be no memory, and of which there may be many.
+//! Creating Python objects, with checks of memory and signals.
 //!
-//! PyO3's own constructors panic where Python has no memory. These raise `MemoryError`, and heed
-//! Ctrl-C between some objects and the next ones.
+//! PyO3's own constructors panic if Python has no memory. These raise `MemoryError`, and check for
+//! Ctrl-C regularly.
 
 use std::ops::Deref;
 
@@ -13,25 +13,25 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors;
 
-/// Objects of Python that are made or read between two questions for signals: some milliseconds.
-pub(crate) const BETWEEN_SIGNALS: usize = 1 << 16;
+/// The number of Python objects created or read between two checks for signals: some milliseconds.
+pub(crate) const CHECK_INTERVAL: usize = 1 << 16;
 
-/// Checks for signals after every fixed number of objects that are made or read.
-pub(crate) struct Turns(usize);
+/// Checks for signals after every fixed number of objects that are created or read.
+pub(crate) struct SignalChecks(usize);
 
-impl Turns {
-    pub(crate) fn new() -> Turns {
-        Turns(BETWEEN_SIGNALS)
+impl SignalChecks {
+    pub(crate) fn new() -> SignalChecks {
+        SignalChecks(CHECK_INTERVAL)
     }
 
-    /// So many more were made or read.
+    /// Records that `objects` more were created or read.
     #[inline]
     pub(crate) fn after(&mut self, py: Python<'_>, objects: usize) -> PyResult<()> {
         if objects < self.0 {
             self.0 -= objects;
             return Ok(());
         }
-        self.0 = BETWEEN_SIGNALS;
+        self.0 = CHECK_INTERVAL;
         py.check_signals()
     }
 }
@@ -55,56 +55,57 @@ impl<'py> FromPyObject<'_, 'py> for Objects<'py> {
         if object.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err("a list is expected, not str"));
         }
-        let (mut objects, mut turns) = (Vec::new(), Turns::new());
+        let (mut objects, mut checks) = (Vec::new(), SignalChecks::new());
         reserve(&mut objects, object.len().unwrap_or(0))?;
         for item in object.try_iter()? {
             reserve(&mut objects, 1)?;
             objects.push(item?);
-            turns.after(py, 1)?;
+            checks.after(py, 1)?;
         }
         Ok(Objects(objects))
     }
 }
 
-/// Reserves room for a number of further items, or raises `MemoryError`.
+/// Reserves memory for `additional` items, or raises `MemoryError`.
 #[inline]
-pub(crate) fn reserve<T>(items: &mut Vec<T>, more: usize) -> PyResult<()> {
-    memory::try_reserve(items, more).map_err(errors::no_memory)
+pub(crate) fn reserve<T>(items: &mut Vec<T>, additional: usize) -> PyResult<()> {
+    memory::try_reserve(items, additional).map_err(errors::no_memory)
 }
 
-/// All items in a list, or a `MemoryError`; for what grows with what the caller gives.
+/// Collects items into a `Vec`, or raises `MemoryError`; for data that grows with the input.
 pub(crate) fn collected<T>(
     py: Python<'_>,
     items: impl ExactSizeIterator<Item = PyResult<T>>,
 ) -> PyResult<Vec<T>> {
-    let (mut all, mut turns) = (Vec::new(), Turns::new());
-    reserve(&mut all, items.len())?;
+    let (mut result, mut checks) = (Vec::new(), SignalChecks::new());
+    reserve(&mut result, items.len())?;
     for item in items {
-        all.push(item?);
-        turns.after(py, 1)?;
+        result.push(item?);
+        checks.after(py, 1)?;
     }
-    Ok(all)
+    Ok(result)
 }
 
-/// A list of what an iterator gives.
+/// A Python list of the items of an iterator.
 pub(crate) fn list<'py, T>(
     py: Python<'py>,
     items: impl ExactSizeIterator<Item = PyResult<Bound<'py, T>>>,
-    turns: &mut Turns,
+    checks: &mut SignalChecks,
 ) -> PyResult<Bound<'py, PyList>> {
     let len = items.len();
     // SAFETY: a new list is a reference of our own, or null with an error set.
     let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(len as ffi::Py_ssize_t))? };
-    for (at, item) in items.take(len).enumerate() {
-        turns.after(py, 1)?;
-        // SAFETY: the list is not known to others yet, has a place for the item, and takes over the
-        // reference to it. A place that stays empty is null, which dropping the list allows.
-        let set = unsafe { ffi::PyList_SetItem(list.as_ptr(), at as ffi::Py_ssize_t, item?.into_ptr()) };
-        if set != 0 {
+    for (index, item) in items.take(len).enumerate() {
+        checks.after(py, 1)?;
+        // SAFETY: the list is not shared yet, has a slot for the item, and takes over the
+        // reference to it. Slots that stay empty are null, which dropping the list allows.
+        let status =
+            unsafe { ffi::PyList_SetItem(list.as_ptr(), index as ffi::Py_ssize_t, item?.into_ptr()) };
+        if status != 0 {
             return Err(PyErr::fetch(py));
         }
     }
-    // SAFETY: it was made as a list.
+    // SAFETY: the object was created as a list.
     Ok(unsafe { list.cast_into_unchecked() })
 }
 
@@ -115,16 +116,16 @@ pub(crate) fn integer(py: Python<'_>, number: u64) -> PyResult<Bound<'_, PyAny>>
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyLong_FromUnsignedLongLong(number)) }
 }
 
-/// A tuple of these.
+/// A Python tuple of `items`.
 pub(crate) fn tuple<'py, const N: usize>(
     py: Python<'py>,
     items: [Bound<'py, PyAny>; N],
 ) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: as with a list.
     let tuple = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyTuple_New(N as ffi::Py_ssize_t))? };
-    for (at, item) in items.into_iter().enumerate() {
+    for (index, item) in items.into_iter().enumerate() {
         // SAFETY: as with a list.
-        if unsafe { ffi::PyTuple_SetItem(tuple.as_ptr(), at as ffi::Py_ssize_t, item.into_ptr()) } != 0 {
+        if unsafe { ffi::PyTuple_SetItem(tuple.as_ptr(), index as ffi::Py_ssize_t, item.into_ptr()) } != 0 {
             return Err(PyErr::fetch(py));
         }
     }

@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The reserve: address space of which no page is ever written to.
-const SET_ASIDE: Layout = match Layout::from_size_align(8 << 20, 16) {
+const RESERVE_LAYOUT: Layout = match Layout::from_size_align(8 << 20, 16) {
     Ok(layout) => layout,
     Err(_) => panic!("a layout"),
 };
@@ -19,10 +19,10 @@ const SET_ASIDE: Layout = match Layout::from_size_align(8 << 20, 16) {
 const LARGE: usize = 1 << 20;
 
 /// The system's allocator, with a reserve.
-struct Reserved;
+struct ReserveAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Reserved = Reserved;
+static ALLOCATOR: ReserveAllocator = ReserveAllocator;
 
 /// The reserve, if it is allocated.
 static RESERVE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
@@ -31,20 +31,20 @@ static RESERVE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 #[inline]
 pub(crate) fn refill() {
     if RESERVE.load(Ordering::Relaxed).is_null() {
-        set_aside();
+        allocate_reserve();
     }
 }
 
 #[cold]
-fn set_aside() {
+fn allocate_reserve() {
     // SAFETY: the size is not zero.
-    let found = unsafe { System.alloc(SET_ASIDE) };
-    if found.is_null() {
+    let memory = unsafe { System.alloc(RESERVE_LAYOUT) };
+    if memory.is_null() {
         return;
     }
-    if RESERVE.compare_exchange(null_mut(), found, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+    if RESERVE.compare_exchange(null_mut(), memory, Ordering::AcqRel, Ordering::Relaxed).is_err() {
         // SAFETY: it was allocated just above, and no other thread has seen it.
-        unsafe { System.dealloc(found, SET_ASIDE) };
+        unsafe { System.dealloc(memory, RESERVE_LAYOUT) };
     }
 }
 
@@ -54,22 +54,22 @@ fn release(size: usize) -> bool {
     if size >= LARGE {
         return false;
     }
-    let found = RESERVE.swap(null_mut(), Ordering::AcqRel);
-    if found.is_null() {
+    let memory = RESERVE.swap(null_mut(), Ordering::AcqRel);
+    if memory.is_null() {
         return false;
     }
     // SAFETY: it was allocated with this layout, and only this thread got it from the swap.
-    unsafe { System.dealloc(found, SET_ASIDE) };
+    unsafe { System.dealloc(memory, RESERVE_LAYOUT) };
     true
 }
 
 // SAFETY: all memory comes from the system's allocator, which keeps the contract, and nothing here unwinds.
-unsafe impl GlobalAlloc for Reserved {
+unsafe impl GlobalAlloc for ReserveAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        let found = unsafe { System.alloc(layout) };
-        if !found.is_null() || !release(layout.size()) {
-            return found;
+        // SAFETY: the caller guarantees it.
+        let allocated = unsafe { System.alloc(layout) };
+        if !allocated.is_null() || !release(layout.size()) {
+            return allocated;
         }
         // SAFETY: the same.
         unsafe { System.alloc(layout) }
@@ -77,9 +77,9 @@ unsafe impl GlobalAlloc for Reserved {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
-        let found = unsafe { System.alloc_zeroed(layout) };
-        if !found.is_null() || !release(layout.size()) {
-            return found;
+        let allocated = unsafe { System.alloc_zeroed(layout) };
+        if !allocated.is_null() || !release(layout.size()) {
+            return allocated;
         }
         // SAFETY: the same.
         unsafe { System.alloc_zeroed(layout) }
@@ -87,11 +87,11 @@ unsafe impl GlobalAlloc for Reserved {
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as the caller promises.
-        let found = unsafe { System.realloc(memory, layout, size) };
-        if !found.is_null() || !release(size) {
-            return found;
+        let reallocated = unsafe { System.realloc(memory, layout, size) };
+        if !reallocated.is_null() || !release(size) {
+            return reallocated;
         }
-        // SAFETY: the same; where it failed, the memory is as it was.
+        // SAFETY: the same; after a failure the memory is unchanged.
         unsafe { System.realloc(memory, layout, size) }
     }
 

@@ -16,10 +16,10 @@ use crate::errors;
 use crate::reserve;
 
 /// Ctrl-C must be handled within 200 ms. A check takes the GIL, so it is not done at every interrupt check.
-const BETWEEN_SIGNALS: Duration = Duration::from_millis(40);
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(40);
 
 /// The interval between progress reports.
-pub(crate) const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
+pub(crate) const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 thread_local! {
     /// The stop flag of this thread's calls.
@@ -64,15 +64,15 @@ impl Stopper {
 
 /// Runs Python's signal handlers during long calls, and keeps the exceptions they raise.
 pub(crate) struct Signals {
-    state: Mutex<State>,
+    state: Mutex<SignalState>,
     on_progress: Option<Py<PyAny>>,
     is_stopped: Option<Arc<AtomicBool>>,
 }
 
-struct State {
-    asked: Instant,
-    reported: Instant,
-    raised: Option<PyErr>,
+struct SignalState {
+    last_check: Instant,
+    last_report: Instant,
+    exception: Option<PyErr>,
 }
 
 impl Signals {
@@ -86,26 +86,26 @@ impl Signals {
         let now = Instant::now();
         let is_stopped = STOPPER.with(|stopper| stopper.borrow().clone());
         Signals {
-            state: Mutex::new(State { asked: now, reported: now, raised: None }),
+            state: Mutex::new(SignalState { last_check: now, last_report: now, exception: None }),
             on_progress,
             is_stopped,
         }
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, SignalState> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Keeps a Python exception, and returns the core error that stops the work.
-    pub(crate) fn keep(&self, raised: PyErr) -> Error {
-        self.state().raised = Some(raised);
+    pub(crate) fn keep(&self, exception: PyErr) -> Error {
+        self.state().exception = Some(exception);
         Error::Interrupted
     }
 
     /// The exception for an error of the core; the kept Python exception, if that was the cause.
     pub(crate) fn error(&self, py: Python<'_>, error: Error, text: Option<&Text<'_>>) -> PyErr {
-        match self.state().raised.take() {
-            Some(raised) if error == Error::Interrupted => raised,
+        match self.state().exception.take() {
+            Some(exception) if error == Error::Interrupted => exception,
             None if error == Error::Interrupted => PyKeyboardInterrupt::new_err("stopped"),
             _ => errors::from_core(py, error, text),
         }
@@ -119,26 +119,26 @@ impl Interrupt for Signals {
         }
         {
             let mut state = self.state();
-            if state.raised.is_some() {
+            if state.exception.is_some() {
                 return Err(Error::Interrupted);
             }
-            if state.asked.elapsed() < BETWEEN_SIGNALS {
+            if state.last_check.elapsed() < SIGNAL_INTERVAL {
                 return Ok(());
             }
-            state.asked = Instant::now();
+            state.last_check = Instant::now();
         }
         // A handler may call back into digram, so no lock is held while it runs.
-        Python::attach(|py| py.check_signals()).map_err(|raised| self.keep(raised))
+        Python::attach(|py| py.check_signals()).map_err(|exception| self.keep(exception))
     }
 
-    fn progress(&self, done: u64, all: u64) {
+    fn progress(&self, done: u64, total: u64) {
         let Some(on_progress) = &self.on_progress else { return };
-        if self.state().reported.elapsed() < BETWEEN_REPORTS {
+        if self.state().last_report.elapsed() < REPORT_INTERVAL {
             return;
         }
-        self.state().reported = Instant::now();
-        if let Err(raised) = Python::attach(|py| on_progress.call1(py, (done, all))) {
-            self.keep(raised);
+        self.state().last_report = Instant::now();
+        if let Err(exception) = Python::attach(|py| on_progress.call1(py, (done, total))) {
+            self.keep(exception);
         }
     }
 }

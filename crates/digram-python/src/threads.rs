@@ -14,17 +14,17 @@ const VARIABLE: &str = "DIGRAM_THREADS";
 /// least 1.
 ///
 /// The variable is read each time, because a server may set it after the import.
-pub(crate) fn threads(py: Python<'_>, asked: Option<usize>) -> PyResult<usize> {
-    if let Some(asked) = asked {
-        return Ok(asked.max(1));
+pub(crate) fn threads(py: Python<'_>, requested: Option<usize>) -> PyResult<usize> {
+    if let Some(requested) = requested {
+        return Ok(requested.max(1));
     }
-    let Some(told) = env::var_os(VARIABLE).filter(|told| !told.is_empty()) else {
+    let Some(value) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) else {
         return Ok(available_threads());
     };
-    match told.to_str().map(|told| told.trim().parse::<usize>()) {
-        Some(Ok(told @ 1..)) => Ok(told),
+    match value.to_str().map(|value| value.trim().parse::<usize>()) {
+        Some(Ok(value @ 1..)) => Ok(value),
         _ => {
-            let shown: String = told.to_string_lossy().chars().take(80).collect();
+            let shown: String = value.to_string_lossy().chars().take(80).collect();
             let message =
                 format!("the environment variable {VARIABLE}={shown:?} is not a number of threads.");
             Err(errors::build(py, "OptionError", message, |places| {

@@ -13,9 +13,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::convert::{merges_to_python, tokens_to_python};
-use crate::counts::Held;
+use crate::counts::CountsArgument;
 use crate::errors;
-use crate::signals::{BETWEEN_REPORTS, Signals};
+use crate::signals::{REPORT_INTERVAL, Signals};
 use crate::tokenizer::Core;
 
 /// Forbidden results of merges: pairs of tokens, the bytes of tokens, and regexes that match whole
@@ -33,11 +33,13 @@ impl Forbidden {
         patterns: Vec<String>,
     ) -> PyResult<Self> {
         let signals = Signals::new();
-        let found = py.detach(|| digram::train::Forbidden::new(pairs, tokens, &patterns, &signals));
-        found.map(|found| Forbidden(Arc::new(found))).map_err(|error| signals.error(py, error, None))
+        let forbidden = py.detach(|| digram::train::Forbidden::new(pairs, tokens, &patterns, &signals));
+        forbidden
+            .map(|forbidden| Forbidden(Arc::new(forbidden)))
+            .map_err(|error| signals.error(py, error, None))
     }
 
-    /// Whether two tokens may not be merged.
+    /// Whether two tokens must not be merged.
     fn holds(&self, left: &[u8], right: &[u8]) -> bool {
         self.0.holds(left, right)
     }
@@ -73,7 +75,7 @@ impl MergeOptions {
             max_token_length,
             whole_characters,
             forbidden: forbid.map(|forbid| forbid.get().0.clone()).unwrap_or_default(),
-            ties: ties_named(base.py(), ties)?,
+            ties: parse_ties(base.py(), ties)?,
             round: Options::ROUND,
             runners_up,
         }))
@@ -81,10 +83,11 @@ impl MergeOptions {
 }
 
 /// A pair that was not merged: left id, right id, count.
-type Next = (u32, u32, u64);
+type RunnerUpTuple = (u32, u32, u64);
 
 /// Tokens, merges, counts, the runners-up of each merge, and the reason to stop.
-type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<Next>>, &'static str);
+type TrainResult<'py> =
+    (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<RunnerUpTuple>>, &'static str);
 
 /// Learns merges: (tokens, merges, counts, runners-up, reason to stop), with ids that start with
 /// the base.
@@ -95,23 +98,24 @@ type Trained<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Vec<N
 #[pyo3(signature = (counts, options, *, memory=None, journal=None, on_merge=None, on_progress=None))]
 pub(crate) fn train<'py>(
     py: Python<'py>,
-    counts: Held<'py>,
+    counts: CountsArgument<'py>,
     options: &Bound<'py, MergeOptions>,
     memory: Option<(u64, PathBuf)>,
     journal: Option<PathBuf>,
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
-) -> PyResult<Trained<'py>> {
+) -> PyResult<TrainResult<'py>> {
     let options = &options.get().0;
-    let opened = journal.map(|path| Journal::open(&path, options.base.tokens().len() as u32)).transpose();
-    let (mut journal, known) = opened
+    let journal_and_merges =
+        journal.map(|path| Journal::open(&path, options.base.tokens().len() as u32)).transpose();
+    let (mut journal, previous) = journal_and_merges
         .map_err(|error| errors::from_core(py, error, None))?
-        .map_or((None, Vec::new()), |(journal, known)| (Some(journal), known));
+        .map_or((None, Vec::new()), |(journal, previous)| (Some(journal), previous));
     let signals = Signals::new();
     let mut reporter = Reporter::new(on_merge, on_progress, &signals);
     let mut report = |learned: &Learned| {
         if let Some(journal) = &mut journal
-            && reporter.done >= known.len() as u64
+            && reporter.merge_count >= previous.len() as u64
         {
             journal.push(learned)?;
         }
@@ -119,19 +123,19 @@ pub(crate) fn train<'py>(
     };
     let pieces = counts.pieces();
     let limit = memory.as_ref().map(|(bytes, folder)| MemoryLimit { bytes: *bytes, folder });
-    let learned = py.detach(|| train_within(pieces, limit, options, &known, &mut report, &signals));
+    let result = py.detach(|| train_within(pieces, limit, options, &previous, &mut report, &signals));
     // Keep the merges learned before an error or an interruption too.
-    let synced = journal.as_mut().map_or(Ok(()), Journal::sync);
-    let trained = learned.and_then(|trained| synced.map(|()| trained));
+    let sync_result = journal.as_mut().map_or(Ok(()), Journal::sync);
+    let trained = result.and_then(|trained| sync_result.map(|()| trained));
     let trained = trained.map_err(|error| signals.error(py, error, None))?;
     let runners_up =
-        if options.runners_up == 0 { Vec::new() } else { trained.merges.iter().map(next).collect() };
+        if options.runners_up == 0 { Vec::new() } else { trained.merges.iter().map(runners_up).collect() };
     let (tokens, merges, counts, stop) = to_python(py, &trained)?;
     Ok((tokens, merges, counts, runners_up, stop))
 }
 
 /// Tokens, merges, counts, for each merge the number of its language, and the reason to stop.
-type TrainedFair<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Option<u32>>, &'static str);
+type FairResult<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<Option<u32>>, &'static str);
 
 /// Learns merges that are chosen for one language each: as `train`, and for each merge the number
 /// of its language, or none. `counts` has those of each language, and so have `dev` and `ratios`,
@@ -141,23 +145,23 @@ type TrainedFair<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<O
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
 pub(crate) fn train_fair<'py>(
     py: Python<'py>,
-    counts: Vec<Held<'py>>,
-    dev: Option<Vec<Held<'py>>>,
+    counts: Vec<CountsArgument<'py>>,
+    dev: Option<Vec<CountsArgument<'py>>>,
     options: &Bound<'py, MergeOptions>,
     global_merges: usize,
     ratios: Option<Vec<f64>>,
     window: Option<(usize, f64)>,
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
-) -> PyResult<TrainedFair<'py>> {
+) -> PyResult<FairResult<'py>> {
     let options = &options.get().0;
     let window = window.map(|(size, alpha)| Window { size, alpha });
     let fairness = Fairness { global_merges, ratios, window };
     let signals = Signals::new();
     let mut reporter = Reporter::new(on_merge, on_progress, &signals);
-    let pieces: Vec<_> = counts.iter().map(Held::pieces).collect();
-    let dev_pieces: Option<Vec<_>> = dev.as_ref().map(|dev| dev.iter().map(Held::pieces).collect());
-    let learned = py.detach(|| {
+    let pieces: Vec<_> = counts.iter().map(CountsArgument::pieces).collect();
+    let dev_pieces: Option<Vec<_>> = dev.as_ref().map(|dev| dev.iter().map(CountsArgument::pieces).collect());
+    let result = py.detach(|| {
         let counts =
             pieces.iter().map(|pieces| pieces.to_memory(&signals)).collect::<CoreResult<Vec<_>>>()?;
         let dev = dev_pieces.iter().flatten().map(|pieces| pieces.to_memory(&signals));
@@ -165,18 +169,18 @@ pub(crate) fn train_fair<'py>(
         let languages = counts
             .iter()
             .enumerate()
-            .map(|(number, counts)| Language { counts, dev: dev.get(number).map(|counts| &**counts) });
+            .map(|(index, counts)| Language { counts, dev: dev.get(index).map(|counts| &**counts) });
         let languages: Vec<_> = languages.collect();
         learn_fair(&languages, &fairness, options, &mut |learned| reporter.report(learned), &signals)
     });
-    let trained = learned.map_err(|error| signals.error(py, error, None))?;
+    let trained = result.map_err(|error| signals.error(py, error, None))?;
     let languages = trained.merges.iter().map(|learned| learned.language).collect();
     let (tokens, merges, counts, stop) = to_python(py, &trained)?;
     Ok((tokens, merges, counts, languages, stop))
 }
 
 /// Tokens, merges, counts, the ranks of merges that join words, and the reason to stop.
-type Joined<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<u32>, &'static str);
+type JoinResult<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<u32>, &'static str);
 
 /// Learns merges that join words, after the merges inside words: returns merges of both kinds in
 /// order. `words` splits the pretokens of `counts` into words and merges these; `word_counts` has
@@ -187,7 +191,7 @@ type Joined<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, Vec<u32>, 
 #[expect(clippy::too_many_arguments, reason = "the options of training, each named by the caller")]
 pub(crate) fn join_words<'py>(
     py: Python<'py>,
-    counts: Held<'py>,
+    counts: CountsArgument<'py>,
     words: &Bound<'py, Core>,
     word_counts: Vec<u64>,
     may_join: Vec<bool>,
@@ -198,8 +202,8 @@ pub(crate) fn join_words<'py>(
     ties: &str,
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
-) -> PyResult<Joined<'py>> {
-    let ties = ties_named(py, ties)?;
+) -> PyResult<JoinResult<'py>> {
+    let ties = parse_ties(py, ties)?;
     let options = JoinOptions { max_merges, min_frequency, max_token_length, whole_characters, ties };
     let signals = Signals::new();
     let mut reporter = Reporter::new(on_merge, on_progress, &signals);
@@ -207,16 +211,16 @@ pub(crate) fn join_words<'py>(
     let tokenizer = &*words.get().tokenizer;
     let words = WordMerges { tokenizer, counts: &word_counts, may_join: &may_join };
     let pieces = counts.pieces();
-    let joined = py.detach(|| {
+    let result = py.detach(|| {
         let counts = pieces.to_memory(&signals)?;
         digram::train::join_words(&counts, words, &options, &mut report, &signals)
     });
-    let joined = joined.map_err(|error| signals.error(py, error, None))?;
-    let tokens = tokens_to_python(py, &joined.tokens)?;
-    let merges: Vec<_> = joined.merges.iter().map(|learned| learned.merge).collect();
-    let counts = joined.merges.iter().map(|learned| learned.count).collect();
-    let ranks = (0..).zip(&joined.joins).filter(|(_, joins)| **joins).map(|(rank, _)| rank).collect();
-    Ok((tokens, merges_to_python(py, &merges)?, counts, ranks, stop_named(joined.stop)))
+    let result = result.map_err(|error| signals.error(py, error, None))?;
+    let tokens = tokens_to_python(py, &result.tokens)?;
+    let merges: Vec<_> = result.merges.iter().map(|learned| learned.merge).collect();
+    let counts = result.merges.iter().map(|learned| learned.count).collect();
+    let ranks = (0..).zip(&result.joins).filter(|(_, joins)| **joins).map(|(rank, _)| rank).collect();
+    Ok((tokens, merges_to_python(py, &merges)?, counts, ranks, stop_name(result.stop)))
 }
 
 /// The base of training: bytes or characters in the order of their ids, or a tokenizer.
@@ -231,7 +235,7 @@ fn base_of(base: &Bound<'_, PyAny>, with_bytes: bool) -> PyResult<Base> {
     Ok(if with_bytes { Base::CharsAndBytes(chars) } else { Base::Chars(chars) })
 }
 
-fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
+fn parse_ties(py: Python<'_>, name: &str) -> PyResult<Ties> {
     match name {
         "ids" => Ok(Ties::Ids),
         "first_seen" => Ok(Ties::FirstSeen),
@@ -241,7 +245,7 @@ fn ties_named(py: Python<'_>, name: &str) -> PyResult<Ties> {
     }
 }
 
-pub(crate) fn stop_named(stop: Stop) -> &'static str {
+pub(crate) fn stop_name(stop: Stop) -> &'static str {
     match stop {
         Stop::MaxMerges => "max_merges",
         Stop::MinFrequency => "min_frequency",
@@ -254,8 +258,8 @@ struct Reporter<'a> {
     on_merge: Option<Py<PyAny>>,
     on_progress: Option<Py<PyAny>>,
     signals: &'a Signals,
-    done: u64,
-    reported: Instant,
+    merge_count: u64,
+    last_report: Instant,
 }
 
 impl<'a> Reporter<'a> {
@@ -264,39 +268,39 @@ impl<'a> Reporter<'a> {
         on_progress: Option<Py<PyAny>>,
         signals: &'a Signals,
     ) -> Reporter<'a> {
-        Reporter { on_merge, on_progress, signals, done: 0, reported: Instant::now() }
+        Reporter { on_merge, on_progress, signals, merge_count: 0, last_report: Instant::now() }
     }
 
     fn report(&mut self, learned: &Learned) -> CoreResult<()> {
-        self.done += 1;
+        self.merge_count += 1;
         if let Some(on_merge) = &self.on_merge {
             let Learned { merge, count, language, .. } = learned;
-            let arguments = (merge.left, merge.right, merge.id, *count, next(learned), *language);
-            Python::attach(|py| on_merge.call1(py, arguments)).map_err(|raised| self.signals.keep(raised))?;
+            let arguments = (merge.left, merge.right, merge.id, *count, runners_up(learned), *language);
+            Python::attach(|py| on_merge.call1(py, arguments)).map_err(|error| self.signals.keep(error))?;
         }
         if let Some(on_progress) = &self.on_progress
-            && (self.done.is_multiple_of(1024) || self.reported.elapsed() >= BETWEEN_REPORTS)
+            && (self.merge_count.is_multiple_of(1024) || self.last_report.elapsed() >= REPORT_INTERVAL)
         {
-            self.reported = Instant::now();
-            let arguments = (self.done,);
+            self.last_report = Instant::now();
+            let arguments = (self.merge_count,);
             Python::attach(|py| on_progress.call1(py, arguments))
-                .map_err(|raised| self.signals.keep(raised))?;
+                .map_err(|error| self.signals.keep(error))?;
         }
         Ok(())
     }
 }
 
 /// Tokens, merges, counts, and the reason to stop.
-type Common<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, &'static str);
+type CommonResult<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<u64>, &'static str);
 
 /// The common results of training as Python values.
-fn to_python<'py>(py: Python<'py>, trained: &CoreTrained) -> PyResult<Common<'py>> {
+fn to_python<'py>(py: Python<'py>, trained: &CoreTrained) -> PyResult<CommonResult<'py>> {
     let tokens = tokens_to_python(py, &trained.tokens())?;
     let merges: Vec<_> = trained.merges.iter().map(|learned| learned.merge).collect();
     let counts = trained.merges.iter().map(|learned| learned.count).collect();
-    Ok((tokens, merges_to_python(py, &merges)?, counts, stop_named(trained.stop)))
+    Ok((tokens, merges_to_python(py, &merges)?, counts, stop_name(trained.stop)))
 }
 
-fn next(learned: &Learned) -> Vec<Next> {
+fn runners_up(learned: &Learned) -> Vec<RunnerUpTuple> {
     learned.runners_up.iter().map(|&RunnerUp { left, right, count }| (left, right, count)).collect()
 }

@@ -13,7 +13,7 @@ use crate::errors;
 ///
 /// A call may run signal handlers, which are foreign code. A handler that uses the same object would wait
 /// for the call that waits for the handler, so that is an error.
-pub(crate) struct InTurn<T> {
+pub(crate) struct SharedState<T> {
     state: Mutex<T>,
     /// The thread that owns the state, or 0.
     owner: AtomicUsize,
@@ -21,14 +21,14 @@ pub(crate) struct InTurn<T> {
     name: &'static str,
 }
 
-impl<T> InTurn<T> {
-    pub(crate) fn new(name: &'static str, state: T) -> InTurn<T> {
-        InTurn { state: Mutex::new(state), owner: AtomicUsize::new(0), name }
+impl<T> SharedState<T> {
+    pub(crate) fn new(name: &'static str, state: T) -> SharedState<T> {
+        SharedState { state: Mutex::new(state), owner: AtomicUsize::new(0), name }
     }
 
-    /// The state, as soon as no other thread has it. Releases the GIL while waiting, since the other thread
+    /// The state, when no other thread uses it. Releases the GIL while waiting, because the other thread
     /// may need it.
-    pub(crate) fn take(&self, py: Python<'_>) -> PyResult<Taken<'_, T>> {
+    pub(crate) fn take(&self, py: Python<'_>) -> PyResult<StateGuard<'_, T>> {
         let thread = this_thread();
         // Only this thread stores its own number.
         if self.owner.load(Ordering::Relaxed) == thread {
@@ -40,17 +40,17 @@ impl<T> InTurn<T> {
         }
         let state = self.state.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
         self.owner.store(thread, Ordering::Relaxed);
-        Ok(Taken { state, owner: &self.owner })
+        Ok(StateGuard { state, owner: &self.owner })
     }
 }
 
 /// The state, released when dropped.
-pub(crate) struct Taken<'a, T> {
+pub(crate) struct StateGuard<'a, T> {
     state: MutexGuard<'a, T>,
     owner: &'a AtomicUsize,
 }
 
-impl<T> Deref for Taken<'_, T> {
+impl<T> Deref for StateGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -58,13 +58,13 @@ impl<T> Deref for Taken<'_, T> {
     }
 }
 
-impl<T> DerefMut for Taken<'_, T> {
+impl<T> DerefMut for StateGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.state
     }
 }
 
-impl<T> Drop for Taken<'_, T> {
+impl<T> Drop for StateGuard<'_, T> {
     fn drop(&mut self) {
         // The lock is released after this.
         self.owner.store(0, Ordering::Relaxed);

@@ -28,9 +28,9 @@ impl WordSet {
         let bytes = convert::bytes_of(py, &texts)?;
         let threads = crate::threads::threads(py, threads)?;
         let signals = Signals::new();
-        let found = py.detach(|| self.words.find(&bytes, threads, &signals));
-        match found {
-            Ok(found) => Ok((found.words, found.known)),
+        let counts = py.detach(|| self.words.find(&bytes, threads, &signals));
+        match counts {
+            Ok(counts) => Ok((counts.words, counts.known)),
             Err(error) => Err(signals.error(py, error, None)),
         }
     }

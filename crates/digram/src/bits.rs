@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 /// near cache where the exact set would not.
 #[derive(Clone)]
 pub(crate) struct BitFilter {
-    /// A power of two of them.
+    /// The number of words is a power of two.
     words: Vec<u64>,
 }
 
@@ -76,22 +76,23 @@ impl BloomFilter {
     }
 
     pub(crate) fn insert(&mut self, hash: u64) {
-        let place = self.place(hash);
-        self.words[place] |= BloomFilter::two(hash);
+        let index = self.word_index(hash);
+        self.words[index] |= BloomFilter::mask(hash);
     }
 
     #[inline]
     pub(crate) fn may_contain(&self, hash: u64) -> bool {
-        self.words[self.place(hash)] & BloomFilter::two(hash) == BloomFilter::two(hash)
+        self.words[self.word_index(hash)] & BloomFilter::mask(hash) == BloomFilter::mask(hash)
     }
 
     #[inline]
-    fn place(&self, hash: u64) -> usize {
+    fn word_index(&self, hash: u64) -> usize {
         (hash >> BloomFilter::IN_WORD) as usize & (self.words.len() - 1)
     }
 
     #[inline]
-    fn two(hash: u64) -> u64 {
+    /// The two bits of a hash within its word.
+    fn mask(hash: u64) -> u64 {
         1 << (hash % 64) | 1 << (hash / 64 % 64)
     }
 }
@@ -100,13 +101,13 @@ impl BloomFilter {
 pub(crate) struct AsciiPairs(Box<[u128; 128]>);
 
 impl AsciiPairs {
-    /// The pairs for which `is` returns true.
-    pub(crate) fn of(is: impl Fn(u8, u8) -> bool) -> AsciiPairs {
-        let after = |before: u8| {
-            let held = (0..128).filter(|&after| is(before, after));
-            held.fold(0, |bits, after| bits | 1 << after)
+    /// The pairs for which `contains` returns true.
+    pub(crate) fn of(contains: impl Fn(u8, u8) -> bool) -> AsciiPairs {
+        let row = |before: u8| {
+            let members = (0..128).filter(|&after| contains(before, after));
+            members.fold(0, |bits, after| bits | 1 << after)
         };
-        AsciiPairs(Box::new(std::array::from_fn(|before| after(before as u8))))
+        AsciiPairs(Box::new(std::array::from_fn(|before| row(before as u8))))
     }
 
     /// Whether the set contains a pair; `None` if one of the characters is not ASCII.
@@ -134,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_told_apart_by_order() {
+    fn the_order_of_a_pair_matters() {
         let pairs = AsciiPairs::of(|before, after| before < after);
         assert_eq!(
             [pairs.has(0, 127), pairs.has(127, 0), pairs.has(5, 5)],
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_that_were_put_in_are_held_and_few_others() {
+    fn a_bloom_filter_has_no_false_negatives_and_few_false_positives() {
         let hash = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_right(32);
         for count in [0, 1, 1 << 17, 99_744, 199_742] {
             let mut hashes = BloomFilter::new(count as usize);

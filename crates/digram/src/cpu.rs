@@ -33,13 +33,13 @@ impl SimdLevel {
         SimdLevel::available()[0]
     }
 
-    /// Runs `make` with [`SimdLevel::best`] fixed to this level on the current thread.
+    /// Runs `call` with [`SimdLevel::best`] fixed to this level on the current thread.
     #[cfg(test)]
-    pub(crate) fn force<R>(self, make: impl FnOnce() -> R) -> R {
-        let before = FORCED.replace(Some(self));
-        let made = make();
-        FORCED.set(before);
-        made
+    pub(crate) fn force<R>(self, call: impl FnOnce() -> R) -> R {
+        let previous = FORCED.replace(Some(self));
+        let result = call();
+        FORCED.set(previous);
+        result
     }
 
     /// All levels that this processor supports, the best first.
@@ -51,8 +51,8 @@ impl SimdLevel {
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
         {
-            let has_more = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
-            let best = if has_more { &[SimdLevel::Avx512][..] } else { &[] };
+            let has_avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            let best = if has_avx512 { &[SimdLevel::Avx512][..] } else { &[] };
             return [best, &[SimdLevel::Avx2, SimdLevel::Plain]].concat();
         }
         vec![SimdLevel::Plain]
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_is_forced_for_a_while() {
+    fn a_level_is_forced_during_a_call() {
         for simd in SimdLevel::available() {
             assert_eq!(
                 simd.force(|| (

@@ -27,7 +27,7 @@ pub enum Error {
     },
     /// An id is not in the vocabulary.
     TokenId {
-        /// Its place among the ids that were given.
+        /// Its index in the list of ids.
         index: usize,
         /// The id.
         id: u32,
@@ -67,7 +67,7 @@ pub enum Error {
     TooManyPretokens,
     /// A checkpoint does not belong to this run.
     Checkpoint {
-        /// Where they differ.
+        /// The difference.
         reason: String,
     },
     /// The system could not read or write a file.
@@ -83,7 +83,7 @@ pub enum Error {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// Where, in bytes.
+        /// The offset of the damage, in bytes.
         offset: u64,
         /// What is wrong there.
         reason: String,
@@ -130,8 +130,8 @@ impl fmt::Display for Error {
             Error::Pattern { pattern, reason } => {
                 // A pattern can be any length; an error message should not.
                 let shown: String = pattern.chars().take(80).collect();
-                let dots = if shown.len() < pattern.len() { "…" } else { "" };
-                write!(f, "pattern {shown:?}{dots}: {reason}")
+                let ellipsis = if shown.len() < pattern.len() { "…" } else { "" };
+                write!(f, "pattern {shown:?}{ellipsis}: {reason}")
             }
             Error::Vocabulary { reason }
             | Error::Option { reason }

@@ -9,10 +9,10 @@ use crate::vocabulary::{TokenId, Vocabulary};
 /// The number of pretokens looked up together; the bits of a word mark the misses.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// The start of pretoken `number` of consecutive pretokens that begin at `start`.
+/// The start of pretoken `index` of consecutive pretokens that begin at `start`.
 #[inline(always)]
-pub(crate) fn start_of(number: usize, start: usize, ends: &[usize]) -> usize {
-    if number == 0 { start } else { ends[number - 1] }
+pub(crate) fn start_of(index: usize, start: usize, ends: &[usize]) -> usize {
+    if index == 0 { start } else { ends[index - 1] }
 }
 
 /// An index from bytes to ids, optimized for pretokens.
@@ -26,7 +26,7 @@ pub(crate) fn start_of(number: usize, start: usize, ends: &[usize]) -> usize {
 /// keys of up to 7 bytes, five per line: selecting without a branch took more instructions than the nearer
 /// cache saved.
 pub(crate) struct TokenIndex {
-    lines: Box<[Line]>,
+    lines: Box<[IndexLine]>,
     /// The number of tokens in the lines.
     keys: usize,
     long: HashMap<Box<[u8]>, TokenId>,
@@ -36,28 +36,29 @@ pub(crate) struct TokenIndex {
 /// Three keys with their ids, in one cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line {
-    keys: [TokenKey; Line::KEYS],
+struct IndexLine {
+    keys: [TokenKey; IndexLine::KEYS],
     /// The ids, and last a flag that is set if keys of this line overflowed to the next one.
-    ids: [TokenId; Line::KEYS + 1],
+    ids: [TokenId; IndexLine::KEYS + 1],
 }
 
-const _: () = assert!(size_of::<Line>() == 64);
+const _: () = assert!(size_of::<IndexLine>() == 64);
 
-impl Line {
+impl IndexLine {
     const KEYS: usize = 3;
-    const FREE: Line = Line { keys: [TokenKey::NONE; Line::KEYS], ids: [0; Line::KEYS + 1] };
+    const FREE: IndexLine =
+        IndexLine { keys: [TokenKey::NONE; IndexLine::KEYS], ids: [0; IndexLine::KEYS + 1] };
 
     fn is_full(&self) -> bool {
-        self.ids[Line::KEYS] != 0
+        self.ids[IndexLine::KEYS] != 0
     }
 
     /// The id of a key, and whether it is in this line. Branch-free, because the position of the key is
     /// unpredictable.
     #[inline(always)]
     fn get(&self, key: TokenKey) -> (TokenId, bool) {
-        let same = |at: usize| TokenId::from(self.keys[at] == key);
-        let (first, second, third) = (same(0), same(1), same(2));
+        let matches = |index: usize| TokenId::from(self.keys[index] == key);
+        let (first, second, third) = (matches(0), matches(1), matches(2));
         let id = (first * self.ids[0]) | (second * self.ids[1]) | (third * self.ids[2]);
         (id, first | second | third == 1)
     }
@@ -106,7 +107,7 @@ impl TokenIndex {
 
     fn with_capacity(tokens: usize) -> TokenIndex {
         let lines = (tokens / 2).next_power_of_two();
-        let lines = vec![Line::FREE; lines].into();
+        let lines = vec![IndexLine::FREE; lines].into();
         TokenIndex { lines, keys: 0, long: HashMap::new(), seeds: seeds() }
     }
 
@@ -114,13 +115,13 @@ impl TokenIndex {
     fn add(&mut self, text: &[u8], start: usize, end: usize, id: TokenId) -> bool {
         let key = TokenKey::new(text, start, end);
         if key.is_long() {
-            let long = self.long.len();
+            let previous_len = self.long.len();
             self.long.entry(text[start..end].into()).or_insert(id);
-            return self.long.len() > long;
+            return self.long.len() > previous_len;
         }
-        let mut at = self.place(key);
+        let mut line_index = self.line_index(key);
         loop {
-            let line = &mut self.lines[at];
+            let line = &mut self.lines[line_index];
             if line.get(key).1 {
                 return false;
             }
@@ -129,8 +130,8 @@ impl TokenIndex {
                 self.keys += 1;
                 return true;
             }
-            line.ids[Line::KEYS] = 1;
-            at = (at + 1) & (self.lines.len() - 1);
+            line.ids[IndexLine::KEYS] = 1;
+            line_index = (line_index + 1) & (self.lines.len() - 1);
         }
     }
 
@@ -146,30 +147,30 @@ impl TokenIndex {
         match TokenKey::new(text, start, end) {
             TokenKey::NONE => None,
             key if key.is_long() => self.long.get(&text[start..end]).copied(),
-            key => self.find(key, self.place(key)),
+            key => self.find(key, self.line_index(key)),
         }
     }
 
     /// Prefetches the line of `text[start..end]`.
     #[inline]
     pub(crate) fn prefetch(&self, text: &[u8], start: usize, end: usize) {
-        prefetch(&self.lines[self.place(TokenKey::new(text, start, end))]);
+        prefetch(&self.lines[self.line_index(TokenKey::new(text, start, end))]);
     }
 
-    fn find(&self, key: TokenKey, mut at: usize) -> Option<TokenId> {
+    fn find(&self, key: TokenKey, mut line_index: usize) -> Option<TokenId> {
         loop {
-            let line = &self.lines[at];
+            let line = &self.lines[line_index];
             match line.get(key) {
                 (id, true) => return Some(id),
                 _ if !line.is_full() => return None,
-                _ => at = (at + 1) & (self.lines.len() - 1),
+                _ => line_index = (line_index + 1) & (self.lines.len() - 1),
             }
         }
     }
 
     /// The line of a key.
     #[inline]
-    fn place(&self, key: TokenKey) -> usize {
+    fn line_index(&self, key: TokenKey) -> usize {
         key.hash(self.seeds) as usize & (self.lines.len() - 1)
     }
 }
@@ -242,12 +243,12 @@ pub(crate) fn sixteen_bytes(text: &[u8], start: usize) -> u128 {
         // SAFETY: 16 bytes from `start` on are in the text.
         u128::from_le(unsafe { text.as_ptr().add(start).cast::<u128>().read_unaligned() })
     } else {
-        near_the_end(text, start)
+        sixteen_bytes_near_end(text, start)
     }
 }
 
 #[cold]
-fn near_the_end(text: &[u8], start: usize) -> u128 {
+fn sixteen_bytes_near_end(text: &[u8], start: usize) -> u128 {
     let mut bytes = [0; 16];
     let rest = &text[start..];
     bytes[..rest.len()].copy_from_slice(rest);
@@ -259,9 +260,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_tokens_share_a_place_in_all_indexes() {
-        // The first eight bytes are the number that all keys were once mixed with: multiplied with
-        // nothing, each went to the same line, and twenty thousand took seconds.
+    fn random_seeds_spread_colliding_tokens() {
+        // The first eight bytes are a constant that an earlier hash combined with each key: the product
+        // was 0, all tokens had the same line, and twenty thousand of them took seconds.
         let texts: Vec<Vec<u8>> = (0..20_000u32)
             .map(|number| [&0x9e37_79b9_7f4a_7c15u64.to_le_bytes()[..], &number.to_le_bytes()].concat())
             .collect();

@@ -10,8 +10,8 @@ pub trait Interrupt {
     /// returns it.
     fn check(&self) -> Result<()>;
 
-    /// Reports progress: `_done` of `_all` units. Only operations that know their total size call this.
-    fn progress(&self, _done: u64, _all: u64) {}
+    /// Reports progress: `_done` of `_total` units. Only operations that know their total size call this.
+    fn progress(&self, _done: u64, _total: u64) {}
 }
 
 /// Never interrupts.
@@ -24,12 +24,12 @@ impl Interrupt for Never {
     }
 }
 
-/// Bytes, places or rows processed between two checks. They take 0.1 ms or more; a check that reads the
+/// The number of bytes, positions or rows processed between two checks. They take 0.1 ms or more; a check that reads the
 /// clock takes a thousandth of that.
 pub(crate) const CHECK_INTERVAL: usize = 1 << 16;
 
 /// The fixed cost of starting a text, expressed in bytes of text.
-const OF_TEXT: usize = 32;
+const TEXT_COST: usize = 32;
 
 /// Calls [`Interrupt::check`] once per fixed amount of work.
 ///
@@ -55,7 +55,7 @@ impl<'w> Pacer<'w> {
     /// Records that one of several texts was processed. Even an empty text has a cost.
     #[inline]
     pub(crate) fn after_text(&mut self, text: &[u8]) -> Result<()> {
-        self.after(text.len() + OF_TEXT)
+        self.after(text.len() + TEXT_COST)
     }
 
     /// Records `work` more units.
@@ -66,28 +66,28 @@ impl<'w> Pacer<'w> {
             return Ok(());
         }
         self.left = self.every;
-        ask(self.interrupt)
+        check_interrupt(self.interrupt)
     }
 }
 
 /// A separate function, so that the counter stays in a register in the calling loop.
 #[cold]
 #[inline(never)]
-fn ask(interrupt: &dyn Interrupt) -> Result<()> {
+fn check_interrupt(interrupt: &dyn Interrupt) -> Result<()> {
     interrupt.check()
 }
 
-/// The first of these places for which `is` returns true.
+/// The first of these positions for which `predicate` returns true.
 pub(crate) fn find_first(
-    places: Range<usize>,
+    positions: Range<usize>,
     interrupt: &dyn Interrupt,
-    is: impl Fn(usize) -> bool,
+    predicate: impl Fn(usize) -> bool,
 ) -> Result<Option<usize>> {
-    let mut start = places.start;
-    while start < places.end {
-        let end = places.end.min(start.saturating_add(CHECK_INTERVAL));
-        if let Some(found) = (start..end).find(|&at| is(at)) {
-            return Ok(Some(found));
+    let mut start = positions.start;
+    while start < positions.end {
+        let end = positions.end.min(start.saturating_add(CHECK_INTERVAL));
+        if let Some(position) = (start..end).find(|&position| predicate(position)) {
+            return Ok(Some(position));
         }
         start = end;
         interrupt.check()?;
@@ -95,17 +95,17 @@ pub(crate) fn find_first(
     Ok(None)
 }
 
-/// The last of these places for which `is` returns true.
+/// The last of these positions for which `predicate` returns true.
 pub(crate) fn find_last(
-    places: Range<usize>,
+    positions: Range<usize>,
     interrupt: &dyn Interrupt,
-    is: impl Fn(usize) -> bool,
+    predicate: impl Fn(usize) -> bool,
 ) -> Result<Option<usize>> {
-    let mut end = places.end;
-    while places.start < end {
-        let start = places.start.max(end.saturating_sub(CHECK_INTERVAL));
-        if let Some(found) = (start..end).rev().find(|&at| is(at)) {
-            return Ok(Some(found));
+    let mut end = positions.end;
+    while positions.start < end {
+        let start = positions.start.max(end.saturating_sub(CHECK_INTERVAL));
+        if let Some(position) = (start..end).rev().find(|&position| predicate(position)) {
+            return Ok(Some(position));
         }
         end = start;
         interrupt.check()?;
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_watch_is_asked_each_time_so_much_was_done() {
+    fn the_interrupt_is_checked_once_per_interval() {
         struct CountingInterrupt(std::cell::Cell<usize>);
         impl Interrupt for CountingInterrupt {
             fn check(&self) -> Result<()> {
@@ -126,14 +126,14 @@ mod tests {
                 Ok(())
             }
         }
-        let asked = |every, work: &[usize]| {
+        let checks = |every, work: &[usize]| {
             let interrupt = CountingInterrupt(Default::default());
             let mut pacer = Pacer::every(every, &interrupt);
             work.iter().for_each(|&work| pacer.after(work).unwrap());
             interrupt.0.get()
         };
-        assert_eq!(asked(3, &[1; 8]), 2);
-        assert_eq!(asked(3, &[2, 2, 2, 2]), 2);
-        assert_eq!(asked(3, &[100, usize::MAX, 0, 2]), 2);
+        assert_eq!(checks(3, &[1; 8]), 2);
+        assert_eq!(checks(3, &[2, 2, 2, 2]), 2);
+        assert_eq!(checks(3, &[100, usize::MAX, 0, 2]), 2);
     }
 }

@@ -19,7 +19,7 @@
 //! # Ok::<(), digram::Error>(())
 //! ```
 //!
-//! The modules build on each other in one line: [`error`], [`memory`], [`interrupt`], [`parallel`],
+//! Each module imports only modules before it in this list: [`error`], [`memory`], [`interrupt`], [`parallel`],
 //! [`vocabulary`], [`merges`], [`events`], [`special`], [`ranks`], [`model`], [`pretokenize`], [`count`],
 //! [`encode`], [`tokenizer`], [`train`]. The crate prints nothing. Its only global state is the number of
 //! processors and the amount of memory that all tokenizers keep for later calls. It starts no thread that

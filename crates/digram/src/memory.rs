@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 const SLACK: usize = 33 << 20;
 
 /// Allocations below this size are not checked; the slack covers them.
-const LITTLE: usize = 1 << 20;
+const MIN_CHECKED: usize = 1 << 20;
 
 /// Checks that `bytes` bytes, plus the slack, can be allocated now.
 ///
@@ -31,21 +31,21 @@ pub(crate) fn saturating_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The number of threads, at most `wanted`, that can be started with the address space available.
+/// The number of threads, at most `requested`, that can be started with the address space available.
 ///
 /// Starting a thread maps its stack and an allocator arena, and the process aborts if that fails, no matter
 /// how much memory is free inside existing mappings. So this probes for new mappings, and for all threads
 /// at once: probing for each thread alone would count the same address space several times.
-pub(crate) fn affordable_threads(wanted: usize) -> usize {
-    let mut threads = wanted;
-    while threads > 0 && !can_map(threads.saturating_mul(OF_THREAD).saturating_add(SLACK)) {
+pub(crate) fn affordable_threads(requested: usize) -> usize {
+    let mut threads = requested;
+    while threads > 0 && !can_map(threads.saturating_mul(THREAD_ADDRESS_SPACE).saturating_add(SLACK)) {
         threads = threads * 3 / 4;
     }
     threads
 }
 
 /// Address space of one thread: its stack, and the arena that glibc's allocator reserves for it.
-const OF_THREAD: usize = (2 << 20) + if usize::BITS < 64 { 1 << 20 } else { 64 << 20 };
+const THREAD_ADDRESS_SPACE: usize = (2 << 20) + if usize::BITS < 64 { 1 << 20 } else { 64 << 20 };
 
 /// Whether `bytes` bytes of address space can be mapped.
 fn can_map(bytes: usize) -> bool {
@@ -53,36 +53,36 @@ fn can_map(bytes: usize) -> bool {
     {
         use libc::{MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_NONE, mmap, munmap};
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-        // SAFETY: the mapping is new, at an address chosen by the system, and is unmapped at once.
+        // SAFETY: the mapping is new, at an address chosen by the system, and is unmapped immediately.
         unsafe {
-            let found = mmap(std::ptr::null_mut(), bytes, PROT_NONE, flags, -1, 0);
-            found != MAP_FAILED && munmap(found, bytes) == 0
+            let address = mmap(std::ptr::null_mut(), bytes, PROT_NONE, flags, -1, 0);
+            address != MAP_FAILED && munmap(address, bytes) == 0
         }
     }
     #[cfg(not(unix))]
     check_available(bytes).is_ok()
 }
 
-/// Reserves capacity for `more` additional items, or returns [`Error::Memory`].
+/// Reserves capacity for `additional` more items, or returns [`Error::Memory`].
 #[inline]
-pub fn try_reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
-    if items.capacity() - items.len() >= more { Ok(()) } else { grow(items, more) }
+pub fn try_reserve<T>(items: &mut Vec<T>, additional: usize) -> Result<()> {
+    if items.capacity() - items.len() >= additional { Ok(()) } else { grow(items, additional) }
 }
 
 #[cold]
-fn grow<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
+fn grow<T>(items: &mut Vec<T>, additional: usize) -> Result<()> {
     // `Vec` at least doubles when it grows.
-    let bytes = more.max(items.capacity()).saturating_mul(size_of::<T>());
-    items.try_reserve(more).map_err(|_| Error::Memory { bytes })?;
+    let bytes = additional.max(items.capacity()).saturating_mul(size_of::<T>());
+    items.try_reserve(additional).map_err(|_| Error::Memory { bytes })?;
     prefer_large_pages(items);
-    if items.capacity() * size_of::<T>() >= LITTLE { check_available(0) } else { Ok(()) }
+    if items.capacity() * size_of::<T>() >= MIN_CHECKED { check_available(0) } else { Ok(()) }
 }
 
-/// Reserves memory for about `more` items that are likely to come, if they are many and there is memory for
+/// Reserves memory for about `additional` likely items, if they are many and there is memory for
 /// them. A list that grows step by step would be moved several times.
-pub(crate) fn reserve_hint<T>(items: &mut Vec<T>, more: usize) {
-    let bytes = more.saturating_mul(size_of::<T>());
-    if bytes >= LARGE && check_available(bytes).is_ok() && items.try_reserve_exact(more).is_ok() {
+pub(crate) fn reserve_hint<T>(items: &mut Vec<T>, additional: usize) {
+    let bytes = additional.saturating_mul(size_of::<T>());
+    if bytes >= LARGE && check_available(bytes).is_ok() && items.try_reserve_exact(additional).is_ok() {
         prefer_large_pages(items);
     }
 }
@@ -106,13 +106,13 @@ pub(crate) const LARGE_PAGE: usize = 2 << 20;
 pub(crate) fn advise_large_pages(start: *mut u8, bytes: usize) {
     #[cfg(target_os = "linux")]
     {
-        let first = start.map_addr(|address| address.next_multiple_of(LARGE_PAGE));
-        let left = (start.addr() + bytes).saturating_sub(first.addr()) / LARGE_PAGE * LARGE_PAGE;
-        if left > 0 {
+        let first_page = start.map_addr(|address| address.next_multiple_of(LARGE_PAGE));
+        let length = (start.addr() + bytes).saturating_sub(first_page.addr()) / LARGE_PAGE * LARGE_PAGE;
+        if length > 0 {
             // SAFETY: the pages are inside the memory. A system without large pages refuses, which changes
             // nothing.
             unsafe {
-                libc::madvise(first.cast(), left, libc::MADV_HUGEPAGE);
+                libc::madvise(first_page.cast(), length, libc::MADV_HUGEPAGE);
             }
         }
     }
@@ -134,13 +134,13 @@ pub fn try_push<T: Ord>(queue: &mut BinaryHeap<T>, item: T) -> Result<()> {
 fn grow_queue<T: Ord>(queue: &mut BinaryHeap<T>) -> Result<()> {
     let bytes = queue.capacity() * size_of::<T>();
     queue.try_reserve(1).map_err(|_| Error::Memory { bytes })?;
-    if queue.capacity() * size_of::<T>() >= LITTLE { check_available(0) } else { Ok(()) }
+    if queue.capacity() * size_of::<T>() >= MIN_CHECKED { check_available(0) } else { Ok(()) }
 }
 
 /// A list of `count` copies of `item`, or [`Error::Memory`].
 pub fn try_filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
     let bytes = count.saturating_mul(size_of::<T>());
-    if bytes >= LITTLE {
+    if bytes >= MIN_CHECKED {
         check_available(bytes)?;
     }
     Ok(vec![item; count])
@@ -148,13 +148,13 @@ pub fn try_filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
 
 /// Collects an iterator into a list, or returns [`Error::Memory`].
 pub fn try_collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
-    let mut all = Vec::new();
-    try_reserve(&mut all, items.size_hint().0)?;
+    let mut result = Vec::new();
+    try_reserve(&mut result, items.size_hint().0)?;
     for item in items {
-        try_reserve(&mut all, 1)?;
-        all.push(item);
+        try_reserve(&mut result, 1)?;
+        result.push(item);
     }
-    Ok(all)
+    Ok(result)
 }
 
 #[cfg(test)]
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_machine_has_is_an_error() {
+    fn impossible_allocations_are_errors() {
         let maximum = isize::MAX as usize;
         assert_eq!(check_available(0), Ok(()));
         assert_eq!(check_available(maximum), Err(Error::Memory { bytes: maximum }));
@@ -177,13 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_reserves_what_is_large_and_can_be_had() {
+    fn a_hint_reserves_large_lists_if_memory_is_available() {
         for (hint, reserved) in [(LARGE / 4 - 1, false), (LARGE / 4, true), (isize::MAX as usize, false)] {
             let mut list = vec![1u32];
             reserve_hint(&mut list, hint);
             assert!(list == [1] && (list.capacity() > hint) == reserved, "{hint}: {}", list.capacity());
         }
-        // A list of any length and place keeps its items when its pages change.
+        // A list of any length and address keeps its items when its pages change.
         let mut list: Vec<u32> = Vec::new();
         for number in 0..3 * LARGE as u32 {
             try_reserve(&mut list, 1).unwrap();

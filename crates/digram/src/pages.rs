@@ -1,7 +1,7 @@
-//! Large arrays whose memory comes from the system in large pages where it gives them.
+//! Large arrays in large pages, if the system provides them.
 //!
-//! A table of megabytes that is read in no order costs a miss of the processor's page tables for each
-//! read, and a fault of the system for each page at first: with pages of 2 MiB both hardly count.
+//! Random access to a table of megabytes costs a TLB miss for each read, and a page fault for each page
+//! at first. With pages of 2 MiB both are negligible.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -13,7 +13,7 @@ use crate::memory::{self, LARGE_PAGE};
 /// Smaller arrays have ordinary memory.
 const LARGE: usize = 1 << 20;
 
-/// Types of which bytes that are all zero are a value.
+/// Types for which all bytes zero is a valid value.
 ///
 /// # Safety
 ///
@@ -22,7 +22,7 @@ pub(crate) unsafe trait Zero: Copy {
     const ZERO: Self;
 }
 
-/// An array of zeros at first, whose length does not change.
+/// An array of constant length that is initially zero.
 pub(crate) struct Pages<T> {
     items: NonNull<T>,
     len: usize,
@@ -30,14 +30,14 @@ pub(crate) struct Pages<T> {
 }
 
 enum Owner<T> {
-    /// The array is the contents of a list.
+    /// The array is the buffer of a `Vec` with this capacity.
     List(PhantomData<Vec<T>>, usize),
-    /// The array is in a mapping of its own: where that begins, and its length in bytes.
+    /// The array is in a memory mapping of its own: its start and its length in bytes.
     #[cfg(unix)]
     Mapping(*mut libc::c_void, usize),
 }
 
-// SAFETY: it owns its items as a list does.
+// SAFETY: it owns its items, as `Vec` does.
 unsafe impl<T: Send> Send for Pages<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Pages<T> {}
@@ -61,22 +61,22 @@ impl<T: Zero> Pages<T> {
     #[cfg(unix)]
     fn mapped(len: usize, bytes: usize) -> Option<Pages<T>> {
         use libc::{MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap};
-        let whole = bytes.checked_add(LARGE_PAGE)?;
+        let mapping_len = bytes.checked_add(LARGE_PAGE)?;
         let flags = MAP_PRIVATE | MAP_ANONYMOUS;
-        // SAFETY: a new mapping, wherever the system puts it.
-        let start = unsafe { mmap(std::ptr::null_mut(), whole, PROT_READ | PROT_WRITE, flags, -1, 0) };
+        // SAFETY: a new mapping, at an address chosen by the system.
+        let start = unsafe { mmap(std::ptr::null_mut(), mapping_len, PROT_READ | PROT_WRITE, flags, -1, 0) };
         if start == MAP_FAILED {
             return None;
         }
         let aligned = start.map_addr(|address| address.next_multiple_of(LARGE_PAGE));
         memory::advise_large_pages(aligned.cast(), bytes);
         let items = NonNull::new(aligned.cast::<T>())?;
-        Some(Pages { items, len, owner: Owner::Mapping(start, whole) })
+        Some(Pages { items, len, owner: Owner::Mapping(start, mapping_len) })
     }
 }
 
 impl<T> Default for Pages<T> {
-    /// An array of no items.
+    /// An empty array.
     fn default() -> Pages<T> {
         Pages { items: NonNull::dangling(), len: 0, owner: Owner::List(PhantomData, 0) }
     }
@@ -87,7 +87,7 @@ impl<T> Deref for Pages<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: there are as many items, which were zero at first, a value.
+        // SAFETY: there are `len` items, and zero, their initial value, is valid.
         unsafe { std::slice::from_raw_parts(self.items.as_ptr(), self.len) }
     }
 }
@@ -95,7 +95,7 @@ impl<T> Deref for Pages<T> {
 impl<T> DerefMut for Pages<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and nobody else has them.
+        // SAFETY: as above, and the borrow is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.items.as_ptr(), self.len) }
     }
 }
@@ -103,11 +103,11 @@ impl<T> DerefMut for Pages<T> {
 impl<T> Drop for Pages<T> {
     fn drop(&mut self) {
         match self.owner {
-            // SAFETY: these are the parts of the list that it was.
+            // SAFETY: pointer and capacity are those of the original `Vec`.
             Owner::List(_, capacity) => unsafe {
                 drop(Vec::from_raw_parts(self.items.as_ptr(), 0, capacity));
             },
-            // SAFETY: the mapping is this array's alone.
+            // SAFETY: only this array uses the mapping.
             #[cfg(unix)]
             Owner::Mapping(start, bytes) => unsafe {
                 libc::munmap(start, bytes);
@@ -120,18 +120,18 @@ impl<T> Drop for Pages<T> {
 mod tests {
     use super::*;
 
-    // SAFETY: as it says.
+    // SAFETY: the bytes of `ZERO` are zero.
     unsafe impl Zero for u64 {
         const ZERO: u64 = 0;
     }
 
     #[test]
-    fn arrays_are_zero_and_hold_what_is_written() {
+    fn arrays_are_initially_zero_and_store_values() {
         for len in [0, 1, 1000, (LARGE / 8) - 1, LARGE / 8, 3 * LARGE_PAGE / 8 + 7] {
             let mut pages = Pages::<u64>::zeroed(len).unwrap();
             assert_eq!((pages.len(), pages.iter().sum::<u64>()), (len, 0));
-            pages.iter_mut().enumerate().for_each(|(at, item)| *item = at as u64);
-            assert!(pages.iter().enumerate().all(|(at, &item)| item == at as u64));
+            pages.iter_mut().enumerate().for_each(|(index, item)| *item = index as u64);
+            assert!(pages.iter().enumerate().all(|(index, &item)| item == index as u64));
         }
         let bytes = usize::MAX;
         assert!(matches!(Pages::<u64>::zeroed(bytes), Err(Error::Memory { .. })));

@@ -77,21 +77,21 @@ pub(crate) fn items_in_parallel<S, R: Send>(
     let is_stop = |result: &ItemResult<R>| matches!(result, Err((_, Error::Interrupted)));
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
-    let done = memory::try_collect((0..tasks).map(|_| None)).map_err(|error| (0, error))?;
-    let done: Mutex<Vec<Option<ItemResult<R>>>> = Mutex::new(done);
+    let results = memory::try_collect((0..tasks).map(|_| None)).map_err(|error| (0, error))?;
+    let results: Mutex<Vec<Option<ItemResult<R>>>> = Mutex::new(results);
     let run = |mut state: S, interrupt: &dyn Interrupt| {
         loop {
             let task = next.fetch_add(1, Ordering::Relaxed);
             if task >= tasks {
                 break;
             }
-            let asked = interrupt.check().map_err(|error| (0, error));
-            let result = asked.and_then(|()| work(&mut state, task, interrupt));
+            let check = interrupt.check().map_err(|error| (0, error));
+            let result = check.and_then(|()| work(&mut state, task, interrupt));
             let failed = result.is_err();
             if is_stop(&result) {
                 stop.store(true, Ordering::Relaxed);
             }
-            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner())[task] = Some(result);
+            results.lock().unwrap_or_else(|poisoned| poisoned.into_inner())[task] = Some(result);
             if failed {
                 // All earlier tasks have been started already, and later ones are not needed.
                 next.fetch_max(tasks, Ordering::Relaxed);
@@ -99,7 +99,7 @@ pub(crate) fn items_in_parallel<S, R: Send>(
             }
         }
     };
-    let own = state().map_err(|error| (0, error))?;
+    let own_state = state().map_err(|error| (0, error))?;
     std::thread::scope(|scope| {
         for _ in 0..memory::affordable_threads(threads.min(tasks).saturating_sub(1)) {
             let help = || state().map_or((), |state| run(state, &StopFlag(&stop)));
@@ -107,15 +107,15 @@ pub(crate) fn items_in_parallel<S, R: Send>(
                 break;
             }
         }
-        run(own, interrupt);
+        run(own_state, interrupt);
     });
-    let done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let mut done: Vec<ItemResult<R>> = done.into_iter().flatten().collect();
+    let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut results: Vec<ItemResult<R>> = results.into_iter().flatten().collect();
     // Stopped threads report `Interrupted` too; report the cause instead.
-    if let Some(cause) = done.iter().position(|result| result.is_err() && !is_stop(result)) {
-        done.swap(0, cause);
+    if let Some(cause) = results.iter().position(|result| result.is_err() && !is_stop(result)) {
+        results.swap(0, cause);
     }
-    done.into_iter().collect()
+    results.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -142,36 +142,36 @@ mod tests {
     }
 
     #[test]
-    fn after_an_error_no_task_is_begun() {
-        let begun = AtomicUsize::new(0);
+    fn after_an_error_no_task_starts() {
+        let started = AtomicUsize::new(0);
         let work = |_: &mut (), task, _: &dyn Interrupt| {
-            begun.fetch_add(1, Ordering::Relaxed);
+            started.fetch_add(1, Ordering::Relaxed);
             if task == 7 { Err((70, Error::Internal { reason: "no".into() })) } else { Ok(()) }
         };
         let failed = items_in_parallel(1, 50, &Never, || Ok(()), work);
         assert_eq!(failed, Err((70, Error::Internal { reason: "no".into() })));
-        assert_eq!(begun.into_inner(), 8);
+        assert_eq!(started.into_inner(), 8);
     }
 
     #[test]
-    fn an_error_keeps_its_index_where_another_task_was_stopped() {
-        let wrong = || Error::Internal { reason: "wrong".into() };
-        // Each thread has begun its task before either ends.
-        let both = std::sync::Barrier::new(2);
+    fn an_error_keeps_its_index_if_another_task_is_interrupted() {
+        let failure = || Error::Internal { reason: "wrong".into() };
+        // Each thread starts its task before either task ends.
+        let barrier = std::sync::Barrier::new(2);
         let work = |_: &mut (), task, _: &dyn Interrupt| {
-            both.wait();
-            Err::<(), _>(if task == 0 { (3, Error::Interrupted) } else { (8, wrong()) })
+            barrier.wait();
+            Err::<(), _>(if task == 0 { (3, Error::Interrupted) } else { (8, failure()) })
         };
         let failed = items_in_parallel(2, 2, &Never, || Ok(()), work);
-        assert_eq!(failed, Err((8, wrong())));
+        assert_eq!(failed, Err((8, failure())));
     }
 
     #[test]
-    fn shares_hold_each_item_once() {
+    fn ranges_contain_each_item_once() {
         for (items, threads) in [(0, 1), (0, 3), (1, 2), (17, 1), (17, 2), (100, 3), (5, usize::MAX)] {
-            let shares = task_ranges(items, threads);
-            assert!(shares.iter().cloned().flatten().eq(0..items), "{items} on {threads}");
-            assert!(threads > 1 || shares.len() <= 1);
+            let ranges = task_ranges(items, threads);
+            assert!(ranges.iter().cloned().flatten().eq(0..items), "{items} on {threads}");
+            assert!(threads > 1 || ranges.len() <= 1);
         }
     }
 }

@@ -38,11 +38,11 @@ impl SpecialTokens {
         if texts.first() == Some(&"") {
             return fail("a special token is empty.".into());
         }
-        if let Some(twice) = texts.windows(2).find(|pair| pair[0] == pair[1]) {
-            return fail(format!("the special token {:?} is there twice.", twice[0]));
+        if let Some(duplicates) = texts.windows(2).find(|pair| pair[0] == pair[1]) {
+            return fail(format!("the special token {:?} is there twice.", duplicates[0]));
         }
-        if let Some(twice) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
-            return fail(format!("two special tokens have the id {}.", twice[0]));
+        if let Some(duplicates) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+            return fail(format!("two special tokens have the id {}.", duplicates[0]));
         }
         let finder = (!tokens.is_empty())
             .then(|| {
@@ -62,7 +62,7 @@ impl SpecialTokens {
         &self.tokens
     }
 
-    /// Whether an id is one of theirs.
+    /// Whether an id is that of a special token.
     #[inline]
     pub fn has(&self, id: TokenId) -> bool {
         // Their ids are usually above all others, so the first comparison decides most calls.
@@ -78,7 +78,7 @@ impl SpecialTokens {
     /// and end in bytes, and the token.
     pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<(usize, usize, &(String, TokenId))> {
         let input = aho_corasick::Input::new(text).range(from..);
-        let found = self.finder.as_ref()?.find(input)?;
-        Some((found.start(), found.end(), &self.tokens[found.pattern().as_usize()]))
+        let special_match = self.finder.as_ref()?.find(input)?;
+        Some((special_match.start(), special_match.end(), &self.tokens[special_match.pattern().as_usize()]))
     }
 }

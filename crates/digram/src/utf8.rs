@@ -25,14 +25,14 @@ pub(crate) fn decode(text: &[u8]) -> (Option<char>, usize) {
     }
 }
 
-/// As [`decode`] of a text from `at` on, in fewer instructions if it is not the end of the text.
+/// As [`decode`] of a text from `offset` on, in fewer instructions if it is not the end of the text.
 #[inline(always)]
-pub(crate) fn decode_at(text: &[u8], at: usize) -> (Option<char>, usize) {
-    if at as isize <= text.len() as isize - 4 {
-        // SAFETY: four bytes from there on are in the text.
-        let four = u32::from_be(unsafe { text.as_ptr().add(at).cast::<u32>().read_unaligned() });
-        if four & 0xf0c0_c000 == 0xe080_8000 {
-            let code = four >> 12 & 0xf000 | four >> 10 & 0xfc0 | four >> 8 & 0x3f;
+pub(crate) fn decode_at(text: &[u8], offset: usize) -> (Option<char>, usize) {
+    if offset as isize <= text.len() as isize - 4 {
+        // SAFETY: four bytes from `offset` on are in the text.
+        let word = u32::from_be(unsafe { text.as_ptr().add(offset).cast::<u32>().read_unaligned() });
+        if word & 0xf0c0_c000 == 0xe080_8000 {
+            let code = word >> 12 & 0xf000 | word >> 10 & 0xfc0 | word >> 8 & 0x3f;
             // Neither an overlong form nor a surrogate.
             if code >= 0x800 && code & 0xf800 != 0xd800 {
                 // SAFETY: it is a character.
@@ -40,7 +40,7 @@ pub(crate) fn decode_at(text: &[u8], at: usize) -> (Option<char>, usize) {
             }
         }
     }
-    decode(&text[at..])
+    decode(&text[offset..])
 }
 
 /// Whether a byte is a continuation byte.
@@ -49,28 +49,29 @@ pub(crate) fn is_inside(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// The last offset up to `at` that is not inside a character, nor inside invalid bytes that one U+FFFD
+/// The last offset up to `offset` that is not inside a character, nor inside invalid bytes that one U+FFFD
 /// replaces.
-pub(crate) fn character_until(text: &[u8], at: usize) -> usize {
+pub(crate) fn character_until(text: &[u8], offset: usize) -> usize {
     // A byte that can start a character is never inside one.
-    let begin = (1..=3).filter_map(|back| at.checked_sub(back)).find(|&begin| text[begin] >= 0xc0);
-    match begin {
-        Some(begin) if at < text.len() && begin + decode(&text[begin..]).1 > at => begin,
-        _ => at,
+    let start =
+        (1..=3).filter_map(|distance| offset.checked_sub(distance)).find(|&start| text[start] >= 0xc0);
+    match start {
+        Some(start) if offset < text.len() && start + decode(&text[start..]).1 > offset => start,
+        _ => offset,
     }
 }
 
 /// The length of `text` without an incomplete character at its end.
 pub(crate) fn complete(text: &[u8]) -> usize {
-    let last = text.iter().rev().take(3).position(|&byte| !is_inside(byte));
-    let Some(behind) = last else { return text.len() };
-    let begun = match text[text.len() - 1 - behind] {
-        0xf0..=0xf4 => behind < 3,
-        0xe0..=0xef => behind < 2,
-        0xc2..=0xdf => behind < 1,
+    let first_byte = text.iter().rev().take(3).position(|&byte| !is_inside(byte));
+    let Some(continuation) = first_byte else { return text.len() };
+    let is_incomplete = match text[text.len() - 1 - continuation] {
+        0xf0..=0xf4 => continuation < 3,
+        0xe0..=0xef => continuation < 2,
+        0xc2..=0xdf => continuation < 1,
         _ => false,
     };
-    if begun { text.len() - 1 - behind } else { text.len() }
+    if is_incomplete { text.len() - 1 - continuation } else { text.len() }
 }
 
 /// Whether the token of two parts contains no partial character next to other bytes: it consists of whole
@@ -90,12 +91,12 @@ pub(crate) fn keeps_characters(left: &[u8], right: &[u8]) -> bool {
 
 /// Whether `bytes` is a proper part of the UTF-8 form of a single character.
 fn is_piece(bytes: &[u8]) -> bool {
-    let is_begun = || match std::str::from_utf8(bytes) {
+    let is_prefix = || match std::str::from_utf8(bytes) {
         Ok(_) => false,
         Err(error) => error.valid_up_to() == 0 && error.error_len().is_none(),
     };
     // Up to three continuation bytes can follow the first byte of a character.
-    bytes.len() <= 3 && bytes.iter().all(|&byte| is_inside(byte)) || is_begun()
+    bytes.len() <= 3 && bytes.iter().all(|&byte| is_inside(byte)) || is_prefix()
 }
 
 #[cfg(test)]
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_four_bytes_are_read_as_by_bstr() {
+    fn any_four_bytes_are_decoded_as_by_bstr() {
         let edges = [
             0, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec,
             0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_what_stands_inside_a_character() {
+    fn pieces_are_the_proper_parts_of_characters() {
         let mut pieces = std::collections::HashSet::new();
         for c in '\0'..=char::MAX {
             let mut buffer = [0; 4];
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_begun_at_the_end_is_not_complete() {
+    fn an_incomplete_character_at_the_end_is_excluded() {
         for c in ['a', 'é', '語', '😀'] {
             let text = format!("x{c}");
             for end in 1..text.len() {

@@ -53,8 +53,8 @@ impl Vocabulary {
     /// match the bytes, or if there are more than 2^21.
     pub fn from_ends(bytes: Vec<u8>, mut ends: Vec<u32>) -> Result<Vocabulary> {
         ends.insert(0, 0);
-        let rising = ends.windows(2).all(|pair| pair[0] <= pair[1]);
-        if !rising || ends.last().map(|&end| end as usize) != Some(bytes.len()) {
+        let is_ascending = ends.windows(2).all(|pair| pair[0] <= pair[1]);
+        if !is_ascending || ends.last().map(|&end| end as usize) != Some(bytes.len()) {
             return Err(Error::Vocabulary { reason: "the tokens do not end where their bytes do.".into() });
         }
         if ends.len() > MAX_VOCAB_SIZE + 1 {
@@ -86,31 +86,31 @@ impl Vocabulary {
         (&self.bytes, &self.ends[1..])
     }
 
-    /// These tokens and `more`, in ascending order of ids, which must be free.
-    pub(crate) fn with(&self, more: &[(TokenId, &[u8])]) -> Result<Vocabulary> {
-        let longer: usize = more.iter().map(|(_, token)| token.len()).sum();
-        let size = more.last().map_or(0, |(id, _)| *id as usize + 1).max(self.size());
-        if u32::try_from(self.bytes.len() + longer).is_err() {
+    /// These tokens and `added`, in ascending order of ids, which must be free.
+    pub(crate) fn with(&self, added: &[(TokenId, &[u8])]) -> Result<Vocabulary> {
+        let added_len: usize = added.iter().map(|(_, token)| token.len()).sum();
+        let size = added.last().map_or(0, |(id, _)| *id as usize + 1).max(self.size());
+        if u32::try_from(self.bytes.len() + added_len).is_err() {
             return Err(Error::Limit { reason: "the tokens together are longer than 4 GiB.".into() });
         }
-        let mut bytes = Vec::with_capacity(self.bytes.len() + longer);
+        let mut bytes = Vec::with_capacity(self.bytes.len() + added_len);
         let mut ends = Vec::with_capacity(size);
-        let mut added = 0;
-        let mut more = more.iter().peekable();
+        let mut shift = 0;
+        let mut added = added.iter().peekable();
         while ends.len() < size {
-            if let Some((_, token)) = more.next_if(|(id, _)| *id as usize == ends.len()) {
+            if let Some((_, token)) = added.next_if(|(id, _)| *id as usize == ends.len()) {
                 bytes.extend_from_slice(token);
-                added += token.len() as u32;
+                shift += token.len() as u32;
                 ends.push(bytes.len() as u32);
                 continue;
             }
             // Copy all tokens up to the next added one at once.
-            let (from, to) = (ends.len(), more.peek().map_or(size, |(id, _)| *id as usize));
-            let known = from.min(self.size())..to.min(self.size());
+            let (from, to) = (ends.len(), added.peek().map_or(size, |(id, _)| *id as usize));
+            let copied = from.min(self.size())..to.min(self.size());
             bytes.extend_from_slice(
-                &self.bytes[self.ends[known.start] as usize..self.ends[known.end] as usize],
+                &self.bytes[self.ends[copied.start] as usize..self.ends[copied.end] as usize],
             );
-            ends.extend(self.ends[known.start + 1..=known.end].iter().map(|end| end + added));
+            ends.extend(self.ends[copied.start + 1..=copied.end].iter().map(|end| end + shift));
             ends.resize(to, bytes.len() as u32);
         }
         Vocabulary::from_ends(bytes, ends)?.with_empty(self.empty)
@@ -152,18 +152,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_without_bytes_is_no_hole() {
+    fn an_empty_token_is_not_a_hole() {
         let vocabulary = Vocabulary::new([Some("a"), Some(""), None]).unwrap();
         assert_eq!((vocabulary.size(), vocabulary.token_count(), vocabulary.empty()), (3, 2, Some(1)));
         assert_eq!((vocabulary.get(1), vocabulary.get(2)), (Some(&b""[..]), None));
         assert_eq!(vocabulary.iter().collect::<Vec<_>>(), [(0, &b"a"[..])]);
-        let more = vocabulary.with(&[(2, b"b")]).unwrap();
-        assert_eq!((more.get(1), more.get(2), more.token_count()), (Some(&b""[..]), Some(&b"b"[..]), 3));
+        let extended = vocabulary.with(&[(2, b"b")]).unwrap();
+        assert_eq!(
+            (extended.get(1), extended.get(2), extended.token_count()),
+            (Some(&b""[..]), Some(&b"b"[..]), 3)
+        );
         assert!(Vocabulary::new([Some(""), Some("")]).is_err());
     }
 
     #[test]
-    fn a_hole_has_no_bytes_and_counts_as_none() {
+    fn a_hole_is_not_a_token() {
         let vocabulary = Vocabulary::new([Some("a"), None, Some("b")]).unwrap();
         assert_eq!((vocabulary.size(), vocabulary.token_count()), (3, 2));
         assert_eq!((vocabulary.get(1), vocabulary.get(2), vocabulary.get(3)), (None, Some(&b"b"[..]), None));

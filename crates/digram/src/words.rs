@@ -8,7 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::parallel::in_parallel;
 use crate::utf8;
 
-/// The text of one task, in bytes.
+/// The size of the text of one task, in bytes.
 const TASK_BYTES: usize = 1 << 20;
 
 /// A set of words.
@@ -28,7 +28,7 @@ pub struct WordCounts {
 impl WordSet {
     /// A set of the given words.
     pub fn new<T: AsRef<[u8]>>(words: &[T]) -> WordSet {
-        let words: Vec<_> = zip(0.., words).map(|(number, word)| (number, word.as_ref())).collect();
+        let words: Vec<_> = zip(0.., words).map(|(index, word)| (index, word.as_ref())).collect();
         WordSet { index: TokenIndex::new(&words) }
     }
 
@@ -44,65 +44,65 @@ impl WordSet {
     ) -> Result<WordCounts> {
         let tasks = tasks(texts);
         let state = || [(0, 0); AT_ONCE];
-        let found = in_parallel(threads, tasks.len(), interrupt, state, |places, task, _| {
+        let counts = in_parallel(threads, tasks.len(), interrupt, state, |ranges, task, _| {
             let texts = tasks[task].iter();
-            Ok(texts.map(|text| self.find_in(text, places)).fold(WordCounts::default(), WordCounts::and))
+            Ok(texts.map(|text| self.find_in(text, ranges)).fold(WordCounts::default(), WordCounts::plus))
         })?;
-        Ok(found.into_iter().fold(WordCounts::default(), WordCounts::and))
+        Ok(counts.into_iter().fold(WordCounts::default(), WordCounts::plus))
     }
 
-    /// Finds some words first and then looks all of them up together, so that their cache misses overlap.
-    fn find_in(&self, text: &[u8], places: &mut [(usize, usize); AT_ONCE]) -> WordCounts {
-        let mut found = WordCounts::default();
-        let mut at = 0;
+    /// Looks up groups of words together, so that their cache misses overlap.
+    fn find_in(&self, text: &[u8], ranges: &mut [(usize, usize); AT_ONCE]) -> WordCounts {
+        let mut counts = WordCounts::default();
+        let mut offset = 0;
         loop {
-            let mut many = 0;
-            while many < AT_ONCE
-                && let Some((start, end)) = next_word(text, at)
+            let mut len = 0;
+            while len < AT_ONCE
+                && let Some((start, end)) = next_word(text, offset)
             {
                 self.index.prefetch(text, start, end);
-                places[many] = (start, end);
-                (many, at) = (many + 1, end);
+                ranges[len] = (start, end);
+                (len, offset) = (len + 1, end);
             }
-            let known = |&&(start, end): &&(usize, usize)| self.index.get_in(text, start, end).is_some();
-            found.words += many as u64;
-            found.known += places[..many].iter().filter(known).count() as u64;
-            if many < AT_ONCE {
-                return found;
+            let is_known = |&&(start, end): &&(usize, usize)| self.index.get_in(text, start, end).is_some();
+            counts.words += len as u64;
+            counts.known += ranges[..len].iter().filter(is_known).count() as u64;
+            if len < AT_ONCE {
+                return counts;
             }
         }
     }
 }
 
 impl WordCounts {
-    fn and(self, other: WordCounts) -> WordCounts {
+    fn plus(self, other: WordCounts) -> WordCounts {
         WordCounts { words: self.words + other.words, known: self.known + other.known }
     }
 }
 
-/// The start and end of the next word at or after `at`, which is not inside a word.
+/// The start and end of the next word at or after `offset`, which is not inside a word.
 #[inline]
-fn next_word(text: &[u8], mut at: usize) -> Option<(usize, usize)> {
-    while at < text.len() {
-        match space_at(text, at) {
+fn next_word(text: &[u8], mut offset: usize) -> Option<(usize, usize)> {
+    while offset < text.len() {
+        match space_at(text, offset) {
             0 => break,
-            len => at += len,
+            len => offset += len,
         }
     }
-    let start = at;
-    while at < text.len() && space_at(text, at) == 0 {
-        at += 1;
+    let start = offset;
+    while offset < text.len() && space_at(text, offset) == 0 {
+        offset += 1;
     }
-    (start < at).then_some((start, at))
+    (start < offset).then_some((start, offset))
 }
 
-/// The length in bytes of the white space character at `at`; 0 if there is none. No white space starts with
+/// The length in bytes of the white space character at `offset`; 0 if there is none. No white space starts with
 /// a continuation byte.
 #[inline(always)]
-fn space_at(text: &[u8], at: usize) -> usize {
-    match text[at] {
+fn space_at(text: &[u8], offset: usize) -> usize {
+    match text[offset] {
         b'\t'..=b'\r' | b' ' => 1,
-        0xc2 | 0xe1..=0xe3 => match utf8::decode(&text[at..]) {
+        0xc2 | 0xe1..=0xe3 => match utf8::decode(&text[offset..]) {
             (Some(c), len) if c.is_whitespace() => len,
             _ => 0,
         },
@@ -134,7 +134,7 @@ fn tasks<T: AsRef<[u8]>>(texts: &[T]) -> Vec<Vec<&[u8]>> {
 fn first_space(text: &[u8], from: usize) -> usize {
     let after = text.get(from..).unwrap_or_default();
     let space = after.iter().position(|byte| matches!(byte, b' ' | b'\n'));
-    space.map_or(text.len(), |at| from + at)
+    space.map_or(text.len(), |offset| from + offset)
 }
 
 #[cfg(test)]
@@ -147,24 +147,24 @@ mod tests {
     use super::*;
     use crate::Never;
 
-    /// Character by character.
+    /// Counts character by character.
     fn naive(texts: &[Vec<u8>], words: &[Vec<u8>]) -> WordCounts {
         let known: HashSet<&[u8]> = words.iter().map(|word| &word[..]).collect();
-        let mut found = WordCounts::default();
+        let mut counts = WordCounts::default();
         for text in texts {
             let spaces = text.char_indices().filter(|(_, _, c)| c.is_whitespace());
             let mut start = 0;
-            for (at, after) in spaces.map(|(at, after, _)| (at, after)).chain([(text.len(), 0)]) {
-                found.words += u64::from(start < at);
-                found.known += u64::from(start < at && known.contains(&text[start..at]));
+            for (offset, after) in spaces.map(|(offset, after, _)| (offset, after)).chain([(text.len(), 0)]) {
+                counts.words += u64::from(start < offset);
+                counts.known += u64::from(start < offset && known.contains(&text[start..offset]));
                 start = after;
             }
         }
-        found
+        counts
     }
 
     #[test]
-    fn all_white_space_is_known_and_nothing_else() {
+    fn white_space_is_that_of_unicode() {
         for c in '\0'..=char::MAX {
             let text = format!("{c}a");
             let len = if c.is_whitespace() { c.len_utf8() } else { 0 };
@@ -173,18 +173,18 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_the_same_in_parts() {
+    fn a_long_text_has_the_same_counts_in_parts() {
         let words = [b"low".to_vec(), b"lowest of all words".to_vec(), b"sixteen-and-more-of-them".to_vec()];
         let long = b"low lowest\nsixteen-and-more-of-them\xc2\xa0low".repeat(100_000);
         let texts = [long, vec![b'a'; 3 << 20], b"low".to_vec()];
         assert!(tasks(&texts).len() > 4);
-        let found = WordSet::new(&words).find(&texts, 3, &Never).expect("nothing stops it");
-        assert_eq!(found, naive(&texts, &words));
+        let counts = WordSet::new(&words).find(&texts, 3, &Never).expect("nothing stops it");
+        assert_eq!(counts, naive(&texts, &words));
     }
 
     proptest! {
         #[test]
-        fn words_are_found_as_character_by_character(
+        fn words_are_those_found_character_by_character(
             texts in prop::collection::vec(
                 prop::collection::vec(prop::sample::select(vec![
                     &b"a"[..], b"b", b" ", b"\n", b"\xc2", b"\xa0", b"\xe2\x80", b"\x83", b"\xe3\x80\x80", b"\xf0",
@@ -196,8 +196,8 @@ mod tests {
         ) {
             let texts: Vec<Vec<u8>> = texts.iter().map(|pieces| pieces.concat()).collect();
             let words: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
-            let found = WordSet::new(&words).find(&texts, 1, &Never).expect("nothing stops it");
-            prop_assert_eq!(found, naive(&texts, &words));
+            let counts = WordSet::new(&words).find(&texts, 1, &Never).expect("nothing stops it");
+            prop_assert_eq!(counts, naive(&texts, &words));
         }
     }
 }

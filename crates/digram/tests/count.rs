@@ -195,7 +195,7 @@ proptest! {
             prop_assert_eq!(&*found, &expected);
         }
         // What they hold in memory is known before they are there.
-        prop_assert_eq!((joined.held(), joined.in_memory()), (0, found.held()));
+        prop_assert_eq!((joined.memory_in_use(), joined.in_memory()), (0, found.memory_in_use()));
         prop_assert_eq!(
             (joined.distinct(), joined.distinct_bytes()), (found.distinct(), found.distinct_bytes())
         );

@@ -151,7 +151,7 @@ impl Pieces for Elsewhere<'_> {
         self.counts.distinct_bytes()
     }
 
-    fn held(&self) -> u64 {
+    fn memory_in_use(&self) -> u64 {
         0
     }
 

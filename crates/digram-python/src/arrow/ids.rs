@@ -22,7 +22,7 @@ pub(crate) struct ArrowIds {
 }
 
 impl ArrowIds {
-    /// Makes it from all ids and the offset of the end of each text, with a zero before the first.
+    /// Builds it from all ids and the offset of the end of each text, with a zero before the first.
     pub(crate) fn new(ids: Vec<u32>, offsets: Vec<u64>) -> ArrowIds {
         let len = offsets.len();
         // Offsets are far below 2^63, so as signed numbers they are the same bytes.
@@ -38,7 +38,7 @@ impl ArrowIds {
         (ids.values(), self.lists.value_offsets())
     }
 
-    fn exported(&self, py: Python<'_>) -> PyResult<(FFI_ArrowArray, FFI_ArrowSchema)> {
+    fn export(&self, py: Python<'_>) -> PyResult<(FFI_ArrowArray, FFI_ArrowSchema)> {
         to_ffi(&self.lists.to_data()).map_err(|error| errors::raise(py, "InternalError", error.to_string()))
     }
 }
@@ -51,7 +51,7 @@ impl ArrowIds {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        PyCapsule::new_with_value(py, self.exported(py)?.1, SCHEMA)
+        PyCapsule::new_with_value(py, self.export(py)?.1, SCHEMA)
     }
 
     /// The array. A requested type is ignored, as the protocol allows; the caller converts.
@@ -62,7 +62,7 @@ impl ArrowIds {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         _ = requested_schema;
-        let (array, schema) = self.exported(py)?;
+        let (array, schema) = self.export(py)?;
         let schema = PyCapsule::new_with_value(py, schema, SCHEMA)?;
         Ok((schema, PyCapsule::new_with_value(py, array, ARRAY)?))
     }

@@ -22,7 +22,7 @@ use pyo3::types::{PyCapsule, PyCapsuleMethods};
 use crate::errors;
 
 pub(crate) use ids::ArrowIds;
-pub(crate) use strings::{Strings, Unfit};
+pub(crate) use strings::{ColumnError, Strings};
 pub(crate) use texts::ArrowTexts;
 
 pub(crate) const SCHEMA: &CStr = c"arrow_schema";
@@ -73,18 +73,18 @@ pub(crate) fn arrow_data(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Op
     let (schema, array) = unsafe {
         (FFI_ArrowSchema::from_raw(schema.as_ptr().cast()), FFI_ArrowArray::from_raw(array.as_ptr().cast()))
     };
-    let taken = guarded(|| {
+    let imported = guarded(|| {
         let field = Field::try_from(&schema)?;
         // SAFETY: the protocol requires the producer to describe the array correctly.
         let array = unsafe { from_ffi(array, &schema) }?;
         Ok(ArrowData::Array(make_array(array), field))
     });
-    taken.map(Some).map_err(|error| unreadable(py, &error))
+    imported.map(Some).map_err(|error| unreadable(py, &error))
 }
 
 /// Turns panics into errors: importing panics if an array does not have the layout of its type.
-fn guarded<T>(take: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
-    catch_unwind(AssertUnwindSafe(take)).unwrap_or_else(|_| {
+fn guarded<T>(import: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
+    catch_unwind(AssertUnwindSafe(import)).unwrap_or_else(|_| {
         Err(ArrowError::CDataInterface("an array does not have the layout of its type".into()))
     })
 }

@@ -14,10 +14,10 @@ pub(crate) struct Strings {
 
 /// The reason why a column has no readable texts.
 #[derive(Debug)]
-pub(crate) enum Unfit {
-    /// It is of another type.
+pub(crate) enum ColumnError {
+    /// The column has another type.
     Type,
-    /// It is invalid, with Arrow's message.
+    /// The column is invalid, with Arrow's message.
     Damaged(String),
 }
 
@@ -32,10 +32,10 @@ impl Strings {
 
     /// Validates the whole column: offsets ascend and are within the bytes, views and keys are
     /// valid, and strings are UTF-8. Later code does not check again.
-    pub(crate) fn new(array: &ArrayRef) -> Result<Strings, Unfit> {
+    pub(crate) fn new(array: &ArrayRef) -> Result<Strings, ColumnError> {
         let texts = array.as_any_dictionary_opt().map_or(array, |dictionary| dictionary.values());
-        let get = getter(texts.data_type()).ok_or(Unfit::Type)?;
-        array.to_data().validate_full().map_err(|error| Unfit::Damaged(error.to_string()))?;
+        let get = getter(texts.data_type()).ok_or(ColumnError::Type)?;
+        array.to_data().validate_full().map_err(|error| ColumnError::Damaged(error.to_string()))?;
         if let Some(dictionary) = array.as_any_dictionary_opt() {
             // The keys of null rows need not be valid.
             let keys = if dictionary.values().is_empty() {

@@ -7,33 +7,33 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::{ArrowData, Strings, Unfit, arrow_data, next, unreadable};
+use super::{ArrowData, ColumnError, Strings, arrow_data, next, unreadable};
 use crate::errors;
 use crate::objects::bytes;
-use crate::turn::InTurn;
+use crate::turn::SharedState;
 
 /// The approximate number of bytes that a Python string takes in addition to its text.
-const PER_TEXT: usize = 64;
+const TEXT_OVERHEAD: usize = 64;
 
 /// The texts of a column; see the stub.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct ArrowTexts {
-    state: InTurn<State>,
+    state: SharedState<ReadState>,
 }
 
-struct State {
+struct ReadState {
     /// The source of further rows, and the name of the column, in parts if it is nested.
     rows: ArrowData,
     column: Vec<String>,
     /// The current rows, and the index of the next one.
-    current: Option<Rows>,
+    current: Option<ColumnRows>,
     next_row: usize,
 }
 
 /// The column in some rows.
-struct Rows {
+struct ColumnRows {
     /// The structs that contain it: if one of these is null, so is the text.
-    within: Vec<ArrayRef>,
+    parents: Vec<ArrayRef>,
     texts: Strings,
     len: usize,
 }
@@ -56,30 +56,30 @@ impl ArrowTexts {
         check(py, &field, &column)?;
         let current = match &rows {
             ArrowData::Stream(_) => None,
-            ArrowData::Array(array, _) => Some(Rows::of(py, array, &column)?),
+            ArrowData::Array(array, _) => Some(ColumnRows::of(py, array, &column)?),
         };
         Ok(ArrowTexts {
-            state: InTurn::new("reader of Arrow data", State { rows, column, current, next_row: 0 }),
+            state: SharedState::new("reader of Arrow data", ReadState { rows, column, current, next_row: 0 }),
         })
     }
 
     /// The next texts, with None for a null, of about `size` bytes in total; None at the end.
     fn next<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Option<Bound<'py, PyList>>> {
-        let mut taken = self.state.take(py)?;
-        let state = &mut *taken;
+        let mut guard = self.state.take(py)?;
+        let state = &mut *guard;
         loop {
             if let Some(rows) = state.current.as_ref().filter(|rows| state.next_row < rows.len) {
                 let texts = PyList::empty(py);
-                let mut bytes_held = 0;
-                while state.next_row < rows.len && bytes_held < size {
+                let mut size_so_far = 0;
+                while state.next_row < rows.len && size_so_far < size {
                     match rows.text(state.next_row) {
                         Some(text) => {
                             texts.append(bytes(py, text)?)?;
-                            bytes_held += text.len();
+                            size_so_far += text.len();
                         }
                         None => texts.append(py.None())?,
                     }
-                    bytes_held += PER_TEXT;
+                    size_so_far += TEXT_OVERHEAD;
                     state.next_row += 1;
                 }
                 return Ok(Some(texts));
@@ -90,58 +90,60 @@ impl ArrowTexts {
             let ArrowData::Stream(stream) = &mut state.rows else { return Ok(None) };
             match next(py, stream)? {
                 None => return Ok(None),
-                Some(array) => state.current = Some(Rows::of(py, &array, &state.column)?),
+                Some(array) => state.current = Some(ColumnRows::of(py, &array, &state.column)?),
             }
         }
     }
 }
 
-impl Rows {
+impl ColumnRows {
     /// `check` has verified that the column exists, and its type.
-    fn of(py: Python<'_>, array: &ArrayRef, column: &[String]) -> PyResult<Rows> {
-        let mut within = Vec::new();
+    fn of(py: Python<'_>, array: &ArrayRef, column: &[String]) -> PyResult<ColumnRows> {
+        let mut parents = Vec::new();
         let mut inner = array.clone();
         for name in column {
             let next =
                 inner.as_struct().column_by_name(name).expect("`check` verified that it exists").clone();
-            within.push(inner);
+            parents.push(inner);
             inner = next;
         }
         let texts = py.detach(|| match Strings::new(&inner) {
             _ if inner.len() != array.len() => {
                 Err(format!("a column has {} rows, but its table has {}", inner.len(), array.len()))
             }
-            Err(Unfit::Damaged(reason)) => Err(reason),
+            Err(ColumnError::Damaged(reason)) => Err(reason),
             texts => Ok(texts.expect("`check` verified its type")),
         });
         let texts = texts.map_err(|reason| unreadable(py, &ArrowError::CDataInterface(reason)))?;
-        Ok(Rows { within, len: array.len(), texts })
+        Ok(ColumnRows { parents, len: array.len(), texts })
     }
 
     fn text(&self, row: usize) -> Option<&[u8]> {
-        if self.within.iter().any(|array| array.is_null(row)) {
+        if self.parents.iter().any(|array| array.is_null(row)) {
             return None;
         }
         self.texts.get(row)
     }
 }
 
-/// Refuses data without such a column, or with one of another type.
+/// Fails if the data has no such column, or if the column has another type.
 fn check(py: Python<'_>, field: &Field, column: &[String]) -> PyResult<()> {
     let mut inner = field.clone();
     for (depth, name) in column.iter().enumerate() {
         let path = column[..=depth].join(".");
         let DataType::Struct(fields) = inner.data_type() else {
-            let of = inner.data_type();
-            let message =
-                format!("the column {:?} is of type {of}, which has no fields.", column[..depth].join("."));
-            return Err(refused(py, message, column, ""));
+            let data_type = inner.data_type();
+            let message = format!(
+                "the column {:?} is of type {data_type}, which has no fields.",
+                column[..depth].join(".")
+            );
+            return Err(option_error(py, message, column, ""));
         };
         let Some((_, field)) = fields.find(name) else {
             let names: Vec<_> = fields.iter().map(|field| format!("{:?}", field.name())).collect();
             let message = format!("there is no column {path:?}.");
             let hint = format!("The columns are {}.", names.join(", "));
-            return Err(refused(py, message, column, &hint));
+            return Err(option_error(py, message, column, &hint));
         };
         inner = field.as_ref().clone();
     }
@@ -152,16 +154,16 @@ fn check(py: Python<'_>, field: &Field, column: &[String]) -> PyResult<()> {
         };
         let message =
             format!("{name} is of type {}, but texts must be strings or binary.", inner.data_type());
-        return Err(refused(py, message, column, ""));
+        return Err(option_error(py, message, column, ""));
     }
     Ok(())
 }
 
-fn refused(py: Python<'_>, message: String, column: &[String], hint: &str) -> PyErr {
-    errors::build(py, "OptionError", message, |places| {
-        places.set_item("value", column.join("."))?;
+fn option_error(py: Python<'_>, message: String, column: &[String], hint: &str) -> PyErr {
+    errors::build(py, "OptionError", message, |attributes| {
+        attributes.set_item("value", column.join("."))?;
         if !hint.is_empty() {
-            places.set_item("hint", hint)?;
+            attributes.set_item("hint", hint)?;
         }
         Ok(())
     })

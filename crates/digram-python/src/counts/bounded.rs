@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use digram::count::{self, Checkpoint, Counted, Pieces, Totals};
 use pyo3::prelude::*;
 
-use super::held::{self, methods_of_counts};
+use super::argument::{self, methods_of_counts};
 use super::{Counter, Counts};
 use crate::Splitter;
 use crate::errors;
 use crate::signals::Signals;
 
 /// The names of the files with the counts, and the numbers of documents, bytes and pretokens.
-type State = (Vec<String>, (u64, u64, u64));
+type CheckpointTuple = (Vec<String>, (u64, u64, u64));
 
-fn state(checkpoint: Checkpoint) -> State {
+fn checkpoint_tuple(checkpoint: Checkpoint) -> CheckpointTuple {
     let Totals { documents, bytes, pretokens } = checkpoint.totals;
     (checkpoint.runs, (documents, bytes, pretokens))
 }
@@ -29,7 +29,7 @@ impl Counter {
         py: Python<'_>,
         splitter: &Splitter,
         folder: PathBuf,
-        checkpoint: Option<State>,
+        checkpoint: Option<CheckpointTuple>,
         memory_limit: Option<u64>,
     ) -> PyResult<Counter> {
         let (runs, (documents, bytes, pretokens)) = checkpoint.unwrap_or_default();
@@ -42,19 +42,19 @@ impl Counter {
 
     /// Writes all counts to the disk, and returns the checkpoint from which to resume. The caller
     /// must store it before the next call.
-    fn checkpoint(&self, py: Python<'_>) -> PyResult<State> {
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<CheckpointTuple> {
         let mut counter = self.counter.take(py)?;
         let signals = Signals::new();
-        let (counter, made) = py.detach(|| {
-            let made = counter.checkpoint(&signals);
-            (counter, made)
+        let (counter, checkpoint) = py.detach(|| {
+            let checkpoint = counter.checkpoint(&signals);
+            (counter, checkpoint)
         });
-        let made = made.map_err(|error| signals.error(py, error, None))?;
+        let checkpoint = checkpoint.map_err(|error| signals.error(py, error, None))?;
         self.counter.put(counter);
-        Ok(state(made))
+        Ok(checkpoint_tuple(checkpoint))
     }
 
-    /// The counts of all batches, on disk if they do not fit; the counter cannot be used
+    /// The counts of all batches, on disk if they do not fit in memory; the counter cannot be used
     /// afterwards. While files are merged, `on_progress` is called with the number of pretokens
     /// done, and of all.
     #[pyo3(signature = (on_progress=None))]
@@ -65,8 +65,8 @@ impl Counter {
     ) -> PyResult<Bound<'py, PyAny>> {
         let counter = self.counter.take(py)?;
         let signals = Signals::reporting_to(on_progress);
-        let counted = py.detach(|| counter.finish_bounded(&signals));
-        match counted.map_err(|error| signals.error(py, error, None))? {
+        let counts = py.detach(|| counter.finish_bounded(&signals));
+        match counts.map_err(|error| signals.error(py, error, None))? {
             Counted::Memory(counts) => Ok(Bound::new(py, Counts::new(counts))?.into_any()),
             Counted::Disk(counts) => Ok(Bound::new(py, SortedCounts { counts })?.into_any()),
         }
@@ -100,8 +100,10 @@ impl SortedCounts {
     }
 
     /// The checkpoint from which `Counter.resumed` returns these counts at once.
-    fn checkpoint(&self, py: Python<'_>) -> PyResult<State> {
-        py.detach(|| self.counts.checkpoint()).map(state).map_err(|error| errors::from_core(py, error, None))
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<CheckpointTuple> {
+        py.detach(|| self.counts.checkpoint())
+            .map(checkpoint_tuple)
+            .map_err(|error| errors::from_core(py, error, None))
     }
 
     /// The same counts in memory.

@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use digram::count;
 use pyo3::prelude::*;
 
-use crate::arrow::{Strings, Unfit};
+use crate::arrow::{ColumnError, Strings};
 use crate::errors;
 use crate::signals::Signals;
 
@@ -19,14 +19,14 @@ use crate::signals::Signals;
 pub(super) const KEY: &str = "digram";
 
 /// A batch ends with the row that reaches one of these.
-const ROWS: usize = 1 << 16;
-const BYTES: usize = 16 << 20;
+const MAX_ROWS: usize = 1 << 16;
+const MAX_BYTES: usize = 16 << 20;
 
-/// Counts as record batches, in the order of their pieces, made lazily.
+/// Counts as record batches, in the order of their pieces, created lazily.
 pub(super) struct Batches {
     counts: Arc<count::Counts>,
     schema: SchemaRef,
-    at: usize,
+    next_row: usize,
 }
 
 impl Batches {
@@ -41,27 +41,27 @@ impl Batches {
             return Err(errors::raise(py, "LimitExceededError", message));
         }
         // Every reader supports offsets of 32 bits; they suffice except for a piece of 2 GiB.
-        let long = counts.iter().any(|(piece, _)| piece.len() > i32::MAX as usize - BYTES);
-        let pieces = if long { DataType::LargeBinary } else { DataType::Binary };
+        let is_long = counts.iter().any(|(piece, _)| piece.len() > i32::MAX as usize - MAX_BYTES);
+        let pieces = if is_long { DataType::LargeBinary } else { DataType::Binary };
         let mut fields =
             vec![Field::new("piece", pieces, false), Field::new("count", DataType::Int64, false)];
         if counts.end().is_some() {
             fields.push(Field::new("first", DataType::Int64, false));
         }
         let metadata = HashMap::from([(KEY.to_owned(), metadata)]);
-        Ok(Batches { counts, schema: Arc::new(Schema::new_with_metadata(fields, metadata)), at: 0 })
+        Ok(Batches { counts, schema: Arc::new(Schema::new_with_metadata(fields, metadata)), next_row: 0 })
     }
 
     fn batch<Offset: OffsetSizeTrait>(&mut self) -> Result<RecordBatch, ArrowError> {
         let mut pieces = GenericBinaryBuilder::<Offset>::new();
         let (mut counts, mut firsts, mut bytes) = (Vec::new(), Vec::new(), 0);
-        while self.at < self.counts.len() && counts.len() < ROWS && bytes < BYTES {
-            let (piece, count, first) = self.counts.by_piece(self.at);
+        while self.next_row < self.counts.len() && counts.len() < MAX_ROWS && bytes < MAX_BYTES {
+            let (piece, count, first) = self.counts.by_piece(self.next_row);
             pieces.append_value(piece);
             counts.push(count as i64);
             firsts.push(first as i64);
             bytes += piece.len();
-            self.at += 1;
+            self.next_row += 1;
         }
         let mut columns: Vec<ArrayRef> = vec![Arc::new(pieces.finish()), Arc::new(Int64Array::from(counts))];
         if self.counts.end().is_some() {
@@ -75,11 +75,11 @@ impl Iterator for Batches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.at == self.counts.len() {
+        if self.next_row == self.counts.len() {
             return None;
         }
-        let long = *self.schema.field(0).data_type() == DataType::LargeBinary;
-        Some(if long { self.batch::<i64>() } else { self.batch::<i32>() })
+        let is_long = *self.schema.field(0).data_type() == DataType::LargeBinary;
+        Some(if is_long { self.batch::<i64>() } else { self.batch::<i32>() })
     }
 }
 
@@ -92,8 +92,8 @@ impl RecordBatchReader for Batches {
 /// The columns of some rows, of any suitable types.
 pub(super) struct Columns<'a> {
     pieces: Strings,
-    counts: Numbers<'a>,
-    firsts: Option<Numbers<'a>>,
+    counts: IntegerColumn<'a>,
+    firsts: Option<IntegerColumn<'a>>,
 }
 
 impl<'a> Columns<'a> {
@@ -106,14 +106,14 @@ impl<'a> Columns<'a> {
         };
         let pieces = &columns[find("piece").ok_or_else(|| missing("piece"))?];
         let counts = &columns[find("count").ok_or_else(|| missing("count"))?];
-        let of = pieces.data_type();
+        let data_type = pieces.data_type();
         Ok(Columns {
-            pieces: Strings::new(pieces).map_err(|unfit| match unfit {
-                Unfit::Type => format!("the column \"piece\" is of type {of}, expected binary."),
-                Unfit::Damaged(reason) => format!("the column \"piece\" is damaged: {reason}."),
+            pieces: Strings::new(pieces).map_err(|error| match error {
+                ColumnError::Type => format!("the column \"piece\" is of type {data_type}, expected binary."),
+                ColumnError::Damaged(reason) => format!("the column \"piece\" is damaged: {reason}."),
             })?,
-            counts: Numbers::new("count", counts)?,
-            firsts: find("first").map(|at| Numbers::new("first", &columns[at])).transpose()?,
+            counts: IntegerColumn::new("count", counts)?,
+            firsts: find("first").map(|index| IntegerColumn::new("first", &columns[index])).transpose()?,
         })
     }
 
@@ -135,13 +135,13 @@ impl<'a> Columns<'a> {
 }
 
 /// A column of whole numbers.
-struct Numbers<'a> {
+struct IntegerColumn<'a> {
     array: &'a ArrayRef,
     get: fn(&ArrayRef, usize) -> Result<u64, i64>,
 }
 
-impl<'a> Numbers<'a> {
-    fn new(name: &str, array: &'a ArrayRef) -> Result<Numbers<'a>, String> {
+impl<'a> IntegerColumn<'a> {
+    fn new(name: &str, array: &'a ArrayRef) -> Result<IntegerColumn<'a>, String> {
         fn signed(value: i64) -> Result<u64, i64> {
             u64::try_from(value).map_err(|_| value)
         }
@@ -156,7 +156,7 @@ impl<'a> Numbers<'a> {
             DataType::UInt8 => |array, row| Ok(array.as_primitive::<UInt8Type>().value(row).into()),
             other => return Err(format!("the column {name:?} is of type {other}, expected int64.")),
         };
-        Ok(Numbers { array, get })
+        Ok(IntegerColumn { array, get })
     }
 
     fn get(&self, name: &str, row: usize) -> Result<u64, String> {

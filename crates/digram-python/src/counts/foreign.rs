@@ -1,4 +1,4 @@
-//! Counts through the PyCapsule protocol: the C interface of Arrow, both ways.
+//! Import and export of counts through Arrow's PyCapsule protocol.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
@@ -25,19 +25,19 @@ pub(super) fn stream(py: Python<'_>, batches: Batches) -> PyResult<Bound<'_, PyC
 }
 
 /// The rows of an Arrow stream or array, and digram's metadata if it has any.
-pub(super) fn added_up(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Adder, Option<String>)> {
-    let mut adding = Adding::default();
+pub(super) fn sum_rows(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Adder, Option<String>)> {
+    let mut arrow_adder = ArrowAdder::default();
     let field = match arrow_data(py, data)? {
         Some(rows) => {
             let field = rows.field();
-            adding.check(py, &field)?;
+            arrow_adder.check(py, &field)?;
             match rows {
                 ArrowData::Stream(mut stream) => {
                     while let Some(rows) = next(py, &mut stream)? {
-                        adding.add(py, &rows)?;
+                        arrow_adder.add(py, &rows)?;
                     }
                 }
-                ArrowData::Array(rows, _) => adding.add(py, &rows)?,
+                ArrowData::Array(rows, _) => arrow_adder.add(py, &rows)?,
             }
             field
         }
@@ -48,27 +48,28 @@ pub(super) fn added_up(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Add
             )));
         }
     };
-    let adder = adding.adder.unwrap_or_else(|| Adder::new(false));
+    let adder = arrow_adder.adder.unwrap_or_else(|| Adder::new(false));
     Ok((adder, field.metadata().get(KEY).cloned()))
 }
 
 #[derive(Default)]
-struct Adding {
+struct ArrowAdder {
     adder: Option<Adder>,
     rows: usize,
 }
 
-impl Adding {
+impl ArrowAdder {
     /// Checks the columns before the first rows, since there may be no rows.
     fn check(&mut self, py: Python<'_>, field: &Field) -> PyResult<()> {
         let DataType::Struct(fields) = field.data_type() else {
             let message =
                 format!("counts must be a table, but the data is an array of type {}.", field.data_type());
-            return Err(refused(py, message, None));
+            return Err(option_error(py, message, None));
         };
-        let none: Vec<ArrayRef> =
+        let empty_columns: Vec<ArrayRef> =
             fields.iter().map(|field| arrow_array::new_empty_array(field.data_type())).collect();
-        let columns = Columns::new(fields, &none).map_err(|reason| refused(py, reason, None))?;
+        let columns =
+            Columns::new(fields, &empty_columns).map_err(|reason| option_error(py, reason, None))?;
         self.adder = Some(Adder::new(columns.ordered()));
         Ok(())
     }
@@ -76,50 +77,51 @@ impl Adding {
     fn add(&mut self, py: Python<'_>, rows: &ArrayRef) -> PyResult<()> {
         let rows = rows.as_struct();
         if let Some(row) = (rows.null_count() > 0).then(|| (0..rows.len()).find(|&row| rows.is_null(row))) {
-            return Err(refused(py, "the row is null.".into(), row.map(|row| self.rows + row)));
+            return Err(option_error(py, "the row is null.".into(), row.map(|row| self.rows + row)));
         }
-        let adder = self.adder.as_mut().expect("`check` made it");
+        let adder = self.adder.as_mut().expect("`check` creates it");
         let columns = Columns::new(rows.fields(), rows.columns());
-        let columns = columns.map_err(|reason| refused(py, reason, None))?;
+        let columns = columns.map_err(|reason| option_error(py, reason, None))?;
         let signals = Signals::new();
-        let added = py.detach(|| {
+        let result = py.detach(|| {
             adder.reserve(columns.len());
             for row in 0..columns.len() {
                 if row.is_multiple_of(1 << 14) {
                     digram::interrupt::Interrupt::check(&signals)
-                        .map_err(|error| (row, Wrong::Core(error)))?;
+                        .map_err(|error| (row, RowError::Core(error)))?;
                 }
-                let (piece, count, first) = columns.row(row).map_err(|reason| (row, Wrong::Row(reason)))?;
+                let (piece, count, first) =
+                    columns.row(row).map_err(|reason| (row, RowError::Invalid(reason)))?;
                 if piece.is_empty() {
                     return Err((
                         row,
-                        Wrong::Row("the piece is empty, but a pretoken has at least one byte.".into()),
+                        RowError::Invalid("the piece is empty, but a pretoken has at least one byte.".into()),
                     ));
                 }
                 if count > 0 {
-                    adder.add(piece, count, first).map_err(|error| (row, Wrong::Core(error)))?;
+                    adder.add(piece, count, first).map_err(|error| (row, RowError::Core(error)))?;
                 }
             }
             Ok(columns.len())
         });
-        self.rows += added.map_err(|(row, wrong)| match wrong {
-            Wrong::Row(reason) => refused(py, reason, Some(self.rows + row)),
-            Wrong::Core(error) => signals.error(py, error, None),
+        self.rows += result.map_err(|(row, error)| match error {
+            RowError::Invalid(reason) => option_error(py, reason, Some(self.rows + row)),
+            RowError::Core(error) => signals.error(py, error, None),
         })?;
         Ok(())
     }
 }
 
-enum Wrong {
-    Row(String),
+enum RowError {
+    Invalid(String),
     Core(digram::Error),
 }
 
-fn refused(py: Python<'_>, reason: String, row: Option<usize>) -> PyErr {
+fn option_error(py: Python<'_>, reason: String, row: Option<usize>) -> PyErr {
     let message = row.map_or_else(|| reason.clone(), |row| format!("row {row}: {reason}"));
-    errors::build(py, "OptionError", message, |places| {
-        places.set_item("index", row)?;
-        places.set_item(
+    errors::build(py, "OptionError", message, |attributes| {
+        attributes.set_item("index", row)?;
+        attributes.set_item(
             "hint",
             "Counts are a table with a row for each pretoken: piece (binary) and count (int64), and \
              first (int64) if first occurrences are known.",

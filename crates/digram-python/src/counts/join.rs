@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use digram::count::{self, Weight};
 use pyo3::prelude::*;
 
-use super::underway::Underway;
-use super::{Held, SortedCounts};
+use super::in_progress::InProgress;
+use super::{CountsArgument, SortedCounts};
 use crate::errors;
 use crate::signals::Signals;
 
@@ -14,7 +14,7 @@ use crate::signals::Signals;
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Joiner {
     /// An error or an interruption leaves a corpus partly added.
-    joiner: Underway<count::Joiner>,
+    joiner: InProgress<count::Joiner>,
 }
 
 #[pymethods]
@@ -24,31 +24,37 @@ impl Joiner {
     #[new]
     fn new(py: Python<'_>, memory_limit: u64, folder: PathBuf, ordered: bool) -> PyResult<Joiner> {
         count::Joiner::new(memory_limit, &folder, ordered)
-            .map(|joiner| Joiner { joiner: Underway::new("joiner", joiner) })
+            .map(|joiner| Joiner { joiner: InProgress::new("joiner", joiner) })
             .map_err(|error| errors::from_core(py, error, None))
     }
 
     /// Adds the next corpus, each count times a fraction.
-    fn add(&self, py: Python<'_>, counts: Held<'_>, numerator: u64, denominator: u64) -> PyResult<()> {
+    fn add(
+        &self,
+        py: Python<'_>,
+        counts: CountsArgument<'_>,
+        numerator: u64,
+        denominator: u64,
+    ) -> PyResult<()> {
         let weight = Weight::new(numerator, denominator).map_err(|e| errors::from_core(py, e, None))?;
         let mut joiner = self.joiner.take(py)?;
         let signals = Signals::new();
-        let added = match &counts {
-            Held::Memory(counts) => {
+        let result = match &counts {
+            CountsArgument::Memory(counts) => {
                 let counts = &*counts.get().counts;
                 py.detach(|| joiner.add(counts, weight, &signals))
             }
-            Held::Disk(counts) => {
+            CountsArgument::Disk(counts) => {
                 let counts = &counts.get().counts;
                 py.detach(|| joiner.add_from_disk(counts, weight, &signals))
             }
         };
-        added.map_err(|error| signals.error(py, error, None))?;
+        result.map_err(|error| signals.error(py, error, None))?;
         self.joiner.put(joiner);
         Ok(())
     }
 
-    /// The counts of all of them; `on_progress` is as with `Counter.finish_bounded`.
+    /// The merged counts; `on_progress` is as with `Counter.finish_bounded`.
     #[pyo3(signature = (on_progress=None))]
     fn finish(&self, py: Python<'_>, on_progress: Option<Py<PyAny>>) -> PyResult<SortedCounts> {
         let joiner = self.joiner.take(py)?;

@@ -1,12 +1,12 @@
 //! Counting pretokens, and counts as a value.
 
+mod argument;
 mod bounded;
 mod columns;
 mod file;
 mod foreign;
-mod held;
+mod in_progress;
 mod join;
-mod underway;
 mod value;
 
 use std::path::PathBuf;
@@ -20,23 +20,23 @@ use crate::errors;
 use crate::objects::Objects;
 use crate::signals::Signals;
 
+pub(crate) use argument::CountsArgument;
 pub(crate) use bounded::SortedCounts;
 pub(crate) use file::{CountsReader, CountsWriter};
-pub(crate) use held::Held;
+use in_progress::InProgress;
 pub(crate) use join::Joiner;
-use underway::Underway;
 pub(crate) use value::Counts;
 
 /// Counts the pretokens of texts, batch by batch.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Counter {
     /// An error or an interruption leaves a batch partly counted.
-    counter: Underway<count::Counter>,
+    counter: InProgress<count::Counter>,
 }
 
 impl Counter {
     fn of(counter: count::Counter) -> Counter {
-        Counter { counter: Underway::new("counter", counter) }
+        Counter { counter: InProgress::new("counter", counter) }
     }
 }
 
@@ -72,8 +72,8 @@ impl Counter {
         let signals = Signals::new();
         let documents = documents.unwrap_or(texts.len() as u64);
         let threads = crate::threads::threads(py, threads)?;
-        let counted = py.detach(|| counter.add_parts(&texts, documents, threads, &signals).map(|()| counter));
-        self.counter.put(counted.map_err(|error| signals.error(py, error, None))?);
+        let result = py.detach(|| counter.add_parts(&texts, documents, threads, &signals).map(|()| counter));
+        self.counter.put(result.map_err(|error| signals.error(py, error, None))?);
         Ok(())
     }
 

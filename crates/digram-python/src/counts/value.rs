@@ -6,13 +6,13 @@ use digram::count::{self, Pieces, Weight};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 
+use super::argument::{self, methods_of_counts};
 use super::columns::Batches;
 use super::foreign;
-use super::held::{self, methods_of_counts};
 use crate::Splitter;
 use crate::convert::text;
 use crate::errors;
-use crate::objects::{Turns, bytes, integer, list, tuple};
+use crate::objects::{SignalChecks, bytes, integer, list, tuple};
 use crate::signals::Signals;
 
 /// Distinct pretokens with their counts; see `digram.Counts`.
@@ -31,12 +31,12 @@ impl Counts {
     }
 
     /// The result of an operation of the core on these counts, without the GIL.
-    fn made(
+    fn compute(
         py: Python<'_>,
-        make: impl Send + FnOnce(&Signals) -> digram::Result<count::Counts>,
+        operation: impl Send + FnOnce(&Signals) -> digram::Result<count::Counts>,
     ) -> PyResult<Counts> {
         let signals = Signals::new();
-        let counts = py.detach(|| make(&signals)).map_err(|error| signals.error(py, error, None))?;
+        let counts = py.detach(|| operation(&signals)).map_err(|error| signals.error(py, error, None))?;
         Ok(Counts::new(counts))
     }
 }
@@ -55,51 +55,51 @@ impl Counts {
                 .add(text(&piece, "pieces", index)?.bytes(), count, 0)
                 .map_err(|error| errors::from_core(py, error, None))?;
         }
-        Counts::made(py, |signals| adder.finish(0, signals))
+        Counts::compute(py, |signals| adder.finish(0, signals))
     }
 
     /// Counts from any object with `__arrow_c_stream__` or `__arrow_c_array__`, and digram's
     /// metadata, if there is any.
     #[staticmethod]
     fn from_arrow(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<(Counts, Option<String>)> {
-        let (adder, metadata) = foreign::added_up(py, data)?;
-        Ok((Counts::made(py, |signals| adder.finish(0, signals))?, metadata))
+        let (adder, metadata) = foreign::sum_rows(py, data)?;
+        Ok((Counts::compute(py, |signals| adder.finish(0, signals))?, metadata))
     }
 
     /// The same counts with the given number of documents, of a corpus that ends at `end` or later.
     fn of_corpus(&self, py: Python<'_>, documents: u64, end: Option<u64>) -> PyResult<Counts> {
-        Counts::made(py, |_| Ok(self.counts.of_corpus(documents, end)))
+        Counts::compute(py, |_| Ok(self.counts.of_corpus(documents, end)))
     }
 
     #[staticmethod]
     fn merge(py: Python<'_>, parts: Vec<Bound<'_, Counts>>) -> PyResult<Counts> {
         let parts: Vec<Arc<count::Counts>> = parts.iter().map(|part| part.get().counts.clone()).collect();
         let parts: Vec<&count::Counts> = parts.iter().map(|part| &**part).collect();
-        Counts::made(py, |signals| count::Counts::merge(&parts, signals))
+        Counts::compute(py, |signals| count::Counts::merge(&parts, signals))
     }
 
     fn subtract(&self, py: Python<'_>, part: &Bound<'_, Counts>) -> PyResult<Counts> {
         let part = &part.get().counts;
-        Counts::made(py, |signals| self.counts.subtract(part, signals))
+        Counts::compute(py, |signals| self.counts.subtract(part, signals))
     }
 
     fn filter(&self, py: Python<'_>, min_count: u64) -> PyResult<Counts> {
-        Counts::made(py, |signals| self.counts.filter(min_count, signals))
+        Counts::compute(py, |signals| self.counts.filter(min_count, signals))
     }
 
     fn scale(&self, py: Python<'_>, numerator: u64, denominator: u64) -> PyResult<Counts> {
         let weight = Weight::new(numerator, denominator).map_err(|e| errors::from_core(py, e, None))?;
-        Counts::made(py, |signals| self.counts.scale(weight, signals))
+        Counts::compute(py, |signals| self.counts.scale(weight, signals))
     }
 
     /// Counts of the pieces into which a pretokenizer splits the pretokens.
     fn cut_again(&self, py: Python<'_>, splitter: &Splitter) -> PyResult<Counts> {
         let pretokenizer = &splitter.pretokenizer;
-        Counts::made(py, |signals| self.counts.cut_again(pretokenizer, signals))
+        Counts::compute(py, |signals| self.counts.cut_again(pretokenizer, signals))
     }
 
     fn without_first(&self, py: Python<'_>) -> PyResult<Counts> {
-        Counts::made(py, |signals| self.counts.without_first(signals))
+        Counts::compute(py, |signals| self.counts.without_first(signals))
     }
 
     fn __len__(&self) -> usize {
@@ -114,23 +114,23 @@ impl Counts {
             .map_err(|error| signals.error(py, error, None))
     }
 
-    /// Pretokens with their counts, from the one numbered `start` on, `length` of them.
+    /// `length` pretokens with their counts, from index `start` on.
     fn items<'py>(&self, py: Python<'py>, start: usize, length: usize) -> PyResult<Bound<'py, PyList>> {
         let length = length.min(self.counts.len().saturating_sub(start));
-        let mut some = self.counts.iter().skip(start).take(length);
+        let mut entries = self.counts.iter().skip(start).take(length);
         let items = (0..length).map(|_| {
-            let (piece, count) = some.next().unwrap_or_default();
+            let (piece, count) = entries.next().unwrap_or_default();
             tuple(py, [bytes(py, piece)?.into_any(), integer(py, count)?])
         });
-        list(py, items, &mut Turns::new())
+        list(py, items, &mut SignalChecks::new())
     }
 
     fn most_common<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyList>> {
         let signals = Signals::new();
-        let found = py.detach(|| self.counts.most_common(n, &signals));
-        let found = found.map_err(|error| signals.error(py, error, None))?;
+        let pretokens = py.detach(|| self.counts.most_common(n, &signals));
+        let pretokens = pretokens.map_err(|error| signals.error(py, error, None))?;
         let item = |(piece, count)| tuple(py, [bytes(py, piece)?.into_any(), integer(py, count)?]);
-        list(py, found.into_iter().map(item), &mut Turns::new())
+        list(py, pretokens.into_iter().map(item), &mut SignalChecks::new())
     }
 
     fn equals(&self, py: Python<'_>, other: &Bound<'_, Counts>) -> bool {

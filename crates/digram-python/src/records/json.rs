@@ -8,71 +8,73 @@ use serde_core::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAc
 use super::{Reason, Texts};
 
 /// The maximum nesting depth; other JSON readers have a limit as well.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The maximum number of a record's names that an error lists.
-const NAMED: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// Adds the texts of a record's field, or returns the reason why it has none.
 pub(super) fn read(line: &[u8], field: &[String], texts: &mut Texts) -> Result<(), Reason> {
-    let begun = texts.len();
-    let read = of_field(line, field, texts);
+    let start = texts.len();
+    let read = read_field(line, field, texts);
     match read {
         Ok(listed) => texts.end_record(listed),
-        Err(_) => texts.truncate(begun),
+        Err(_) => texts.truncate(start),
     }
     read.map(|_| ())
 }
 
 /// Adds the texts of a record, and returns whether they are in a list.
-fn of_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, Reason> {
+fn read_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, Reason> {
     let json = std::str::from_utf8(line)
         .map_err(|error| (format!("the record is not UTF-8 at byte {}.", error.valid_up_to()), None))?;
     if is_deep(line) {
-        return Err((format!("the record is nested more than {DEEPEST} levels deep."), None));
+        return Err((format!("the record is nested more than {MAX_DEPTH} levels deep."), None));
     }
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let mut places = Vec::new();
-    let found = Sought { path: field, depth: 0, texts, places: &mut places }
+    let mut items = Vec::new();
+    let value = FieldVisitor { path: field, depth: 0, texts, items: &mut items }
         .deserialize(&mut deserializer)
-        .and_then(|found| deserializer.end().map(|()| found))
+        .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| {
             let detail = error.to_string();
-            // These two messages are only about surrogates.
-            let lone =
+            // Only lone surrogates have these two messages.
+            let is_lone_surrogate =
                 detail.starts_with("lone leading surrogate") || detail.starts_with("unexpected end of hex");
-            let reason = if lone {
+            let reason = if is_lone_surrogate {
                 "the record has a lone surrogate, which is not a character."
             } else {
                 "invalid JSON."
             };
             (reason.to_owned(), Some(detail))
         })?;
-    let name = |left: usize| named(&field[..field.len() - left], &places);
-    let reason = match found {
-        Found::Text => return Ok(false),
-        Found::Texts => return Ok(true),
-        Found::Missing { left } if left == field.len() => {
-            format!("there is no field {:?}{}", name(left - 1), names(json))
+    let name = |unused: usize| field_path(&field[..field.len() - unused], &items);
+    let reason = match value {
+        FieldValue::Text => return Ok(false),
+        FieldValue::Texts => return Ok(true),
+        FieldValue::Missing { unused } if unused == field.len() => {
+            format!("there is no field {:?}{}", name(unused - 1), names(json))
         }
-        Found::Missing { left } => format!("there is no field {:?}.", name(left - 1)),
-        Found::Other { left: 0, kind } => format!("the field {:?} is {kind}, not a string.", name(0)),
-        Found::Other { left, kind } if left == field.len() => {
+        FieldValue::Missing { unused } => format!("there is no field {:?}.", name(unused - 1)),
+        FieldValue::Other { unused: 0, kind } => format!("the field {:?} is {kind}, not a string.", name(0)),
+        FieldValue::Other { unused, kind } if unused == field.len() => {
             format!("the record is {kind}, not an object.")
         }
-        Found::Other { left, kind } => format!("the field {:?} is {kind}, not an object.", name(left)),
-        Found::Empty { left } => format!("the list {:?} is empty.", name(left)),
+        FieldValue::Other { unused, kind } => {
+            format!("the field {:?} is {kind}, not an object.", name(unused))
+        }
+        FieldValue::Empty { unused } => format!("the list {:?} is empty.", name(unused)),
     };
     Err((reason, None))
 }
 
 /// The path of a field, with the index of items in lists: `messages[2].content`.
-fn named(parts: &[String], places: &[(usize, usize)]) -> String {
+fn field_path(parts: &[String], items: &[(usize, usize)]) -> String {
     let mut name = String::new();
     for (depth, part) in parts.iter().enumerate() {
         name += if depth == 0 { "" } else { "." };
         name += part;
-        for (_, item) in places.iter().rev().filter(|(at, _)| *at == depth + 1) {
+        for (_, item) in items.iter().rev().filter(|(item_depth, _)| *item_depth == depth + 1) {
             name += &format!("[{item}]");
         }
     }
@@ -81,8 +83,8 @@ fn named(parts: &[String], places: &[(usize, usize)]) -> String {
 
 /// Whether a record is nested deeper than allowed. Most records have fewer brackets than that.
 fn is_deep(line: &[u8]) -> bool {
-    let opening = line.iter().filter(|&&byte| byte == b'{' || byte == b'[').count();
-    if opening <= DEEPEST {
+    let brackets = line.iter().filter(|&&byte| byte == b'{' || byte == b'[').count();
+    if brackets <= MAX_DEPTH {
         return false;
     }
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
@@ -94,7 +96,7 @@ fn is_deep(line: &[u8]) -> bool {
             _ if in_string => {}
             b'{' | b'[' => {
                 depth += 1;
-                if depth > DEEPEST {
+                if depth > MAX_DEPTH {
                     return true;
                 }
             }
@@ -107,143 +109,143 @@ fn is_deep(line: &[u8]) -> bool {
 
 /// The end of a message about a missing field: the names that the record has.
 fn names(json: &str) -> String {
-    let found: BTreeMap<String, IgnoredAny> = serde_json::from_str(json).unwrap_or_default();
-    if found.is_empty() {
+    let fields: BTreeMap<String, IgnoredAny> = serde_json::from_str(json).unwrap_or_default();
+    if fields.is_empty() {
         return ".".into();
     }
-    let shown: Vec<_> = found.keys().take(NAMED).map(|name| format!("{name:?}")).collect();
-    format!("; the record has {}{}.", shown.join(", "), if found.len() > NAMED { ", …" } else { "" })
+    let shown: Vec<_> = fields.keys().take(MAX_NAMES).map(|name| format!("{name:?}")).collect();
+    format!("; the record has {}{}.", shown.join(", "), if fields.len() > MAX_NAMES { ", …" } else { "" })
 }
 
-/// The value found instead of a text; `left` parts of the field's name were not used.
-enum Found {
+/// The value found instead of a text; `unused` parts of the field's name were not used.
+enum FieldValue {
     Text,
     /// The texts of the items of a list.
     Texts,
     Missing {
-        left: usize,
+        unused: usize,
     },
     Other {
-        left: usize,
+        unused: usize,
         kind: &'static str,
     },
     Empty {
-        left: usize,
+        unused: usize,
     },
 }
 
-impl Found {
+impl FieldValue {
     fn is_text(&self) -> bool {
-        matches!(self, Found::Text | Found::Texts)
+        matches!(self, FieldValue::Text | FieldValue::Texts)
     }
 }
 
 /// Finds the field with a name, skips everything else, and adds its text, or the texts of the items
 /// of a list. The last of repeated names wins, as in all parsers that make a dictionary.
-struct Sought<'a> {
+struct FieldVisitor<'a> {
     path: &'a [String],
     /// The number of parts of the name used so far.
     depth: usize,
     texts: &'a mut Texts,
     /// The list items that contain the fault, innermost first: the number of parts of the name that
     /// lead to the list, and the index of the item.
-    places: &'a mut Vec<(usize, usize)>,
+    items: &'a mut Vec<(usize, usize)>,
 }
 
-impl Sought<'_> {
-    fn other<E>(&self, kind: &'static str) -> Result<Found, E> {
-        Ok(Found::Other { left: self.path.len(), kind })
+impl FieldVisitor<'_> {
+    fn other<E>(&self, kind: &'static str) -> Result<FieldValue, E> {
+        Ok(FieldValue::Other { unused: self.path.len(), kind })
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Sought<'_> {
-    type Value = Found;
+impl<'de> DeserializeSeed<'de> for FieldVisitor<'_> {
+    type Value = FieldValue;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<FieldValue, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Sought<'_> {
-    type Value = Found;
+impl<'de> Visitor<'de> for FieldVisitor<'_> {
+    type Value = FieldValue;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("JSON")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Found, E> {
+    fn visit_str<E>(self, text: &str) -> Result<FieldValue, E> {
         if !self.path.is_empty() {
             return self.other("a string");
         }
         self.texts.add(text.as_bytes());
-        Ok(Found::Text)
+        Ok(FieldValue::Text)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FieldValue, A::Error> {
         let Some((name, rest)) = self.path.split_first() else {
             while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
             return self.other("an object");
         };
         let start = self.texts.len();
-        let mut found = Found::Missing { left: self.path.len() };
-        while let Some(is_it) = map.next_key_seed(Is(name))? {
-            if is_it {
+        let mut value = FieldValue::Missing { unused: self.path.len() };
+        while let Some(is_name) = map.next_key_seed(NameIs(name))? {
+            if is_name {
                 self.texts.truncate(start);
-                self.places.clear();
+                self.items.clear();
                 let depth = self.depth + 1;
-                let (texts, places) = (&mut *self.texts, &mut *self.places);
-                found = map.next_value_seed(Sought { path: rest, depth, texts, places })?;
+                let (texts, items) = (&mut *self.texts, &mut *self.items);
+                value = map.next_value_seed(FieldVisitor { path: rest, depth, texts, items })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(found)
+        Ok(value)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Found, A::Error> {
-        let (mut found, mut item) = (Found::Empty { left: self.path.len() }, 0);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<FieldValue, A::Error> {
+        let (mut value, mut item) = (FieldValue::Empty { unused: self.path.len() }, 0);
         // The items of a record that is a list have no name.
-        while self.depth > 0 && (found.is_text() || item == 0) {
+        while self.depth > 0 && (value.is_text() || item == 0) {
             let (path, depth) = (self.path, self.depth);
-            let (texts, places) = (&mut *self.texts, &mut *self.places);
-            let Some(next) = items.next_element_seed(Sought { path, depth, texts, places })? else {
-                return Ok(found);
+            let (texts, items) = (&mut *self.texts, &mut *self.items);
+            let Some(next) = sequence.next_element_seed(FieldVisitor { path, depth, texts, items })? else {
+                return Ok(value);
             };
-            found = if next.is_text() { Found::Texts } else { next };
-            if !found.is_text() {
-                self.places.push((self.depth, item));
+            value = if next.is_text() { FieldValue::Texts } else { next };
+            if !value.is_text() {
+                self.items.push((self.depth, item));
             }
             item += 1;
         }
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        if self.depth == 0 { self.other("an array") } else { Ok(found) }
+        while sequence.next_element::<IgnoredAny>()?.is_some() {}
+        if self.depth == 0 { self.other("an array") } else { Ok(value) }
     }
 
-    fn visit_unit<E>(self) -> Result<Found, E> {
+    fn visit_unit<E>(self) -> Result<FieldValue, E> {
         self.other("null")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Found, E> {
+    fn visit_bool<E>(self, _: bool) -> Result<FieldValue, E> {
         self.other("true or false")
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Found, E> {
+    fn visit_u64<E>(self, _: u64) -> Result<FieldValue, E> {
         self.other("a number")
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Found, E> {
+    fn visit_i64<E>(self, _: i64) -> Result<FieldValue, E> {
         self.other("a number")
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Found, E> {
+    fn visit_f64<E>(self, _: f64) -> Result<FieldValue, E> {
         self.other("a number")
     }
 }
 
 /// Whether a name is this one.
-struct Is<'a>(&'a str);
+struct NameIs<'a>(&'a str);
 
-impl<'de> DeserializeSeed<'de> for Is<'_> {
+impl<'de> DeserializeSeed<'de> for NameIs<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
@@ -251,7 +253,7 @@ impl<'de> DeserializeSeed<'de> for Is<'_> {
     }
 }
 
-impl Visitor<'_> for Is<'_> {
+impl Visitor<'_> for NameIs<'_> {
     type Value = bool;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

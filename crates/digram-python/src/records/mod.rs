@@ -8,7 +8,7 @@ mod values;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::objects::{Turns, bytes, list};
+use crate::objects::{SignalChecks, bytes, list};
 
 pub(crate) use columns::CsvTexts;
 pub(crate) use lines::json_texts;
@@ -26,7 +26,7 @@ type Fatal = (usize, usize, String);
 
 /// The result of reading some bytes: for each record its text, or a list of texts; the faulty records; and
 /// the reason why reading cannot continue.
-type Found<'py> = (Bound<'py, PyList>, Vec<Fault>, Option<Fatal>);
+type ReadResult<'py> = (Bound<'py, PyList>, Vec<Fault>, Option<Fatal>);
 
 /// Reads without the GIL: returns the texts, and the error after which reading cannot continue.
 fn read_texts<E: Send>(
@@ -87,29 +87,29 @@ impl Texts {
         self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
     }
 
-    fn end_record(&mut self, listed: bool) {
-        self.records.push((self.ends.len(), listed));
+    fn end_record(&mut self, is_list: bool) {
+        self.records.push((self.ends.len(), is_list));
     }
 
     fn fault(&mut self, record: usize, offset: usize, (reason, detail): Reason) {
         self.faults.push((self.records.len(), record, offset, reason, detail));
     }
 
-    fn into_found(self, py: Python<'_>, fatal: Option<Fatal>) -> PyResult<Found<'_>> {
+    fn into_result(self, py: Python<'_>, fatal: Option<Fatal>) -> PyResult<ReadResult<'_>> {
         Ok((self.to_list(py)?, self.faults, fatal))
     }
 
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let records = PyList::empty(py);
-        let turns = &mut Turns::new();
-        let text = |number: usize| {
-            let start = if number == 0 { 0 } else { self.ends[number - 1] };
-            bytes(py, &self.bytes[start..self.ends[number]])
+        let checks = &mut SignalChecks::new();
+        let text = |index: usize| {
+            let start = if index == 0 { 0 } else { self.ends[index - 1] };
+            bytes(py, &self.bytes[start..self.ends[index]])
         };
         let mut first = 0;
         for &(end, listed) in &self.records {
             if listed {
-                records.append(list(py, (first..end).map(text), turns)?)?;
+                records.append(list(py, (first..end).map(text), checks)?)?;
             } else {
                 records.append(text(first)?)?;
             }

@@ -12,12 +12,12 @@ use crate::convert::{Text, numbers_to_python};
 use crate::objects::{Objects, bytes as bytes_object, string};
 use crate::signals::Signals;
 
-/// The number of times of each id, and the number of ids of each text.
+/// The count of each id, and the number of ids of each text.
 type Histogram<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
 
 #[pymethods]
 impl Core {
-    /// How many ids each of several texts has: `count_batch` documents it.
+    /// The number of ids of each of several texts: see `count_batch`.
     #[pyo3(signature = (texts, special=None, threads=None))]
     fn _count_batch<'py>(
         &self,
@@ -29,7 +29,7 @@ impl Core {
         numbers_to_python(py, &self.counts(py, &texts, special, threads)?)
     }
 
-    /// The same as an array.
+    /// Like `_count_batch`, as an array.
     #[pyo3(signature = (texts, special=None, threads=None))]
     fn _count_batch_numpy<'py>(
         &self,
@@ -41,7 +41,7 @@ impl Core {
         array(py, self.counts(py, &texts, special, threads)?)
     }
 
-    /// How often each id stands in several texts, by id, and how many ids each text has.
+    /// The count of each id in several texts, by id, and the number of ids of each text.
     #[pyo3(signature = (texts, special=None, threads=None))]
     fn _histogram_batch<'py>(
         &self,
@@ -50,13 +50,14 @@ impl Core {
         special: Option<&Bound<'py, PyAny>>,
         threads: Option<usize>,
     ) -> PyResult<Histogram<'py>> {
-        let found = self.with_texts(py, &texts, special, threads, |texts, special, threads, interrupt| {
-            self.tokenizer.histogram_batch(texts, special, threads, interrupt)
-        })?;
-        Ok((array(py, found.0)?, array(py, found.1)?))
+        let histogram =
+            self.with_texts(py, &texts, special, threads, |texts, special, threads, interrupt| {
+                self.tokenizer.histogram_batch(texts, special, threads, interrupt)
+            })?;
+        Ok((array(py, histogram.0)?, array(py, histogram.1)?))
     }
 
-    /// The first or last tokens of a text: `truncate` documents it.
+    /// The first or last tokens of a text: see `truncate`.
     #[pyo3(signature = (text, n, left, special=None))]
     fn _truncate<'py>(
         &self,
@@ -81,7 +82,7 @@ impl Core {
         }
     }
 
-    /// Whether a text has at most `n` ids. `Tokenizer.fits` documents it.
+    /// Whether a text has at most `n` ids: see `Tokenizer.fits`.
     #[pyo3(signature = (text, n, special=None))]
     fn _fits(
         &self,

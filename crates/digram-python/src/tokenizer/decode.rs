@@ -13,12 +13,12 @@ use super::{Core, KEEP_GIL};
 use crate::arrow::ArrowIds;
 use crate::convert::{append_ids, flag};
 use crate::errors;
-use crate::objects::{BETWEEN_SIGNALS, Turns, bytes as bytes_object, collected, list, reserve, string};
+use crate::objects::{CHECK_INTERVAL, SignalChecks, bytes as bytes_object, collected, list, reserve, string};
 use crate::signals::Signals;
 
-/// On one thread, ids that are decoded before their texts are made: few enough that their bytes are
-/// still near when they are read again, enough to outweigh giving up the GIL.
-const WAVE: usize = 1 << 15;
+/// On one thread, the number of ids decoded before their texts are created: few enough that their bytes are
+/// still in the cache when they are read again, enough to outweigh releasing the GIL.
+const WAVE_IDS: usize = 1 << 15;
 
 #[pymethods]
 impl Core {
@@ -114,24 +114,24 @@ impl Core {
         reserve(&mut texts, ranges.len())?;
         let mut rest = &ranges[..];
         while !rest.is_empty() {
-            let (wave, later) = rest.split_at(if threads == 1 { wave(rest) } else { rest.len() });
+            let (wave, remaining) = rest.split_at(if threads == 1 { wave(rest) } else { rest.len() });
             let decoded: std::result::Result<Vec<FlatBytes>, (usize, Error)> =
                 py.detach(|| self.tokenizer.decode_batch(&ids, wave, threads, &signals));
             let parts = decoded.map_err(|(index, error)| {
                 in_batch(py, texts.len() + index, signals.error(py, error, None))
             })?;
-            let mut check = BETWEEN_SIGNALS;
+            let mut next_check = CHECK_INTERVAL;
             for bytes in parts.iter().flat_map(FlatBytes::iter) {
-                check = check.saturating_sub(bytes.len() + 1);
-                if check == 0 {
-                    check = BETWEEN_SIGNALS;
+                next_check = next_check.saturating_sub(bytes.len() + 1);
+                if next_check == 0 {
+                    next_check = CHECK_INTERVAL;
                     py.check_signals()?;
                 }
                 texts.push(text(py, bytes, on_invalid).map_err(|error| in_batch(py, texts.len(), error))?);
             }
-            rest = later;
+            rest = remaining;
         }
-        list(py, texts.into_iter().map(Ok), &mut Turns::new())
+        list(py, texts.into_iter().map(Ok), &mut SignalChecks::new())
     }
 }
 
@@ -142,8 +142,8 @@ impl Core {
         let signals = Signals::new();
         let mut decode = || match skip {
             true => {
-                let kept = self.tokenizer.without_special(&ids, &signals)?;
-                self.tokenizer.decode(&kept, &signals, &mut bytes)
+                let ordinary = self.tokenizer.without_special(&ids, &signals)?;
+                self.tokenizer.decode(&ordinary, &signals, &mut bytes)
             }
             false => self.tokenizer.decode(&ids, &signals, &mut bytes),
         };
@@ -160,33 +160,33 @@ impl Core {
         ranges: &[Range<usize>],
         signals: &Signals,
     ) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
-        let (mut kept, mut places) = (Vec::new(), Vec::new());
-        reserve(&mut kept, ids.len())?;
-        reserve(&mut places, ranges.len())?;
-        let mut check = BETWEEN_SIGNALS;
+        let (mut ordinary, mut kept_ranges) = (Vec::new(), Vec::new());
+        reserve(&mut ordinary, ids.len())?;
+        reserve(&mut kept_ranges, ranges.len())?;
+        let mut next_check = CHECK_INTERVAL;
         for (index, range) in ranges.iter().enumerate() {
-            if range.start + index >= check {
-                check = range.start + index + BETWEEN_SIGNALS;
+            if range.start + index >= next_check {
+                next_check = range.start + index + CHECK_INTERVAL;
                 py.check_signals()?;
             }
-            let start = kept.len();
-            let some = self
+            let start = ordinary.len();
+            let sequence = self
                 .tokenizer
                 .without_special(&ids[range.clone()], signals)
                 .map_err(|error| in_batch(py, index, signals.error(py, error, None)))?;
-            reserve(&mut kept, some.len())?;
-            kept.extend_from_slice(&some);
-            places.push(start..kept.len());
+            reserve(&mut ordinary, sequence.len())?;
+            ordinary.extend_from_slice(&sequence);
+            kept_ranges.push(start..ordinary.len());
         }
-        Ok((kept, places))
+        Ok((ordinary, kept_ranges))
     }
 
-    /// Several sequences of ids, one after the other, and where each of them is: from an iterable of
-    /// them, or from Arrow lists of our own.
+    /// Several sequences of ids, one after the other, and the range of each: from an iterable of
+    /// sequences, or from `ArrowIds`.
     fn id_batch(&self, batch: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
         if let Ok(lists) = batch.cast::<ArrowIds>() {
             let (ids, offsets) = lists.get().parts();
-            // Offsets of ours are rising, and none is beyond the ids.
+            // Offsets of `ArrowIds` are ascending and inside the ids.
             let mut copy = Vec::new();
             reserve(&mut copy, ids.len())?;
             copy.extend_from_slice(ids);
@@ -194,11 +194,11 @@ impl Core {
             return Ok((copy, collected(batch.py(), ranges)?));
         }
         let (mut ids, mut ranges) = (Vec::new(), Vec::new());
-        let mut check = BETWEEN_SIGNALS;
+        let mut next_check = CHECK_INTERVAL;
         for (index, sequence) in batch.try_iter()?.enumerate() {
             let start = ids.len();
-            if start + index >= check {
-                check = start + index + BETWEEN_SIGNALS;
+            if start + index >= next_check {
+                next_check = start + index + CHECK_INTERVAL;
                 batch.py().check_signals()?;
             }
             append_ids(&sequence?, &self.tokenizer, &mut ids)
@@ -209,7 +209,7 @@ impl Core {
         Ok((ids, ranges))
     }
 
-    /// Flat ids, and where each sequence of them is.
+    /// Flat ids, and the range of each sequence.
     fn flat_ids(
         &self,
         ids: &Bound<'_, PyAny>,
@@ -225,14 +225,14 @@ impl Core {
     }
 }
 
-/// How many sequences, from the first on, have about [`WAVE`] ids together.
+/// The number of sequences, from the first on, that have about [`WAVE_IDS`] ids together.
 fn wave(ranges: &[Range<usize>]) -> usize {
     let mut ids = 0;
-    let enough = ranges.iter().position(|range| {
+    let last_index = ranges.iter().position(|range| {
         ids += range.len();
-        ids >= WAVE
+        ids >= WAVE_IDS
     });
-    enough.map_or(ranges.len(), |last| last + 1)
+    last_index.map_or(ranges.len(), |last| last + 1)
 }
 
 fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
@@ -245,10 +245,10 @@ fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
 }
 
 fn in_batch(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
-    errors::placed(py, error, &format!("batch[{index}]"))
+    errors::with_place(py, error, &format!("batch[{index}]"))
 }
 
-/// The `str` of bytes. Python looks whether they are UTF-8; we look only where they are not.
+/// The `str` of bytes. Python validates UTF-8; invalid bytes are handled here.
 pub(super) fn text<'py>(
     py: Python<'py>,
     bytes: &[u8],
@@ -269,12 +269,12 @@ pub(super) fn text<'py>(
     })
 }
 
-/// The bytes as UTF-8, with U+FFFD for what is none.
+/// The bytes as UTF-8, with U+FFFD for invalid bytes.
 fn replaced(bytes: &[u8]) -> PyResult<String> {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
-        let more = chunk.valid().len() + char::REPLACEMENT_CHARACTER.len_utf8();
-        text.try_reserve(more).map_err(|_| errors::no_memory(Error::Memory { bytes: more }))?;
+        let additional = chunk.valid().len() + char::REPLACEMENT_CHARACTER.len_utf8();
+        text.try_reserve(additional).map_err(|_| errors::no_memory(Error::Memory { bytes: additional }))?;
         text.push_str(chunk.valid());
         if !chunk.invalid().is_empty() {
             text.push(char::REPLACEMENT_CHARACTER);
@@ -283,9 +283,9 @@ fn replaced(bytes: &[u8]) -> PyResult<String> {
     Ok(text)
 }
 
-/// Whether special tokens are left out; not where nothing is said.
-pub(super) fn skips(asked: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-    asked.map_or(Ok(false), |value| flag("skip_special_tokens", value))
+/// Whether special tokens are omitted; by default they are not.
+pub(super) fn skips(argument: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+    argument.map_or(Ok(false), |value| flag("skip_special_tokens", value))
 }
 
 /// The value of an `errors` argument. It is not taken as a `&str`, whose conversion raises
@@ -303,7 +303,7 @@ impl<'py> FromPyObject<'_, 'py> for OnInvalidBytes {
             Ok("replace") => Ok(OnInvalidBytes(OnInvalid::Replace)),
             Ok("strict") => Ok(OnInvalidBytes(OnInvalid::Fail)),
             _ => {
-                let name = errors::shown(&object)?;
+                let name = errors::shown_repr(&object)?;
                 let message = format!("errors={name} is not known. Pass \"replace\" or \"strict\".");
                 Err(errors::raise(object.py(), "OptionError", message))
             }

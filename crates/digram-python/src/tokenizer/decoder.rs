@@ -1,4 +1,4 @@
-//! Decoding ids as they come.
+//! Decoding a stream of ids.
 
 use digram::tokenizer::{self, OnInvalid};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use super::{Core, KEEP_GIL};
 use crate::convert;
 use crate::errors;
 use crate::signals::Signals;
-use crate::turn::InTurn;
+use crate::turn::SharedState;
 
 /// Decodes ids as they come; made by `Tokenizer.decoder`.
 ///
@@ -31,7 +31,7 @@ use crate::turn::InTurn;
 pub(crate) struct Decoder {
     core: Py<Core>,
     skip_special: bool,
-    state: InTurn<tokenizer::Decoder>,
+    state: SharedState<tokenizer::Decoder>,
 }
 
 #[pymethods]
@@ -81,27 +81,27 @@ impl Decoder {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let state: tokenizer::Decoder = *self.state.take(py)?;
-        let held = state.held();
-        if held.is_empty() {
+        let pending = state.pending();
+        if pending.is_empty() {
             return Ok("<digram.Decoder: nothing held back>".into());
         }
-        let shown = PyBytes::new(py, held).repr()?;
-        Ok(format!("<digram.Decoder: {} held back, {shown}>", errors::several(py, held.len(), "byte")?))
+        let shown = PyBytes::new(py, pending).repr()?;
+        Ok(format!("<digram.Decoder: {} held back, {shown}>", errors::several(py, pending.len(), "byte")?))
     }
 }
 
 impl Decoder {
     fn take(&self, py: Python<'_>, ids: &[u32]) -> PyResult<String> {
-        let mut taken = self.state.take(py)?;
-        let state: &mut tokenizer::Decoder = &mut taken;
+        let mut guard = self.state.take(py)?;
+        let state: &mut tokenizer::Decoder = &mut guard;
         let core = &self.core.get().tokenizer;
         let signals = Signals::new();
-        let mut take = || match self.skip_special {
+        let mut push = || match self.skip_special {
             true => state.push(core, &core.without_special(ids, &signals)?, &signals),
             false => state.push(core, ids, &signals),
         };
-        let taken = if ids.len() < KEEP_GIL { take() } else { py.detach(take) };
-        taken.map_err(|error| signals.error(py, error, None))
+        let text = if ids.len() < KEEP_GIL { push() } else { py.detach(push) };
+        text.map_err(|error| signals.error(py, error, None))
     }
 }
 
@@ -132,6 +132,6 @@ impl Core {
     ) -> PyResult<Decoder> {
         let state = tokenizer::Decoder::new(errors.0);
         let skip_special = skips(skip_special_tokens)?;
-        Ok(Decoder { core: slf.unbind(), skip_special, state: InTurn::new("decoder", state) })
+        Ok(Decoder { core: slf.unbind(), skip_special, state: SharedState::new("decoder", state) })
     }
 }

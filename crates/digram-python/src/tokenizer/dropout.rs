@@ -1,4 +1,4 @@
-//! Encoding with merges left out at random.
+//! Encoding with BPE-dropout.
 
 use digram::encode::Dropout;
 use digram::tokenizer::WithDropout;
@@ -12,7 +12,7 @@ use crate::convert::Text;
 use crate::errors;
 use crate::signals::Signals;
 
-/// The dropout of the arguments; `None` if no merge is left out.
+/// The dropout of the arguments; `None` if no merge is omitted.
 pub(super) fn with_dropout(
     dropout: Option<&Bound<'_, PyAny>>,
     seed: Option<&Bound<'_, PyAny>>,
@@ -22,7 +22,8 @@ pub(super) fn with_dropout(
     let py = dropout.py();
     let probability = match dropout.extract::<f64>() {
         Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
-            let message = format!("dropout={} is not a probability, from 0 to 1.", errors::shown(dropout)?);
+            let message =
+                format!("dropout={} is not a probability, from 0 to 1.", errors::shown_repr(dropout)?);
             return Err(errors::raise(py, "OptionError", message));
         }
         extracted => extracted?,
@@ -39,27 +40,29 @@ pub(super) fn with_dropout(
             py,
             "OptionError",
             format!("dropout={probability} without a seed would leave out the same merges in every call."),
-            |places| {
-                places.set_item("value", probability)?;
-                places.set_item("hint", "Pass seed=, and another one each time the text is encoded anew.")
+            |attributes| {
+                attributes.set_item("value", probability)?;
+                attributes.set_item("hint", "Pass seed=, and another one each time the text is encoded anew.")
             },
         ));
     };
     with_seed(seed)
 }
 
-/// The seed. It is checked even if no merge is left out, so that an invalid seed fails at once when
+/// The seed. It is checked even if no merge is omitted, so that an invalid seed fails at once and not when
 /// dropout rises from 0 during training.
 fn seed_of(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
     let Some(seed) = seed else { return Ok(None) };
     match seed.extract::<u64>() {
         Ok(seed) => Ok(Some(seed)),
         Err(error) if error.is_instance_of::<PyOverflowError>(seed.py()) => {
-            let message = format!("seed={} is not a number from 0 to 2^64 - 1.", errors::shown(seed)?);
+            let message = format!("seed={} is not a number from 0 to 2^64 - 1.", errors::shown_repr(seed)?);
             Err(errors::raise(seed.py(), "OptionError", message))
         }
         Err(error) if !error.is_instance_of::<PyException>(seed.py()) => Err(error),
-        Err(_) => Err(PyTypeError::new_err(format!("seed is a whole number, not {}", errors::shown(seed)?))),
+        Err(_) => {
+            Err(PyTypeError::new_err(format!("seed is a whole number, not {}", errors::shown_repr(seed)?)))
+        }
     }
 }
 

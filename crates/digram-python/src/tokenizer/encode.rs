@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::dropout::with_dropout;
-use super::parts::Piece;
+use super::parts::InputPiece;
 use super::special::Special;
 use super::{Core, KEEP_GIL};
 use crate::arrays::array;
@@ -18,18 +18,18 @@ use crate::arrow::ArrowIds;
 use crate::convert::{Text, bytes_of, texts};
 use crate::errors;
 use crate::id_lists::list_of_ids;
-use crate::objects::{Objects, Turns, collected, integer, list};
+use crate::objects::{Objects, SignalChecks, collected, integer, list};
 use crate::signals::Signals;
 use crate::threads::threads;
 
 /// Texts of this size and more are split among threads.
-const SHARE: usize = 1 << 18;
+const PARALLEL_BYTES: usize = 1 << 18;
 
 /// Ids and offsets as arrays.
-type Flat<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
+type FlatArrays<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 
 /// Ids of any type and the ends of documents, as arrays.
-type Gathered<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
+type GatheredArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl Core {
@@ -80,7 +80,7 @@ impl Core {
         self.list_of_pieces(py, text, |text, ids| self.encode_into(py, text, &special, ids))
     }
 
-    /// The ids of several texts, as lists: `encode_batch` documents it.
+    /// The ids of several texts, as lists: see `encode_batch`.
     #[pyo3(signature = (texts, special=None, threads=None, dropout=None, seed=None))]
     fn _encode_batch<'py>(
         &self,
@@ -93,11 +93,11 @@ impl Core {
     ) -> PyResult<Bound<'py, PyList>> {
         let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
         self.integers(py, ids.len())?;
-        let mut turns = Turns::new();
+        let mut checks = SignalChecks::new();
         let lists = offsets
             .windows(2)
-            .map(|ends| self.list_in_turns(py, &ids[ends[0] as usize..ends[1] as usize], &mut turns));
-        list(py, lists, &mut Turns::new())
+            .map(|ends| self.list_with_checks(py, &ids[ends[0] as usize..ends[1] as usize], &mut checks));
+        list(py, lists, &mut SignalChecks::new())
     }
 
     /// The ids of several texts, as one array and an array of offsets.
@@ -110,7 +110,7 @@ impl Core {
         threads: Option<usize>,
         dropout: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Flat<'py>> {
+    ) -> PyResult<FlatArrays<'py>> {
         let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
         Ok((array(py, ids)?, array(py, offsets)?))
     }
@@ -130,7 +130,7 @@ impl Core {
         Ok(ArrowIds::new(ids, offsets))
     }
 
-    /// The documents of training files, encoded. The texts at `unfinished` go on with the next one.
+    /// Encodes documents for training files. The documents of the texts at `unfinished` continue in the next text.
     #[pyo3(signature = (texts, unfinished, special=None, threads=None))]
     fn _encode_documents(
         &self,
@@ -174,8 +174,8 @@ impl Core {
         let mut count = 0;
         self.for_pieces(text, |piece| {
             count += match piece {
-                Piece::Id(_) => 1,
-                Piece::Text(text) => self.count_text(py, &text, &special)?,
+                InputPiece::Id(_) => 1,
+                InputPiece::Text(text) => self.count_text(py, &text, &special)?,
             };
             Ok(())
         })?;
@@ -183,7 +183,7 @@ impl Core {
     }
 }
 
-/// Encoded documents, in the parts that the threads made.
+/// Encoded documents, in the parts that the threads encoded.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct EncodedDocuments(Mutex<Option<Documents>>);
 
@@ -191,47 +191,47 @@ pub(crate) struct EncodedDocuments(Mutex<Option<Documents>>);
 impl EncodedDocuments {
     /// The ids of all documents as `dtype`, with the id `end` after each document, and the end of each
     /// document. Can be called once.
-    fn gather<'py>(&self, py: Python<'py>, end: Option<u32>, dtype: &str) -> PyResult<Gathered<'py>> {
-        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(documents) = taken else {
+    fn gather<'py>(&self, py: Python<'py>, end: Option<u32>, dtype: &str) -> PyResult<GatheredArrays<'py>> {
+        let documents = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(documents) = documents else {
             return Err(errors::raise(py, "InternalError", "the ids have already been gathered."));
         };
         match dtype {
-            "uint16" => gathered(py, documents, end, |id| id as u16),
-            "uint32" => gathered(py, documents, end, |id| id),
-            "int32" => gathered(py, documents, end, |id| id as i32),
-            "int64" => gathered(py, documents, end, i64::from),
+            "uint16" => gather_as(py, documents, end, |id| id as u16),
+            "uint32" => gather_as(py, documents, end, |id| id),
+            "int32" => gather_as(py, documents, end, |id| id as i32),
+            "int64" => gather_as(py, documents, end, i64::from),
             _ => Err(errors::raise(py, "OptionError", format!("ids cannot be of dtype={dtype:?}."))),
         }
     }
 }
 
-fn gathered<'py, I: Element + Send>(
+fn gather_as<'py, I: Element + Send>(
     py: Python<'py>,
     documents: Documents,
     end: Option<u32>,
     narrow: impl Fn(u32) -> I + Send,
-) -> PyResult<Gathered<'py>> {
-    let gathered = py.detach(|| documents.gather(end, narrow));
-    let (ids, ends) = gathered.map_err(|error| errors::from_core(py, error, None))?;
+) -> PyResult<GatheredArrays<'py>> {
+    let result = py.detach(|| documents.gather(end, narrow));
+    let (ids, ends) = result.map_err(|error| errors::from_core(py, error, None))?;
     Ok((array(py, ids)?.into_any(), array(py, ends)?))
 }
 
 impl Core {
     /// Ids as a list of integers.
     pub(super) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
-        self.list_in_turns(py, ids, &mut Turns::new())
+        self.list_with_checks(py, ids, &mut SignalChecks::new())
     }
 
-    fn list_in_turns<'py>(
+    fn list_with_checks<'py>(
         &self,
         py: Python<'py>,
         ids: &[u32],
-        turns: &mut Turns,
+        checks: &mut SignalChecks,
     ) -> PyResult<Bound<'py, PyList>> {
         match self.integers(py, ids.len())? {
-            Some(integers) => list_of_ids(py, ids, integers, turns),
-            None => list(py, ids.iter().map(|&id| integer(py, id.into())), turns),
+            Some(integers) => list_of_ids(py, ids, integers, checks),
+            None => list(py, ids.iter().map(|&id| integer(py, id.into())), checks),
         }
     }
 
@@ -241,12 +241,12 @@ impl Core {
         if let Some(integers) = self.integers.get(py) {
             return Ok(Some(integers));
         }
-        if self.given.fetch_add(ids, Ordering::Relaxed) + ids < self.tokenizer.vocab_size() / 4 {
+        if self.ids_returned.fetch_add(ids, Ordering::Relaxed) + ids < self.tokenizer.vocab_size() / 4 {
             return Ok(None);
         }
-        let all = 0..self.tokenizer.vocab_size() as u32;
-        let make = || collected(py, all.map(|id| Ok(integer(py, id.into())?.unbind())));
-        self.integers.get_or_try_init(py, make).map(|integers| Some(&integers[..]))
+        let all_ids = 0..self.tokenizer.vocab_size() as u32;
+        let create = || collected(py, all_ids.map(|id| Ok(integer(py, id.into())?.unbind())));
+        self.integers.get_or_try_init(py, create).map(|integers| Some(&integers[..]))
     }
 
     fn encode_into(
@@ -261,13 +261,13 @@ impl Core {
         let rule = special.rule();
         let encoded = if bytes.len() < KEEP_GIL {
             self.tokenizer.encode(bytes, rule, &signals, ids)
-        } else if bytes.len() < SHARE {
+        } else if bytes.len() < PARALLEL_BYTES {
             py.detach(|| self.tokenizer.encode(bytes, rule, &signals, ids))
         } else {
             let threads = threads(py, None)?;
             let encode = || self.tokenizer.encode_batch(&[bytes], rule, threads, &signals);
             py.detach(encode)
-                .and_then(|(found, _)| append(ids, found).map_err(|error| (0, error)))
+                .and_then(|(batch_ids, _)| append(ids, batch_ids).map_err(|error| (0, error)))
                 .map_err(|(_, error)| error)
         };
         encoded.map_err(|error| signals.error(py, error, Some(text)))
@@ -279,7 +279,7 @@ impl Core {
         let rule = special.rule();
         let counted = if bytes.len() < KEEP_GIL {
             self.tokenizer.count(bytes, rule, &signals)
-        } else if bytes.len() < SHARE {
+        } else if bytes.len() < PARALLEL_BYTES {
             py.detach(|| self.tokenizer.count(bytes, rule, &signals))
         } else {
             let threads = threads(py, None)?;
@@ -326,7 +326,7 @@ impl Core {
         let work = |texts: &[&[u8]], special: OnSpecial<'_>, signals: &Signals| {
             work(texts, special, threads, signals)
         };
-        detached(py, &texts, &special, |number| number, work)
+        detached(py, &texts, &special, |index| index, work)
     }
 }
 
@@ -341,23 +341,23 @@ pub(super) fn detached<R: Send>(
 ) -> PyResult<R> {
     let bytes = bytes_of(py, texts)?;
     let signals = Signals::new();
-    let worked = {
+    let result = {
         let (work, bytes, special, signals) = (&work, &bytes, special.rule(), &signals);
         py.detach(move || work(bytes, special, signals))
     };
-    worked.map_err(|(number, error)| {
-        let error = signals.error(py, error, texts.get(number));
-        errors::placed(py, error, &format!("texts[{}]", index_of(number)))
+    result.map_err(|(index, error)| {
+        let error = signals.error(py, error, texts.get(index));
+        errors::with_place(py, error, &format!("texts[{}]", index_of(index)))
     })
 }
 
 /// Appends ids to a list, without copying them if the list is empty.
-fn append(ids: &mut Vec<u32>, more: Vec<u32>) -> digram::Result<()> {
+fn append(ids: &mut Vec<u32>, new_ids: Vec<u32>) -> digram::Result<()> {
     if ids.is_empty() {
-        *ids = more;
+        *ids = new_ids;
     } else {
-        memory::try_reserve(ids, more.len())?;
-        ids.extend(more);
+        memory::try_reserve(ids, new_ids.len())?;
+        ids.extend(new_ids);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Texts with their ids and positions, from which `digram.Encoding` is made.
+//! Texts with their ids and positions, for `digram.Encoding`.
 
 use std::sync::OnceLock;
 
@@ -13,18 +13,18 @@ use super::{Core, KEEP_GIL};
 use crate::arrays;
 use crate::convert::{Text, bytes_of};
 use crate::errors;
-use crate::objects::{Turns, collected, integer, list, tuple};
+use crate::objects::{SignalChecks, collected, integer, list, tuple};
 use crate::signals::Signals;
 
 /// Texts with their ids. Spans and pretokens are computed at first use.
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Encoded {
     core: Py<Core>,
-    /// Each a `str` or `bytes` whose UTF-8 was asked for before.
+    /// Each a `str`, whose UTF-8 is cached, or `bytes`.
     texts: Vec<Py<PyAny>>,
     special: Special,
     special_argument: Option<Py<PyAny>>,
-    /// `None` is what Python counts in: characters of a `str`, bytes of `bytes`.
+    /// `None` is Python's unit: characters of a `str`, bytes of `bytes`.
     unit: Option<OffsetUnit>,
     threads: Option<usize>,
     ids: Vec<u32>,
@@ -52,14 +52,14 @@ impl Core {
         let core = slf.get();
         let rule = Special::new(core, special)?;
         let objects = collected(py, texts.iter().map(Ok))?;
-        let placed = |error: PyErr, index: usize| {
+        let with_place = |error: PyErr, index: usize| {
             let name = place.and_then(|place| place.call1((index,)).ok());
             match name {
-                Some(name) => errors::placed(py, error, &name.to_string()),
+                Some(name) => errors::with_place(py, error, &name.to_string()),
                 None => error,
             }
         };
-        let text = |(index, text)| Text::new(text).map_err(|error| placed(error, index));
+        let text = |(index, text)| Text::new(text).map_err(|error| with_place(error, index));
         let texts: Vec<Text<'_>> = collected(py, objects.iter().enumerate().map(text))?;
         let signals = Signals::new();
         let encoded = match &texts[..] {
@@ -75,8 +75,8 @@ impl Core {
                 py.detach(|| core.tokenizer.encode_batch(&bytes, rule.rule(), threads, &signals))
             }
         };
-        let (ids, offsets) =
-            encoded.map_err(|(index, error)| placed(signals.error(py, error, texts.get(index)), index))?;
+        let (ids, offsets) = encoded
+            .map_err(|(index, error)| with_place(signals.error(py, error, texts.get(index)), index))?;
         Ok(Encoded {
             core: slf.clone().unbind(),
             texts: objects.into_iter().map(Bound::unbind).collect(),
@@ -114,13 +114,13 @@ impl Encoded {
         let spans = slice(self.all_spans(py)?, start, stop);
         let span =
             |&[start, end]: &[usize; 2]| tuple(py, [integer(py, start as u64)?, integer(py, end as u64)?]);
-        list(py, spans.iter().map(span), &mut Turns::new())
+        list(py, spans.iter().map(span), &mut SignalChecks::new())
     }
 
     /// For some of the tokens, the number of the pretoken in its text.
     fn pretokens<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let pretokens = slice(self.all_pretokens(py)?, start, stop);
-        list(py, pretokens.iter().map(|&number| integer(py, number.into())), &mut Turns::new())
+        list(py, pretokens.iter().map(|&number| integer(py, number.into())), &mut SignalChecks::new())
     }
 
     /// The first of some tokens of one text that covers a position of it.
@@ -146,9 +146,9 @@ impl Encoded {
         stop: usize,
         pretoken: u32,
     ) -> PyResult<(usize, usize)> {
-        let numbers = slice(self.all_pretokens(py)?, start, stop);
-        let before = |limit: u64| start + numbers.partition_point(|&number| u64::from(number) < limit);
-        Ok((before(pretoken.into()), before(u64::from(pretoken) + 1)))
+        let pretokens = slice(self.all_pretokens(py)?, start, stop);
+        let first_index = |limit: u64| start + pretokens.partition_point(|&number| u64::from(number) < limit);
+        Ok((first_index(pretoken.into()), first_index(u64::from(pretoken) + 1)))
     }
 
     /// All ids.
@@ -158,7 +158,7 @@ impl Encoded {
 
     /// All spans, one per row.
     fn numpy_spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let flat = self.all_spans(py)?.as_flattened().iter().map(|&place| Ok(place as i64));
+        let flat = self.all_spans(py)?.as_flattened().iter().map(|&offset| Ok(offset as i64));
         let flat = collected(py, flat)?;
         let rows = flat.len() / 2;
         arrays::array(py, flat)?.reshape([rows, 2])
@@ -178,36 +178,36 @@ impl Encoded {
 
 impl Encoded {
     fn all_spans(&self, py: Python<'_>) -> PyResult<&[[usize; 2]]> {
-        self.found(py, &self.spans, |core, encoded, own, threads, signals| {
-            let unit = |index: usize| self.unit.unwrap_or(own[index]);
+        self.get_or_compute(py, &self.spans, |core, encoded, units, threads, signals| {
+            let unit = |index: usize| self.unit.unwrap_or(units[index]);
             core.tokenizer.spans(encoded, unit, threads, signals)
         })
     }
 
     fn all_pretokens(&self, py: Python<'_>) -> PyResult<&[u32]> {
-        self.found(py, &self.pretokens, |core, encoded, _, threads, signals| {
+        self.get_or_compute(py, &self.pretokens, |core, encoded, _, threads, signals| {
             core.tokenizer.pretoken_numbers(encoded, threads, signals)
         })
     }
 
-    /// The result of `find` for the texts, computed at first use without the GIL.
-    fn found<'a, R: Send + Sync>(
+    /// The result of `compute` for the texts, computed at first use without the GIL.
+    fn get_or_compute<'a, R: Send + Sync>(
         &'a self,
         py: Python<'_>,
-        known: &'a OnceLock<Vec<R>>,
-        find: impl Fn(&Core, &EncodedTexts<'_, &[u8]>, &[OffsetUnit], usize, &Signals) -> Result<Vec<R>, Error>
+        cell: &'a OnceLock<Vec<R>>,
+        compute: impl Fn(&Core, &EncodedTexts<'_, &[u8]>, &[OffsetUnit], usize, &Signals) -> Result<Vec<R>, Error>
         + Send
         + Sync,
     ) -> PyResult<&'a [R]> {
-        if let Some(known) = known.get() {
-            return Ok(known);
+        if let Some(values) = cell.get() {
+            return Ok(values);
         }
         let texts = collected(py, self.texts.iter().map(|text| Text::new(text.bind(py))))?;
-        let own = |text: &Text<'_>| match text {
+        let unit_of = |text: &Text<'_>| match text {
             Text::Str(_) => OffsetUnit::Characters,
             Text::Bytes(_) => OffsetUnit::Bytes,
         };
-        let own = collected(py, texts.iter().map(|text| Ok(own(text))))?;
+        let units = collected(py, texts.iter().map(|text| Ok(unit_of(text))))?;
         let bytes = bytes_of(py, &texts)?;
         let encoded = EncodedTexts {
             texts: &bytes[..],
@@ -217,13 +217,13 @@ impl Encoded {
         };
         let threads = threads_for(py, self.threads, bytes.iter().map(|text| text.len()).sum())?;
         let (signals, core) = (Signals::new(), self.core.get());
-        let found = if self.ids.len() < KEEP_GIL / 4 {
-            find(core, &encoded, &own, threads, &signals)
+        let result = if self.ids.len() < KEEP_GIL / 4 {
+            compute(core, &encoded, &units, threads, &signals)
         } else {
-            py.detach(|| find(core, &encoded, &own, threads, &signals))
+            py.detach(|| compute(core, &encoded, &units, threads, &signals))
         };
-        let found = found.map_err(|error| signals.error(py, error, None))?;
-        Ok(known.get_or_init(|| found))
+        let result = result.map_err(|error| signals.error(py, error, None))?;
+        Ok(cell.get_or_init(|| result))
     }
 }
 
@@ -233,7 +233,7 @@ fn threads_for(py: Python<'_>, threads: Option<usize>, bytes: usize) -> PyResult
     if threads.is_none() && bytes < KEEP_GIL { Ok(1) } else { crate::threads::threads(py, threads) }
 }
 
-/// A part of a list, or nothing where it has no such part.
-fn slice<R>(all: &[R], start: usize, stop: usize) -> &[R] {
-    all.get(start..stop).unwrap_or_default()
+/// A part of a list; an empty slice if the range is not inside the list.
+fn slice<R>(items: &[R], start: usize, stop: usize) -> &[R] {
+    items.get(start..stop).unwrap_or_default()
 }

@@ -8,13 +8,13 @@ use pyo3::types::{PyList, PySlice, PyString};
 use super::{Core, KEEP_GIL};
 use crate::convert::Text;
 use crate::errors;
-use crate::objects::{Turns, bytes as bytes_object, integer, list, reserve, string, tuple};
+use crate::objects::{SignalChecks, bytes as bytes_object, integer, list, reserve, string, tuple};
 use crate::signals::Signals;
-use crate::turn::InTurn;
+use crate::turn::SharedState;
 
 #[pymethods]
 impl Core {
-    /// The chunks of a text, each as text, start, end, count: `chunks` documents it.
+    /// The chunks of a text, each as text, start, end, count: see `chunks`.
     fn _chunks<'py>(
         &self,
         py: Python<'py>,
@@ -27,17 +27,17 @@ impl Core {
         let bytes = content.bytes();
         let chunks = py.detach(|| self.tokenizer.chunks(bytes, size, overlap, &signals));
         let chunks = chunks.map_err(|error| signals.error(py, error, Some(&content)))?;
-        let places = Places::new(&content)?;
+        let offsets = CharOffsets::new(&content)?;
         let chunk = |chunk: tokenizer::Chunk| {
             let piece = match content {
                 Text::Str(text) => string(py, &text[chunk.range.clone()])?.into_any(),
                 Text::Bytes(bytes) => bytes_object(py, &bytes[chunk.range.clone()])?.into_any(),
             };
-            let place = |byte: usize| integer(py, places.place(bytes, byte) as u64);
+            let offset = |byte: usize| integer(py, offsets.char_index(bytes, byte) as u64);
             let count = integer(py, chunk.count as u64)?;
-            tuple(py, [piece, place(chunk.range.start)?, place(chunk.range.end)?, count])
+            tuple(py, [piece, offset(chunk.range.start)?, offset(chunk.range.end)?, count])
         };
-        list(py, chunks.into_iter().map(chunk), &mut Turns::new())
+        list(py, chunks.into_iter().map(chunk), &mut SignalChecks::new())
     }
 
     /// Prepare a text for counting the tokens of any part of it quickly: returns a `digram.Intervals`.
@@ -58,10 +58,10 @@ impl Core {
         let content = Text::new(&text)?;
         let signals = Signals::new();
         let (bytes, core) = (content.bytes(), &slf.get().tokenizer);
-        let counted = py.detach(|| core.intervals(bytes, &signals));
-        let counted = counted.map_err(|error| signals.error(py, error, Some(&content)))?;
-        let places = Places::new(&content)?;
-        Ok(Intervals { core: slf.unbind(), text: text.unbind(), counted, places })
+        let counts = py.detach(|| core.intervals(bytes, &signals));
+        let counts = counts.map_err(|error| signals.error(py, error, Some(&content)))?;
+        let offsets = CharOffsets::new(&content)?;
+        Ok(Intervals { core: slf.unbind(), text: text.unbind(), counts, offsets })
     }
 
     /// Make a `digram.RunningCount`: the number of tokens of a text that grows at either end.
@@ -80,7 +80,8 @@ impl Core {
     #[pyo3(signature = (text=None), text_signature = "($self, text='')")]
     fn counter(slf: Bound<'_, Self>, text: Option<&Bound<'_, PyAny>>) -> PyResult<RunningCount> {
         let py = slf.py();
-        let counter = RunningCount { core: slf.unbind(), state: InTurn::new("counter", Running::default()) };
+        let counter =
+            RunningCount { core: slf.unbind(), state: SharedState::new("counter", Running::default()) };
         if let Some(text) = text {
             counter.append(py, text)?;
         }
@@ -88,49 +89,49 @@ impl Core {
     }
 }
 
-/// Converts the places of a text in Python, which are characters for a `str`, to bytes and back.
-struct Places {
+/// Converts Python's indices into a text, which count characters for a `str`, to bytes and back.
+struct CharOffsets {
     len: usize,
-    /// The byte where every 64th character begins; empty if every character is a byte.
+    /// The offset of every 64th character; empty if every character is a byte.
     marks: Vec<usize>,
 }
 
-const MARK: usize = 64;
+const MARK_INTERVAL: usize = 64;
 
-impl Places {
-    fn new(text: &Text<'_>) -> PyResult<Places> {
+impl CharOffsets {
+    fn new(text: &Text<'_>) -> PyResult<CharOffsets> {
         match text {
             Text::Str(text) if !text.is_ascii() => {
                 let mut marks = Vec::new();
-                reserve(&mut marks, text.len() / MARK + 1)?;
-                marks.extend(text.char_indices().step_by(MARK).map(|(at, _)| at));
+                reserve(&mut marks, text.len() / MARK_INTERVAL + 1)?;
+                marks.extend(text.char_indices().step_by(MARK_INTERVAL).map(|(offset, _)| offset));
                 let last = marks.last().copied().unwrap_or(0);
-                let len = marks.len().saturating_sub(1) * MARK + text[last..].chars().count();
-                Ok(Places { len, marks })
+                let len = marks.len().saturating_sub(1) * MARK_INTERVAL + text[last..].chars().count();
+                Ok(CharOffsets { len, marks })
             }
-            _ => Ok(Places { len: text.bytes().len(), marks: Vec::new() }),
+            _ => Ok(CharOffsets { len: text.bytes().len(), marks: Vec::new() }),
         }
     }
 
-    /// The byte where the character of this number begins.
-    fn byte(&self, text: &[u8], place: usize) -> usize {
+    /// The offset of the character with this index.
+    fn byte(&self, text: &[u8], index: usize) -> usize {
         if self.marks.is_empty() {
-            return place;
+            return index;
         }
-        let Some(&mark) = self.marks.get(place / MARK) else { return text.len() };
-        let begins = |byte: &u8| byte & 0xc0 != 0x80;
-        let inside = text[mark..].iter().enumerate().filter(|(_, byte)| begins(byte));
-        inside.map(|(at, _)| mark + at).nth(place % MARK).unwrap_or(text.len())
+        let Some(&mark) = self.marks.get(index / MARK_INTERVAL) else { return text.len() };
+        let is_start = |byte: &u8| byte & 0xc0 != 0x80;
+        let starts = text[mark..].iter().enumerate().filter(|(_, byte)| is_start(byte));
+        starts.map(|(offset, _)| mark + offset).nth(index % MARK_INTERVAL).unwrap_or(text.len())
     }
 
-    /// The number of the character that begins at a byte.
-    fn place(&self, text: &[u8], byte: usize) -> usize {
+    /// The index of the character that begins at an offset.
+    fn char_index(&self, text: &[u8], byte: usize) -> usize {
         if self.marks.is_empty() {
             return byte;
         }
-        let before = self.marks.partition_point(|&mark| mark <= byte) - 1;
-        let begun = text[self.marks[before]..byte].iter().filter(|byte| **byte & 0xc0 != 0x80);
-        before * MARK + begun.count()
+        let mark_index = self.marks.partition_point(|&mark| mark <= byte) - 1;
+        let starts = text[self.marks[mark_index]..byte].iter().filter(|byte| **byte & 0xc0 != 0x80);
+        mark_index * MARK_INTERVAL + starts.count()
     }
 }
 
@@ -149,8 +150,8 @@ impl Places {
 pub(crate) struct Intervals {
     core: Py<Core>,
     text: Py<PyAny>,
-    counted: tokenizer::Intervals,
-    places: Places,
+    counts: tokenizer::Intervals,
+    offsets: CharOffsets,
 }
 
 #[pymethods]
@@ -174,31 +175,31 @@ impl Intervals {
         end: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
         // As in a slice, a number outside the text is its end or its beginning.
-        let number = |place: &Bound<'_, PyAny>| match place.extract::<isize>() {
+        let to_index = |index: &Bound<'_, PyAny>| match index.extract::<isize>() {
             Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
-                let number = py.import("operator")?.call_method1("index", (place,))?;
+                let number = py.import("operator")?.call_method1("index", (index,))?;
                 Ok(if number.lt(0)? { isize::MIN } else { isize::MAX })
             }
-            number => number,
+            result => result,
         };
-        let start = number(start)?;
-        let end = end.map(number).transpose()?.unwrap_or(isize::MAX);
-        let slice = PySlice::new(py, start, end, 1).indices(self.places.len as isize)?;
+        let start = to_index(start)?;
+        let end = end.map(to_index).transpose()?.unwrap_or(isize::MAX);
+        let slice = PySlice::new(py, start, end, 1).indices(self.offsets.len as isize)?;
         let text = Text::new(self.text.bind(py))?;
         let bytes = text.bytes();
-        let from = self.places.byte(bytes, slice.start as usize);
-        let to = self.places.byte(bytes, slice.stop as usize).max(from);
+        let from = self.offsets.byte(bytes, slice.start as usize);
+        let to = self.offsets.byte(bytes, slice.stop as usize).max(from);
         let signals = Signals::new();
         let core = &self.core.get().tokenizer;
-        let count = || core.count_interval(&self.counted, bytes, from..to, &signals);
-        let counted = if to - from < KEEP_GIL { count() } else { py.detach(count) };
-        counted.map_err(|error| signals.error(py, error, Some(&text)))
+        let count = || core.count_interval(&self.counts, bytes, from..to, &signals);
+        let result = if to - from < KEEP_GIL { count() } else { py.detach(count) };
+        result.map_err(|error| signals.error(py, error, Some(&text)))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let unit = if self.text.bind(py).is_instance_of::<PyString>() { "character" } else { "byte" };
-        let length = errors::several(py, self.places.len, unit)?;
-        let tokens = errors::several(py, self.counted.total(), "token")?;
+        let length = errors::several(py, self.offsets.len, unit)?;
+        let tokens = errors::several(py, self.counts.total(), "token")?;
         Ok(format!("<digram.Intervals: {length}, {tokens}>"))
     }
 }
@@ -224,7 +225,7 @@ impl Intervals {
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct RunningCount {
     core: Py<Core>,
-    state: InTurn<Running>,
+    state: SharedState<Running>,
 }
 
 #[pymethods]
@@ -265,8 +266,8 @@ impl RunningCount {
     #[getter]
     fn count(&self, py: Python<'_>) -> PyResult<usize> {
         let signals = Signals::new();
-        let mut taken = self.state.take(py)?;
-        let state: &mut Running = &mut taken;
+        let mut guard = self.state.take(py)?;
+        let state: &mut Running = &mut guard;
         let core = &self.core.get().tokenizer;
         py.detach(|| state.count(core, &signals)).map_err(|error| signals.error(py, error, None))
     }
@@ -303,11 +304,11 @@ impl RunningCount {
         let text = Text::new(text)?;
         let signals = Signals::new();
         let bytes = text.bytes();
-        let mut taken = self.state.take(py)?;
-        let state: &mut Running = &mut taken;
+        let mut guard = self.state.take(py)?;
+        let state: &mut Running = &mut guard;
         let core = &self.core.get().tokenizer;
         let mut work = || change(state, core, bytes, &signals);
-        let done = if bytes.len() < KEEP_GIL { work() } else { py.detach(work) };
-        done.map_err(|error| signals.error(py, error, None))
+        let result = if bytes.len() < KEEP_GIL { work() } else { py.detach(work) };
+        result.map_err(|error| signals.error(py, error, None))
     }
 }

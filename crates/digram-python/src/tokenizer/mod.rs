@@ -1,4 +1,4 @@
-//! The tokenizer as Python sees it; `digram.Tokenizer` extends it in Python.
+//! The base class of `digram.Tokenizer`, which is written in Python.
 
 mod count;
 mod decode;
@@ -26,7 +26,7 @@ use crate::Splitter;
 use crate::convert::{self, Text};
 use crate::errors;
 use crate::model::Model;
-use crate::objects::{Turns, bytes, list};
+use crate::objects::{SignalChecks, bytes, list};
 use crate::scheme::Scheme;
 
 pub(crate) use decoder::Decoder;
@@ -35,31 +35,31 @@ pub(crate) use encoded::Encoded;
 pub(crate) use measure::{Intervals, RunningCount};
 pub(crate) use stream::Stream;
 
-/// Below this much text the GIL is kept: giving it up and taking it again would cost more.
+/// Below this much text the GIL is kept: releasing and acquiring it would take longer.
 const KEEP_GIL: usize = 1 << 14;
 
-/// Encodes and decodes. Frozen: what a call returns depends on its arguments alone.
+/// Encodes and decodes. Frozen: the result of a call depends only on its arguments.
 ///
-/// Its name is that of the class that users know, since Python's messages about wrong arguments name
-/// the class that a method was written in. The module calls it `Core`.
+/// Its Python name is that of the public class, because Python's messages about wrong arguments name
+/// the class that defines a method. In the module it is `Core`.
 #[pyclass(name = "Tokenizer", frozen, subclass, module = "digram._core")]
 pub(crate) struct Core {
-    /// Shared with training that goes on from it.
+    /// Shared with training that continues from it.
     pub(crate) tokenizer: Arc<Tokenizer>,
-    /// What the façade needs to know again, and the core does not.
+    /// A value that the Python class stores here.
     extra: Py<PyAny>,
     digest: PyOnceLock<Py<PyString>>,
-    /// Each id as a Python integer: taking one costs a third of making one.
+    /// Each id as a Python integer: sharing one takes a third of the time of creating one.
     integers: PyOnceLock<Vec<Py<PyAny>>>,
-    /// How many ids were given before there were these.
-    given: AtomicUsize,
+    /// The number of ids returned before `integers` was filled.
+    ids_returned: AtomicUsize,
 }
 
 #[pymethods]
 impl Core {
     #[new]
     #[pyo3(signature = (model, special_tokens, splitter, unit, on_unknown, ignore_merges, scheme, extra))]
-    #[expect(clippy::too_many_arguments, reason = "called by the façade alone")]
+    #[expect(clippy::too_many_arguments, reason = "called only by the Python class")]
     fn new(
         py: Python<'_>,
         model: &Model,
@@ -88,7 +88,7 @@ impl Core {
             extra,
             digest: PyOnceLock::new(),
             integers: PyOnceLock::new(),
-            given: AtomicUsize::new(0),
+            ids_returned: AtomicUsize::new(0),
         })
     }
 
@@ -112,7 +112,7 @@ impl Core {
             })?;
             bytes(py, token)
         };
-        list(py, ids.iter().enumerate().map(token), &mut Turns::new())
+        list(py, ids.iter().enumerate().map(token), &mut SignalChecks::new())
     }
 
     /// The id of a token, or None where the vocabulary has no such token.
@@ -136,7 +136,7 @@ impl Core {
         self.tokenizer.vocab_size()
     }
 
-    /// How many tokens there are, special ones included.
+    /// The number of tokens, including special ones.
     fn __len__(&self) -> usize {
         self.tokenizer.token_count()
     }
@@ -169,7 +169,7 @@ impl Core {
         ids
     }
 
-    /// The digest, computed by `compute` at the first question.
+    /// The digest, computed by `compute` at the first call.
     fn _digest<'py>(&self, py: Python<'py>, compute: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
         let digest = self
             .digest
@@ -193,7 +193,7 @@ impl Core {
         }
     }
 
-    /// What the façade gave at construction.
+    /// The value that the Python class stored at construction.
     #[getter]
     fn _extra(&self, py: Python<'_>) -> Py<PyAny> {
         self.extra.clone_ref(py)

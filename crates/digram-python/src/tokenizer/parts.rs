@@ -11,7 +11,7 @@ use super::encode::detached;
 use super::special::Special;
 use crate::convert::{Text, text};
 use crate::errors;
-use crate::objects::{Turns, reserve};
+use crate::objects::{SignalChecks, reserve};
 use crate::signals::Signals;
 
 /// Whether an object is a text in parts.
@@ -20,20 +20,20 @@ fn is_in_parts(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// A part of a text that is given in parts.
-enum Part {
+enum InputPart {
     /// Text, joined from neighbouring parts.
-    Text(Joined),
+    Text(JoinedText),
     /// A special token.
     Id(u32),
 }
 
 /// Text parts end to end. It is a `str` as long as all parts were.
-struct Joined {
+struct JoinedText {
     bytes: Vec<u8>,
     is_str: bool,
 }
 
-impl Joined {
+impl JoinedText {
     fn text(&self) -> Text<'_> {
         match std::str::from_utf8(&self.bytes) {
             Ok(text) if self.is_str => Text::Str(text),
@@ -42,34 +42,34 @@ impl Joined {
     }
 }
 
-impl Part {
-    fn piece(&self) -> Piece<'_> {
+impl InputPart {
+    fn piece(&self) -> InputPiece<'_> {
         match self {
-            Part::Text(joined) => Piece::Text(joined.text()),
-            Part::Id(id) => Piece::Id(*id),
+            InputPart::Text(joined) => InputPiece::Text(joined.text()),
+            InputPart::Id(id) => InputPiece::Id(*id),
         }
     }
 }
 
 /// For each text, its parts, if it is given in parts.
-pub(super) struct InParts(Vec<Option<Vec<Part>>>);
+pub(super) struct TextsInParts(Vec<Option<Vec<InputPart>>>);
 
 /// A text, a part of a text, or a special token.
-pub(super) enum Piece<'a> {
+pub(super) enum InputPiece<'a> {
     Text(Text<'a>),
     Id(u32),
 }
 
-impl InParts {
+impl TextsInParts {
     /// The pieces of all texts, in order, each with the index of its text.
-    fn pieces<'a>(&'a self, objects: &'a [Bound<'_, PyAny>]) -> PyResult<Vec<(usize, Piece<'a>)>> {
+    fn pieces<'a>(&'a self, objects: &'a [Bound<'_, PyAny>]) -> PyResult<Vec<(usize, InputPiece<'a>)>> {
         let mut pieces = Vec::new();
-        let mut turns = Turns::new();
+        let mut checks = SignalChecks::new();
         for (index, (object, parts)) in objects.iter().zip(&self.0).enumerate() {
-            turns.after(object.py(), 1)?;
+            checks.after(object.py(), 1)?;
             reserve(&mut pieces, parts.as_ref().map_or(1, Vec::len))?;
             match parts {
-                None => pieces.push((index, Piece::Text(text(object, "texts", index)?))),
+                None => pieces.push((index, InputPiece::Text(text(object, "texts", index)?))),
                 Some(parts) => pieces.extend(parts.iter().map(|part| (index, part.piece()))),
             }
         }
@@ -79,47 +79,47 @@ impl InParts {
 
 impl Core {
     /// The parts of a text: neighbouring plain parts joined, special tokens as ids.
-    fn parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<Vec<Part>> {
+    fn parts(&self, parts: &Bound<'_, PyAny>) -> PyResult<Vec<InputPart>> {
         let class = parts.py().import("digram.vocab.special_tokens")?.getattr("SpecialToken")?;
-        let mut joined: Vec<Part> = Vec::new();
-        let mut turns = Turns::new();
+        let mut joined_parts: Vec<InputPart> = Vec::new();
+        let mut checks = SignalChecks::new();
         for (index, part) in parts.try_iter()?.enumerate() {
             let part = part?;
-            turns.after(parts.py(), 1)?;
-            reserve(&mut joined, 1)?;
+            checks.after(parts.py(), 1)?;
+            reserve(&mut joined_parts, 1)?;
             if part.is_instance(&class)? {
                 let name: String = part.getattr("text")?.extract()?;
-                joined.push(Part::Id(self.special_id(parts.py(), &name)?));
+                joined_parts.push(InputPart::Id(self.special_id(parts.py(), &name)?));
                 continue;
             }
             let text = text(&part, "text", index)?;
             let is_str = matches!(text, Text::Str(_));
-            match joined.last_mut() {
-                Some(Part::Text(before)) => {
-                    reserve(&mut before.bytes, text.bytes().len())?;
-                    before.bytes.extend_from_slice(text.bytes());
-                    before.is_str &= is_str;
+            match joined_parts.last_mut() {
+                Some(InputPart::Text(previous)) => {
+                    reserve(&mut previous.bytes, text.bytes().len())?;
+                    previous.bytes.extend_from_slice(text.bytes());
+                    previous.is_str &= is_str;
                 }
                 _ => {
                     let mut bytes = Vec::new();
                     reserve(&mut bytes, text.bytes().len())?;
                     bytes.extend_from_slice(text.bytes());
-                    joined.push(Part::Text(Joined { bytes, is_str }));
+                    joined_parts.push(InputPart::Text(JoinedText { bytes, is_str }));
                 }
             }
         }
-        Ok(joined)
+        Ok(joined_parts)
     }
 
     /// Calls `work` with the parts of a text, or with the text if it is not given in parts.
     pub(super) fn for_pieces(
         &self,
         text: &Bound<'_, PyAny>,
-        mut work: impl FnMut(Piece<'_>) -> PyResult<()>,
+        mut work: impl FnMut(InputPiece<'_>) -> PyResult<()>,
     ) -> PyResult<()> {
         match is_in_parts(text) {
             true => self.parts(text)?.iter().try_for_each(|part| work(part.piece())),
-            false => work(Piece::Text(Text::new(text)?)),
+            false => work(InputPiece::Text(Text::new(text)?)),
         }
     }
 
@@ -132,52 +132,53 @@ impl Core {
     ) -> PyResult<Bound<'py, PyList>> {
         let mut ids = Vec::new();
         self.for_pieces(text, |piece| match piece {
-            Piece::Id(id) => {
+            InputPiece::Id(id) => {
                 reserve(&mut ids, 1)?;
                 ids.push(id);
                 Ok(())
             }
-            Piece::Text(text) => encode(&text, &mut ids),
+            InputPiece::Text(text) => encode(&text, &mut ids),
         })?;
         self.list(py, &ids)
     }
 
     /// The parts of texts; `None` if no text is given in parts.
-    pub(super) fn in_parts(&self, objects: &[Bound<'_, PyAny>]) -> PyResult<Option<InParts>> {
+    pub(super) fn in_parts(&self, objects: &[Bound<'_, PyAny>]) -> PyResult<Option<TextsInParts>> {
         let Some(first) = objects.iter().position(is_in_parts) else { return Ok(None) };
-        let mut found = Vec::new();
-        reserve(&mut found, objects.len())?;
-        found.extend((0..first).map(|_| None));
+        let mut parts = Vec::new();
+        reserve(&mut parts, objects.len())?;
+        parts.extend((0..first).map(|_| None));
         for (index, object) in objects.iter().enumerate().skip(first) {
-            found.push(match is_in_parts(object) {
+            parts.push(match is_in_parts(object) {
                 false => None,
                 true => {
-                    let placed = |error| errors::placed(object.py(), error, &format!("texts[{index}]"));
-                    Some(self.parts(object).map_err(placed)?)
+                    let with_place =
+                        |error| errors::with_place(object.py(), error, &format!("texts[{index}]"));
+                    Some(self.parts(object).map_err(with_place)?)
                 }
             });
         }
-        Ok(Some(InParts(found)))
+        Ok(Some(TextsInParts(parts)))
     }
 
     /// Calls `work` with all text pieces together; an error names the text of the piece.
     fn with_pieces<R: Send>(
         &self,
         py: Python<'_>,
-        pieces: &[(usize, Piece<'_>)],
+        pieces: &[(usize, InputPiece<'_>)],
         special: &Special,
         work: impl Fn(&[&[u8]], OnSpecial<'_>, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
     ) -> PyResult<R> {
-        let (mut texts, mut indexes) = (Vec::new(), Vec::new());
+        let (mut texts, mut text_indices) = (Vec::new(), Vec::new());
         reserve(&mut texts, pieces.len())?;
-        reserve(&mut indexes, pieces.len())?;
+        reserve(&mut text_indices, pieces.len())?;
         for (index, piece) in pieces {
-            if let Piece::Text(text) = piece {
+            if let InputPiece::Text(text) = piece {
                 texts.push(*text);
-                indexes.push(*index);
+                text_indices.push(*index);
             }
         }
-        detached(py, &texts, special, |number| indexes.get(number).copied().unwrap_or_default(), work)
+        detached(py, &texts, special, |index| text_indices.get(index).copied().unwrap_or_default(), work)
     }
 
     /// The ids of several texts, and the offsets of the texts.
@@ -185,47 +186,47 @@ impl Core {
         &self,
         py: Python<'_>,
         objects: &[Bound<'_, PyAny>],
-        parts: &InParts,
+        parts: &TextsInParts,
         special: &Special,
         threads: usize,
         dropout: Option<&Dropout>,
     ) -> PyResult<(Vec<u32>, Vec<u64>)> {
         let pieces = parts.pieces(objects)?;
-        let (found, ends) = match dropout {
+        let (piece_ids, ends) = match dropout {
             None => self.with_pieces(py, &pieces, special, |texts, rule, interrupt| {
                 self.tokenizer.encode_batch(texts, rule, threads, interrupt)
             })?,
             // The random choices of a text continue from one part to the next.
             Some(dropout) => self.with_pieces(py, &pieces, special, |texts, rule, interrupt| {
-                let of: Vec<usize> = pieces
+                let text_indices: Vec<usize> = pieces
                     .iter()
-                    .filter_map(|(index, piece)| matches!(piece, Piece::Text(_)).then_some(*index))
+                    .filter_map(|(index, piece)| matches!(piece, InputPiece::Text(_)).then_some(*index))
                     .collect();
-                let (mut ids, mut ends, mut now) = (Vec::new(), vec![0], None);
-                for (number, (text, index)) in texts.iter().zip(of).enumerate() {
-                    let (_, choices) = match now.take() {
-                        Some((last, choices)) if last == index => now.insert((last, choices)),
-                        _ => now.insert((index, WithDropout::of(dropout, index))),
+                let (mut ids, mut ends, mut current) = (Vec::new(), vec![0], None);
+                for (piece_index, (text, index)) in texts.iter().zip(text_indices).enumerate() {
+                    let (_, choices) = match current.take() {
+                        Some((previous, choices)) if previous == index => current.insert((previous, choices)),
+                        _ => current.insert((index, WithDropout::of(dropout, index))),
                     };
                     self.tokenizer
                         .encode_with_dropout(text, rule, choices, interrupt, &mut ids)
-                        .map_err(|error| (number, error))?;
+                        .map_err(|error| (piece_index, error))?;
                     ends.push(ids.len() as u64);
                 }
                 Ok((ids, ends))
             })?,
         };
         let (mut ids, mut offsets) = (Vec::new(), Vec::new());
-        reserve(&mut ids, found.len() + pieces.len())?;
+        reserve(&mut ids, piece_ids.len() + pieces.len())?;
         reserve(&mut offsets, objects.len() + 1)?;
-        let mut texts = 0;
+        let mut next_text = 0;
         for (index, piece) in &pieces {
             offsets.resize(index + 1, ids.len() as u64);
             match piece {
-                Piece::Id(id) => ids.push(*id),
-                Piece::Text(_) => {
-                    ids.extend_from_slice(&found[ends[texts] as usize..ends[texts + 1] as usize]);
-                    texts += 1;
+                InputPiece::Id(id) => ids.push(*id),
+                InputPiece::Text(_) => {
+                    ids.extend_from_slice(&piece_ids[ends[next_text] as usize..ends[next_text + 1] as usize]);
+                    next_text += 1;
                 }
             }
         }
@@ -238,22 +239,22 @@ impl Core {
         &self,
         py: Python<'_>,
         objects: &[Bound<'_, PyAny>],
-        parts: &InParts,
+        parts: &TextsInParts,
         special: &Special,
         threads: usize,
     ) -> PyResult<Vec<u64>> {
         let pieces = parts.pieces(objects)?;
-        let found = self.with_pieces(py, &pieces, special, |texts, rule, interrupt| {
+        let piece_counts = self.with_pieces(py, &pieces, special, |texts, rule, interrupt| {
             self.tokenizer.count_batch(texts, rule, threads, interrupt)
         })?;
         let mut counts = Vec::new();
         reserve(&mut counts, objects.len())?;
         counts.resize(objects.len(), 0);
-        let mut found = found.into_iter();
+        let mut piece_counts = piece_counts.into_iter();
         for (index, piece) in &pieces {
             counts[*index] += match piece {
-                Piece::Id(_) => 1,
-                Piece::Text(_) => found.next().unwrap_or(0),
+                InputPiece::Id(_) => 1,
+                InputPiece::Text(_) => piece_counts.next().unwrap_or(0),
             };
         }
         Ok(counts)

@@ -1,4 +1,4 @@
-//! Special tokens as the caller names them.
+//! The `special` argument.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use pyo3::types::PyString;
 use super::Core;
 use crate::errors;
 
-/// What the caller wants done with the text of special tokens.
+/// The treatment of special tokens in a text.
 pub(super) enum Special {
     Text,
     Parse,
@@ -44,7 +44,7 @@ impl Special {
                 .cast::<PyString>()
                 .map_err(|_| PyTypeError::new_err("special is a word or a set of str"))?;
             let name = Cow::into_owned(name.to_string_lossy());
-            if allowed.iter().all(|(known, _)| *known != name) {
+            if allowed.iter().all(|(allowed_name, _)| *allowed_name != name) {
                 allowed.push((name.clone(), core.special_id(py, &name)?));
             }
         }
@@ -65,18 +65,23 @@ impl Core {
     pub(super) fn special_id(&self, py: Python<'_>, name: &str) -> PyResult<u32> {
         let tokens = self.tokenizer.special_tokens().tokens();
         tokens.iter().find(|(text, _)| text == name).map(|(_, id)| *id).ok_or_else(|| {
-            let known: Vec<&str> = tokens.iter().map(|(text, _)| &text[..]).collect();
-            let hint = match &known[..] {
+            let names: Vec<&str> = tokens.iter().map(|(text, _)| &text[..]).collect();
+            let hint = match &names[..] {
                 [] => "This tokenizer has none; with_special_tokens adds them.".to_owned(),
-                [some @ .., _] if known.len() > 8 => {
-                    format!("Some of those it has: {}.", some[..8].join(", "))
+                [first @ .., _] if names.len() > 8 => {
+                    format!("Some of those it has: {}.", first[..8].join(", "))
                 }
-                all => format!("It has {}.", all.join(", ")),
+                names => format!("It has {}.", names.join(", ")),
             };
-            errors::build(py, "SpecialTokenError", format!("there is no special token {name:?}."), |places| {
-                places.set_item("value", name)?;
-                places.set_item("hint", hint)
-            })
+            errors::build(
+                py,
+                "SpecialTokenError",
+                format!("there is no special token {name:?}."),
+                |attributes| {
+                    attributes.set_item("value", name)?;
+                    attributes.set_item("hint", hint)
+                },
+            )
         })
     }
 }

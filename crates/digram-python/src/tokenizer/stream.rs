@@ -10,7 +10,7 @@ use crate::arrays::array;
 use crate::convert::Text;
 use crate::errors;
 use crate::signals::Signals;
-use crate::turn::InTurn;
+use crate::turn::SharedState;
 
 /// A stream of text on its way to ids; `Tokenizer.encode_stream` drives it.
 #[pyclass(frozen, module = "digram._core")]
@@ -18,15 +18,15 @@ pub(crate) struct Stream {
     core: Py<Core>,
     special: Special,
     /// `None` after the end and after an error.
-    stream: InTurn<Option<digram::tokenizer::Stream>>,
+    stream: SharedState<Option<digram::tokenizer::Stream>>,
 }
 
 #[pymethods]
 impl Core {
-    /// A stream of which at most `limit` bytes are held.
+    /// A stream that stores at most `limit` bytes.
     fn _stream(slf: &Bound<'_, Self>, special: Option<&Bound<'_, PyAny>>, limit: usize) -> PyResult<Stream> {
         let special = Special::new(slf.get(), special)?;
-        let stream = InTurn::new("stream", Some(digram::tokenizer::Stream::new(limit)));
+        let stream = SharedState::new("stream", Some(digram::tokenizer::Stream::new(limit)));
         Ok(Stream { core: slf.clone().unbind(), special, stream })
     }
 }
@@ -38,7 +38,7 @@ impl Stream {
         self.core.get().list(py, &self.advance(py, chunk)?)
     }
 
-    /// The same as an array.
+    /// Like `push`, as an array.
     fn push_numpy<'py>(
         &self,
         py: Python<'py>,
@@ -51,8 +51,8 @@ impl Stream {
 impl Stream {
     fn advance(&self, py: Python<'_>, chunk: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u32>> {
         let text = chunk.map(Text::new).transpose()?;
-        let mut held = self.stream.take(py)?;
-        let Some(mut stream) = held.take() else {
+        let mut state = self.stream.take(py)?;
+        let Some(mut stream) = state.take() else {
             return Err(errors::raise(py, "OptionError", "this stream has ended."));
         };
         let (tokenizer, special, signals) = (&self.core.get().tokenizer, self.special.rule(), Signals::new());
@@ -64,12 +64,12 @@ impl Stream {
                 let mut push = || tokenizer.push(&mut stream, bytes, special, &signals, &mut ids);
                 let pushed = if bytes.len() < KEEP_GIL { push() } else { py.detach(push) };
                 if pushed.is_ok() {
-                    *held = Some(stream);
+                    *state = Some(stream);
                 }
                 pushed
             }
         };
-        // Places in a stream are bytes, since characters of earlier chunks are not known any more.
+        // Positions in a stream are bytes, because the characters of earlier chunks are no longer known.
         pushed.map_err(|error| signals.error(py, error, None))?;
         Ok(ids)
     }

@@ -1,4 +1,4 @@
-//! Counts of pieces that are cut again.
+//! Pretokenizing counted pieces again.
 
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
@@ -7,17 +7,17 @@ use crate::pretokenize::{GoesOn, Pretokenizer};
 use super::{Adder, Counts};
 
 impl Counts {
-    /// Counts of what a pretokenizer cuts these pieces into: those of the corpus, had it been cut by
-    /// both from the start.
+    /// Splits each piece with a second pretokenizer and counts the results: the counts of a corpus that
+    /// both pretokenizers split.
     pub fn cut_again(&self, pretokenizer: &Pretokenizer, interrupt: &dyn Interrupt) -> Result<Counts> {
         let mut adder = Adder::new(self.end.is_some());
         let mut pacer = Pacer::new(interrupt);
         for entry in &self.entries {
             let piece = entry.piece(&self.bytes);
-            pretokenizer.for_many(piece, 0, GoesOn::No, interrupt, |mut start, ends| {
+            pretokenizer.for_many(piece, 0, GoesOn::No, interrupt, |mut previous_end, ends| {
                 ends.iter().try_for_each(|&end| {
-                    let from = std::mem::replace(&mut start, end);
-                    adder.add(&piece[from..end], entry.count, entry.first + from as u64)
+                    let start = std::mem::replace(&mut previous_end, end);
+                    adder.add(&piece[start..end], entry.count, entry.first + start as u64)
                 })
             })?;
             pacer.after(1)?;

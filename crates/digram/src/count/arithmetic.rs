@@ -1,4 +1,4 @@
-//! Counts of several corpora, joined, taken apart and weighted.
+//! Merging, subtracting, filtering and scaling counts.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 
 use super::limits::{too_far, too_many_documents};
-use super::{CountTable, Counts, Entry, shown};
+use super::{CountEntry, CountTable, Counts, escaped};
 
 /// Rows between two checks of the interrupt; each row is a cache miss.
 const ROWS: usize = 1 << 14;
@@ -34,32 +34,32 @@ impl Weight {
     fn of(self, count: u64) -> Option<u64> {
         let (product, denominator) =
             (u128::from(count) * u128::from(self.numerator), u128::from(self.denominator));
-        let (whole, rest) = (product / denominator, product % denominator);
-        let up = match (2 * rest).cmp(&denominator) {
+        let (quotient, remainder) = (product / denominator, product % denominator);
+        let carry = match (2 * remainder).cmp(&denominator) {
             Ordering::Less => 0,
-            Ordering::Equal => whole % 2,
+            Ordering::Equal => quotient % 2,
             Ordering::Greater => 1,
         };
-        u64::try_from(whole + up).ok()
+        u64::try_from(quotient + carry).ok()
     }
 
-    /// The same for the count of a piece, which an error names.
+    /// Like `of`; an error names the piece.
     pub(super) fn of_piece(self, piece: &[u8], count: u64) -> Result<u64> {
         self.of(count).ok_or_else(|| Error::Limit {
-            reason: format!("the weighted count of {} is more than 2^64.", shown(piece)),
+            reason: format!("the weighted count of {} is more than 2^64.", escaped(piece)),
         })
     }
 }
 
 impl Counts {
-    /// The counts of several corpora, as if each came after the one before it.
+    /// The counts of several corpora, as if they were concatenated.
     ///
     /// First occurrences are known if they are in all of the parts. Time and memory are those of
     /// all entries together.
     pub fn merge(parts: &[&Counts], interrupt: &dyn Interrupt) -> Result<Counts> {
         let ordered = parts.iter().all(|part| part.end.is_some());
         let (mut table, mut documents, mut end) = (CountTable::default(), 0u64, 0u64);
-        // Between the least and the most that there can be: parts of one corpus have much in common.
+        // Parts of one corpus share most pretokens, so the sum of their lengths would be too much.
         let maximum = parts.iter().map(|part| part.len()).max().unwrap_or(0);
         table.reserve(parts.iter().map(|part| part.len()).sum::<usize>().min(2 * maximum));
         let mut pacer = Pacer::every(ROWS, interrupt);
@@ -75,15 +75,15 @@ impl Counts {
         Counts::assembled(table.bytes, table.entries, documents, ordered.then_some(end), interrupt)
     }
 
-    /// What is left when a part of the corpus is taken away.
+    /// These counts minus those of a part of the corpus.
     ///
-    /// Where what is left first stands is not known, so the result has no first occurrences. An
-    /// [`Error::Option`] names the first piece of which there are not as many.
+    /// The first occurrences in the rest are unknown, so the result has none. An [`Error::Option`]
+    /// names the first piece with a smaller count here than in `part`.
     pub fn subtract(&self, part: &Counts, interrupt: &dyn Interrupt) -> Result<Counts> {
-        let less = |piece: &[u8], here: u64, there: u64| Error::Option {
+        let too_few = |piece: &[u8], minuend: u64, subtrahend: u64| Error::Option {
             reason: format!(
-                "{} was counted {here} times here, but {there} times in the counts to subtract.",
-                shown(piece)
+                "{} was counted {minuend} times here, but {subtrahend} times in the counts to subtract.",
+                escaped(piece)
             ),
         };
         let Some(documents) = self.totals.documents.checked_sub(part.totals.documents) else {
@@ -95,59 +95,63 @@ impl Counts {
         };
         self.sort_by_piece(interrupt)?;
         part.sort_by_piece(interrupt)?;
-        let mut left = EntryCollector::new(interrupt);
-        let mut taken = 0;
-        for place in 0..self.len() {
-            let (piece, count, _) = self.by_piece(place);
-            let mut away = 0;
-            if taken < part.len() {
-                let (other, times, _) = part.by_piece(taken);
-                match other.cmp(piece) {
-                    Ordering::Less => return Err(less(other, 0, times)),
-                    Ordering::Equal => (away, taken) = (times, taken + 1),
+        let mut difference = EntryCollector::new(interrupt);
+        let mut next = 0;
+        for index in 0..self.len() {
+            let (piece, count, _) = self.by_piece(index);
+            let mut subtrahend = 0;
+            if next < part.len() {
+                let (other_piece, other_count, _) = part.by_piece(next);
+                match other_piece.cmp(piece) {
+                    Ordering::Less => return Err(too_few(other_piece, 0, other_count)),
+                    Ordering::Equal => (subtrahend, next) = (other_count, next + 1),
                     Ordering::Greater => {}
                 }
             }
-            left.push(piece, count.checked_sub(away).ok_or_else(|| less(piece, count, away))?, 0)?;
+            difference.push(
+                piece,
+                count.checked_sub(subtrahend).ok_or_else(|| too_few(piece, count, subtrahend))?,
+                0,
+            )?;
         }
-        if taken < part.len() {
-            let (other, times, _) = part.by_piece(taken);
-            return Err(less(other, 0, times));
+        if next < part.len() {
+            let (other_piece, other_count, _) = part.by_piece(next);
+            return Err(too_few(other_piece, 0, other_count));
         }
-        left.finish(documents, None)
+        difference.finish(documents, None)
     }
 
-    /// The pretokens that stand at least `min_count` times. Documents and first occurrences stay.
+    /// The pretokens with a count of at least `min_count`. Documents and first occurrences stay.
     pub fn filter(&self, min_count: u64, interrupt: &dyn Interrupt) -> Result<Counts> {
-        let mut kept = EntryCollector::new(interrupt);
+        let mut result = EntryCollector::new(interrupt);
         for entry in self.entries.iter().filter(|entry| entry.count >= min_count) {
-            kept.push(entry.piece(&self.bytes), entry.count, entry.first)?;
+            result.push(entry.piece(&self.bytes), entry.count, entry.first)?;
         }
-        kept.finish(self.totals.documents, self.end)
+        result.finish(self.totals.documents, self.end)
     }
 
-    /// Each count times a weight, rounded to the nearest whole number, a half to the even one; what
-    /// comes to nothing is gone. Documents and first occurrences stay.
+    /// Each count times a weight, rounded to the nearest whole number, a half to the even one. Pretokens
+    /// whose count becomes 0 are removed. Documents and first occurrences stay.
     pub fn scale(&self, weight: Weight, interrupt: &dyn Interrupt) -> Result<Counts> {
-        let mut kept = EntryCollector::new(interrupt);
+        let mut result = EntryCollector::new(interrupt);
         for entry in &self.entries {
             let piece = entry.piece(&self.bytes);
-            kept.push(piece, weight.of_piece(piece, entry.count)?, entry.first)?;
+            result.push(piece, weight.of_piece(piece, entry.count)?, entry.first)?;
         }
-        kept.finish(self.totals.documents, self.end)
+        result.finish(self.totals.documents, self.end)
     }
 
-    /// The same without first occurrences.
+    /// These counts without first occurrences.
     pub fn without_first(&self, interrupt: &dyn Interrupt) -> Result<Counts> {
-        let entries = self.entries.iter().map(|entry| Entry { first: 0, ..*entry }).collect();
+        let entries = self.entries.iter().map(|entry| CountEntry { first: 0, ..*entry }).collect();
         Counts::assembled(self.bytes.clone(), entries, self.totals.documents, None, interrupt)
     }
 }
 
-/// The entries of a result, each once and in order.
+/// Collects the entries of a result, which are distinct and in order.
 struct EntryCollector<'a> {
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<CountEntry>,
     interrupt: &'a dyn Interrupt,
     pacer: Pacer<'a>,
 }
@@ -166,7 +170,7 @@ impl<'a> EntryCollector<'a> {
         if count > 0 {
             self.pacer.after(1)?;
             let start = self.bytes.len() as u64;
-            self.entries.push(Entry { start, len: piece.len() as u32, count, first });
+            self.entries.push(CountEntry { start, len: piece.len() as u32, count, first });
             self.bytes.extend_from_slice(piece);
         }
         Ok(())
@@ -187,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_comes_after_the_first() {
+    fn first_occurrences_of_the_second_follow_those_of_the_first() {
         let (a, b) = (counts(&[("the", 2), ("cat", 1)]), counts(&[("dog", 1), ("the", 3)]));
         let both = Counts::merge(&[&a, &b], &Never).unwrap();
         let rows: Vec<_> = (0..both.len()).map(|place| both.by_piece(place)).collect();
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn more_rows_than_a_run_are_in_order() {
+    fn more_entries_than_one_sorted_run_are_in_order() {
         let mut adder = super::super::Adder::new(true);
         // Heads of eight bytes are equal, and every number comes twice.
         for number in 0..200_000u64 {

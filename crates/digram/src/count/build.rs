@@ -1,10 +1,10 @@
-//! Counts from rows: pieces that were counted elsewhere or are stored in a file.
+//! Building counts from pieces that were counted elsewhere or are stored in a file.
 
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 
 use super::limits::{length, too_far};
-use super::{CountTable, Counts, Entry, Totals, added_up, shown};
+use super::{CountEntry, CountTable, Counts, Totals, escaped, sum_totals};
 
 /// Adds up pieces that were counted elsewhere, in any order; a piece may come several times.
 pub struct Adder {
@@ -19,9 +19,9 @@ impl Adder {
         Adder { table: CountTable::default(), end: ordered.then_some(0) }
     }
 
-    /// Reserves memory for `more` pieces; optional, but faster than growing.
-    pub fn reserve(&mut self, more: usize) {
-        self.table.reserve(more);
+    /// Reserves memory for `additional` pieces; optional, but faster than growing.
+    pub fn reserve(&mut self, additional: usize) {
+        self.table.reserve(additional);
     }
 
     /// Adds `count` occurrences of a piece, the first of them at `first`, which is ignored if first
@@ -43,33 +43,33 @@ impl Adder {
 /// piece.
 pub struct Rows {
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<CountEntry>,
     end: Option<u64>,
 }
 
 impl Rows {
-    /// No rows yet. The corpus ends at `end`; `None` if first occurrences are unknown.
+    /// An empty list of rows. The corpus ends at `end`; `None` if first occurrences are unknown.
     pub fn new(end: Option<u64>) -> Rows {
         Rows { bytes: Vec::new(), entries: Vec::new(), end }
     }
 
     /// Appends a row; an invalid one is an [`Error::Option`].
     pub fn push(&mut self, piece: &[u8], count: u64, first: u64) -> Result<()> {
-        let wrong = |reason: String| Err(Error::Option { reason });
+        let invalid = |reason: String| Err(Error::Option { reason });
         if piece.is_empty() || count == 0 {
-            return wrong(format!("{} with count {count} is not a pretoken of a text", shown(piece)));
+            return invalid(format!("{} with count {count} is not a pretoken of a text", escaped(piece)));
         }
         if self.entries.last().is_some_and(|last| last.piece(&self.bytes) >= piece) {
-            return wrong(format!("{} does not come after the piece before it", shown(piece)));
+            return invalid(format!("{} does not come after the piece before it", escaped(piece)));
         }
         if self.end.map_or(first != 0, |end| first >= end) {
-            return wrong(format!("{} first stands at {first}, past the end", shown(piece)));
+            return invalid(format!("{} first stands at {first}, past the end", escaped(piece)));
         }
         let len = length(piece.len())?;
         if self.entries.len() == u32::MAX as usize {
             return Err(Error::TooManyPretokens);
         }
-        self.entries.push(Entry { start: self.bytes.len() as u64, len, count, first });
+        self.entries.push(CountEntry { start: self.bytes.len() as u64, len, count, first });
         self.bytes.extend_from_slice(piece);
         Ok(())
     }
@@ -80,7 +80,7 @@ impl Rows {
         if end.is_some() {
             return Counts::assembled(bytes, entries, documents, end, interrupt);
         }
-        let totals = Totals { documents, ..added_up(&entries)? };
+        let totals = Totals { documents, ..sum_totals(&entries)? };
         Ok(Counts { bytes, entries, totals, end, by_piece: Default::default() })
     }
 }

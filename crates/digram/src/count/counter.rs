@@ -21,16 +21,16 @@ use super::{Counted, Counts, SortedCounts, Totals};
 /// The minimum memory limit of a counter, in bytes.
 pub const MIN_MEMORY: u64 = 4 << 20;
 
-/// The minimum memory of a thread's tables. If there is less per thread, fewer threads count.
-const OF_THREAD: usize = 1 << 20;
+/// The minimum memory of a thread's tables; with less memory, fewer threads are used.
+const MIN_THREAD_MEMORY: usize = 1 << 20;
 
 /// Counts batches of text, one after the other.
 pub struct Counter {
     pretokenizer: Arc<Pretokenizer>,
     hasher: DefaultHashBuilder,
-    /// One for each thread, kept from batch to batch.
+    /// The counts of each thread, which continue from batch to batch.
     tallies: Vec<ThreadCounts>,
-    /// How many threads share the memory.
+    /// The number of threads that share the memory.
     threads: usize,
     memory: Option<u64>,
     spill: Option<Spill>,
@@ -42,7 +42,7 @@ pub struct Counter {
 pub struct Checkpoint {
     /// The names of the files that hold the counts.
     pub runs: Vec<String>,
-    /// What was counted.
+    /// The totals up to the checkpoint.
     pub totals: Totals,
 }
 
@@ -61,15 +61,15 @@ impl Counter {
     }
 
     /// A counter that takes up to `memory` bytes, beside the texts and the longest pretokens.
-    /// Counts that do not fit go to a new folder in `inside`, which is deleted when nobody needs it
-    /// any more. [`Error::Option`] if the memory is less than [`MIN_MEMORY`].
+    /// Counts that do not fit are written to a new folder in `parent`, which is deleted with its last
+    /// user. [`Error::Option`] if the memory is less than [`MIN_MEMORY`].
     pub fn bounded(
         pretokenizer: impl Into<Arc<Pretokenizer>>,
         memory: u64,
-        inside: &Path,
+        parent: &Path,
     ) -> Result<Counter> {
-        let counter = Counter::new(pretokenizer).limited(Some(memory))?;
-        let spill = Spill::new(Folder::temporary(inside)?, &[], counter.memory);
+        let counter = Counter::new(pretokenizer).with_memory_limit(Some(memory))?;
+        let spill = Spill::new(Folder::temporary(parent)?, &[], counter.memory);
         Ok(Counter { spill: Some(spill), ..counter })
     }
 
@@ -85,17 +85,17 @@ impl Counter {
         folder: &Path,
         checkpoint: &Checkpoint,
     ) -> Result<Counter> {
-        let counter = Counter::new(pretokenizer).limited(memory)?;
+        let counter = Counter::new(pretokenizer).with_memory_limit(memory)?;
         if checkpoint.runs.is_empty() && checkpoint.totals.bytes > 0 {
-            return Err(of_other_counts(checkpoint.totals, 0, 0));
+            return Err(checkpoint_mismatch(checkpoint.totals, 0, 0));
         }
-        let folder = Folder::kept(folder, &checkpoint.runs)?;
+        let folder = Folder::persistent(folder, &checkpoint.runs)?;
         let spill = Spill::new(folder, &checkpoint.runs, memory);
         spill.check()?;
         Ok(Counter { spill: Some(spill), totals: checkpoint.totals, ..counter })
     }
 
-    fn limited(self, memory: Option<u64>) -> Result<Counter> {
+    fn with_memory_limit(self, memory: Option<u64>) -> Result<Counter> {
         if let Some(bytes @ ..MIN_MEMORY) = memory {
             let reason = format!(
                 "a memory limit of {bytes} bytes is too low for counting; the minimum is {MIN_MEMORY}."
@@ -137,36 +137,36 @@ impl Counter {
         let pretokenizer = &self.pretokenizer;
         let parts = parts(texts, |text| match alone {
             true => Ok(Vec::new()),
-            false => split_points(text.len(), |at| pretokenizer.border_from(text, at, interrupt)),
+            false => split_points(text.len(), |offset| pretokenizer.border_from(text, offset, interrupt)),
         })?;
-        let threads = self.share(if alone { 1 } else { threads }, interrupt)?;
-        let memory = self.memory_of_each();
+        let threads = self.limit_threads(if alone { 1 } else { threads }, interrupt)?;
+        let memory = self.thread_memory();
         let tasks = tasks(&parts, if alone { usize::MAX } else { TASK_BYTES })?;
-        let ready = Mutex::new(std::mem::take(&mut self.tallies));
-        let take = || ready.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+        let idle = Mutex::new(std::mem::take(&mut self.tallies));
+        let pop_idle = || idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
         let pretokens = in_parallel(
             threads,
             tasks.len(),
             interrupt,
             || BorrowedCounts {
-                tally: Some(take().unwrap_or_else(|| ThreadCounts::new(memory, &self.hasher))),
-                back: &ready,
+                tally: Some(pop_idle().unwrap_or_else(|| ThreadCounts::new(memory, &self.hasher))),
+                pool: &idle,
             },
             |borrowed, task, interrupt| {
-                let full = SpillTarget { spill: self.spill.as_ref(), interrupt };
+                let spill_target = SpillTarget { spill: self.spill.as_ref(), interrupt };
                 let mut pretokens = 0;
                 let mut pacer = Pacer::new(interrupt);
                 for part in &parts[tasks[task].clone()] {
                     let text = &texts[part.text].as_ref()[part.range.clone()];
                     let start = starts[part.text] + part.range.start as u64;
                     let tally = borrowed.tally.as_mut().expect("lent until the end");
-                    pretokens += tally.count(&self.pretokenizer, text, start, full)?;
+                    pretokens += tally.count(&self.pretokenizer, text, start, spill_target)?;
                     pacer.after_text(text)?;
                 }
                 Ok(pretokens)
             },
         )?;
-        self.tallies = ready.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.tallies = idle.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.totals.documents += documents;
         self.totals.bytes += bytes;
         self.totals.pretokens += pretokens.iter().sum::<u64>();
@@ -179,9 +179,9 @@ impl Counter {
     }
 
     /// Prepares for this many threads, or for fewer if there is not enough memory.
-    fn share(&mut self, threads: usize, interrupt: &dyn Interrupt) -> Result<usize> {
+    fn limit_threads(&mut self, threads: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let Some(memory) = self.memory else { return Ok(threads) };
-        let threads = threads.min(saturating_usize(memory) / OF_THREAD);
+        let threads = threads.min(saturating_usize(memory) / MIN_THREAD_MEMORY);
         if threads > self.threads {
             self.threads = threads;
             // Tables sized for a larger share are dropped.
@@ -192,7 +192,7 @@ impl Counter {
     }
 
     /// The memory of each thread's tables: a quarter of the limit is left for merging and the rest.
-    fn memory_of_each(&self) -> usize {
+    fn thread_memory(&self) -> usize {
         self.memory.map_or(usize::MAX, |memory| saturating_usize(memory) / 4 * 3 / self.threads)
     }
 
@@ -202,10 +202,10 @@ impl Counter {
     }
 
     /// Writes all counts that are not written yet to the folder of the resumed counter, and syncs them to
-    /// disk. Who stores the result can resume from it with [`Counter::resumed`].
+    /// disk. [`Counter::resumed`] resumes from the result.
     ///
-    /// It must be stored before the next checkpoint, which deletes files that were merged since and that
-    /// only earlier checkpoints name. [`Error::Option`] for a counter that was not resumed.
+    /// The result must be stored before the next checkpoint, which deletes files that were merged since
+    /// and that only earlier checkpoints name. [`Error::Option`] for a counter that was not resumed.
     pub fn checkpoint(&mut self, interrupt: &dyn Interrupt) -> Result<Checkpoint> {
         self.spill_all(interrupt)?;
         match &self.spill {
@@ -216,7 +216,7 @@ impl Counter {
         }
     }
 
-    /// The counts of all batches, in memory, found on as many threads as counted.
+    /// The counts of all batches, in memory, combined on as many threads as counted.
     ///
     /// Checks that the pieces add up to the text: the sum of count times length is the number of
     /// bytes read, or the result is [`Error::Internal`].
@@ -231,11 +231,11 @@ impl Counter {
         }
     }
 
-    /// Like `finish`, within the memory limit: the result is on disk if memory is not enough, and without a
-    /// limit if something is on disk already.
+    /// Like `finish`, within the memory limit: the result is on disk if it does not fit, and without a
+    /// limit if a part of it is on disk already.
     pub fn finish_bounded(mut self, interrupt: &dyn Interrupt) -> Result<Counted> {
         let fits = |memory: u64| {
-            // Joined and sorted, they are there up to three times.
+            // Joining and sorting needs up to three copies.
             self.tallies.iter().map(ThreadCounts::memory).sum::<usize>() as u64 * 3 <= memory
         };
         if self.spill.as_ref().is_none_or(Spill::is_empty) && self.memory.is_none_or(fits) {
@@ -250,7 +250,7 @@ impl Counter {
         let (folder, name, run) = spill.into_one(interrupt)?;
         let Totals { bytes, pretokens, .. } = self.totals;
         if !is_temporary && (run.bytes, run.pretokens) != (bytes.into(), pretokens.into()) {
-            return Err(of_other_counts(self.totals, run.bytes, run.pretokens));
+            return Err(checkpoint_mismatch(self.totals, run.bytes, run.pretokens));
         }
         check_sum(self.totals, run.bytes)?;
         let (totals, end) = (self.totals, Some(self.totals.bytes));
@@ -258,11 +258,11 @@ impl Counter {
     }
 }
 
-fn of_other_counts(totals: Totals, bytes: u128, pretokens: u128) -> Error {
-    let Totals { bytes: read, pretokens: cut, .. } = totals;
+fn checkpoint_mismatch(totals: Totals, bytes: u128, pretokens: u128) -> Error {
+    let Totals { bytes: counted_bytes, pretokens: counted_pretokens, .. } = totals;
     Error::Checkpoint {
         reason: format!(
-            "the files of counts hold {pretokens} pretokens of {bytes} bytes, and {cut} of {read} were \
+            "the files of counts hold {pretokens} pretokens of {bytes} bytes, and {counted_pretokens} of {counted_bytes} were \
              counted."
         ),
     }
@@ -271,13 +271,13 @@ fn of_other_counts(totals: Totals, bytes: u128, pretokens: u128) -> Error {
 /// The counts of a thread, returned when the thread ends.
 struct BorrowedCounts<'a> {
     tally: Option<ThreadCounts>,
-    back: &'a Mutex<Vec<ThreadCounts>>,
+    pool: &'a Mutex<Vec<ThreadCounts>>,
 }
 
 impl Drop for BorrowedCounts<'_> {
     fn drop(&mut self) {
         let tally = self.tally.take();
-        self.back.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(tally);
+        self.pool.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(tally);
     }
 }
 

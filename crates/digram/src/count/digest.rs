@@ -1,16 +1,16 @@
-//! A number that tells counts from others.
+//! A digest of counts.
 
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 
 use super::{Piece, Pieces};
 
-/// Two odd numbers whose bits look like chance, one for each half.
+/// Two odd numbers with random-looking bits, one for each half of the digest.
 pub(super) const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
 
-/// A number that counts share with others by chance only: it depends on each piece, its count and
-/// its first occurrence, and not on their order, so that it is the same in memory and on disk. It is
-/// no proof against somebody who looks for two that are alike. Linear in the pieces.
+/// A digest of the pieces, their counts and first occurrences. It does not depend on their order, so
+/// that it is the same in memory and on disk. It is not cryptographic: collisions can be constructed.
+/// Time is linear in the bytes of the pieces.
 pub fn digest(counts: &dyn Pieces, interrupt: &dyn Interrupt) -> Result<u128> {
     let (mut sum, mut pacer) = (0u128, Pacer::new(interrupt));
     counts.for_each(&mut |piece| {
@@ -23,25 +23,25 @@ pub fn digest(counts: &dyn Pieces, interrupt: &dyn Interrupt) -> Result<u128> {
 }
 
 fn of_piece(piece: Piece<'_>, factor: u64) -> u64 {
-    let step = step_by(factor);
-    let state = [piece.count, piece.first].into_iter().fold(mixed(piece.bytes, factor), step);
-    // Each bit on all others: what is added up must not cancel out.
-    (0..3).fold(state, |state, _| step(state ^ state >> 32, factor))
+    let mix = mixing_step(factor);
+    let state = [piece.count, piece.first].into_iter().fold(hash(piece.bytes, factor), mix);
+    // Each bit must affect all others, or sums of several pieces could cancel out.
+    (0..3).fold(state, |state, _| mix(state ^ state >> 32, factor))
 }
 
-/// A number that changes with any eight bytes that stand together: each step can be undone.
-pub(super) fn mixed(bytes: &[u8], factor: u64) -> u64 {
-    let (words, rest) = bytes.as_chunks::<8>();
+/// A hash of `bytes`. A change of any aligned eight bytes changes it, because each step is invertible.
+pub(super) fn hash(bytes: &[u8], factor: u64) -> u64 {
+    let (chunks, remainder) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
-    words.fold(bytes.len() as u64, step_by(factor))
+    last[..remainder.len()].copy_from_slice(remainder);
+    let chunks = chunks.iter().chain([&last]).map(|chunk| u64::from_le_bytes(*chunk));
+    chunks.fold(bytes.len() as u64, mixing_step(factor))
 }
 
-fn step_by(factor: u64) -> impl Fn(u64, u64) -> u64 + Copy {
+fn mixing_step(factor: u64) -> impl Fn(u64, u64) -> u64 + Copy {
     move |state, word| {
-        let mixed = (state ^ word).wrapping_mul(factor);
-        mixed ^ mixed >> 29
+        let product = (state ^ word).wrapping_mul(factor);
+        product ^ product >> 29
     }
 }
 
@@ -57,8 +57,8 @@ mod tests {
 
     #[test]
     fn files_hold_these_numbers() {
-        assert_eq!(mixed(b"0123456789", FACTORS[0]), 0x6909_c9fc_4eed_d80e);
-        assert_eq!(mixed(b"01234567", FACTORS[1]), 0x5abf_4117_4fc1_1fb5);
+        assert_eq!(hash(b"0123456789", FACTORS[0]), 0x6909_c9fc_4eed_d80e);
+        assert_eq!(hash(b"01234567", FACTORS[1]), 0x5abf_4117_4fc1_1fb5);
         assert_eq!(of(&[("the", 2), ("cat", 1)]), 0x7e02_69bd_d26c_5207_99ef_d1f9_6935_65a5);
     }
 

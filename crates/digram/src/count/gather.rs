@@ -14,15 +14,15 @@ use crate::parallel::in_parallel;
 
 use super::sorted::check_sum;
 use super::tally::ThreadCounts;
-use super::{Counts, Entry, Piece, Totals};
+use super::{CountEntry, Counts, Piece, Totals};
 
-/// A part has about this many pretokens.
-const OF_PART: usize = 1 << 12;
+/// The approximate number of pretokens of a part.
+const PART_SIZE: usize = 1 << 12;
 
-/// The most parts.
+/// The maximum number of parts.
 const MAX_PARTS: usize = 1 << 6;
 
-/// Pretokens that first occur in one part of the corpus.
+/// Pretokens with their first occurrence in one part of the corpus.
 #[derive(Default)]
 struct Bucket<'t> {
     pieces: Vec<Piece<'t>>,
@@ -45,8 +45,8 @@ pub(super) fn gather(
     let maximum = tallies.iter().map(ThreadCounts::len).max().unwrap_or(0);
     // Joined, and in the order of first occurrence.
     let distinct: usize = tallies.iter().map(ThreadCounts::len).sum();
-    memory::check_available(distinct * (2 * size_of::<Piece<'_>>() + size_of::<Entry>()))?;
-    let parts = (maximum / OF_PART).next_power_of_two().clamp(1, MAX_PARTS);
+    memory::check_available(distinct * (2 * size_of::<Piece<'_>>() + size_of::<CountEntry>()))?;
+    let parts = (maximum / PART_SIZE).next_power_of_two().clamp(1, MAX_PARTS);
     // The bytes of the first table are not copied, since a corpus may be a single pretoken.
     let shared = SharedBytes(tallies.first().map_or(&[], |tally| tally.long.bytes()));
     let joined: Vec<Vec<Bucket<'_>>> = in_parallel(
@@ -57,20 +57,20 @@ pub(super) fn gather(
         |(), part, _| Ok(by_first(&join(&tallies, part, parts), parts, totals.bytes, shared)),
     )?;
 
-    let bucket = |number: usize| joined.iter().map(move |buckets| &buckets[number]);
+    let bucket = |index: usize| joined.iter().map(move |buckets| &buckets[index]);
     let sum: u64 = joined.iter().flatten().map(|bucket| bucket.sum).sum();
     check_sum(totals, u128::from(sum))?;
     let distinct = joined.iter().flatten().map(|bucket| bucket.pieces.len()).sum();
     if distinct > u32::MAX as usize {
         return Err(Error::TooManyPretokens);
     }
-    let mut entries = memory::try_filled(Entry::default(), distinct)?;
+    let mut entries = memory::try_filled(CountEntry::default(), distinct)?;
     let mut bytes = memory::try_filled(0, joined.iter().flatten().map(|bucket| bucket.bytes).sum())?;
     let (mut entries_left, mut bytes_left, mut start) = (&mut entries[..], &mut bytes[..], shared.0.len());
     let outputs: Vec<_> = (0..parts)
-        .map(|number| {
-            let pieces = bucket(number).map(|bucket| bucket.pieces.len()).sum();
-            let len = bucket(number).map(|bucket| bucket.bytes).sum();
+        .map(|index| {
+            let pieces = bucket(index).map(|bucket| bucket.pieces.len()).sum();
+            let len = bucket(index).map(|bucket| bucket.bytes).sum();
             let output = BucketOutput {
                 start,
                 entries: entries_left.split_off_mut(..pieces).expect("room for all"),
@@ -85,11 +85,11 @@ pub(super) fn gather(
         parts,
         interrupt,
         || (),
-        |(), number, _| {
+        |(), index, _| {
             let mut pieces: Vec<Piece<'_>> =
-                bucket(number).flat_map(|bucket| &bucket.pieces).copied().collect();
+                bucket(index).flat_map(|bucket| &bucket.pieces).copied().collect();
             pieces.sort_unstable_by_key(|piece| piece.first);
-            outputs[number].lock().unwrap_or_else(|poisoned| poisoned.into_inner()).fill(&pieces, shared);
+            outputs[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner()).fill(&pieces, shared);
             Ok(())
         },
     )?;
@@ -97,10 +97,10 @@ pub(super) fn gather(
     let bytes = match tallies.is_empty() {
         true => bytes,
         false => {
-            let mut all = tallies.swap_remove(0).long.into_bytes();
-            memory::try_reserve(&mut all, bytes.len())?;
-            all.extend_from_slice(&bytes);
-            all
+            let mut combined = tallies.swap_remove(0).long.into_bytes();
+            memory::try_reserve(&mut combined, bytes.len())?;
+            combined.extend_from_slice(&bytes);
+            combined
         }
     };
     Ok(Counts::counted(bytes, entries, totals))
@@ -116,13 +116,13 @@ fn join(tallies: &[ThreadCounts], part: usize, parts: usize) -> Vec<Piece<'_>> {
     }
     let mut index: HashTable<(u64, usize)> = HashTable::with_capacity(maximum);
     for (hash, piece) in tallies.iter().flat_map(|tally| tally.part(part, parts)) {
-        // All hashes here share the bits that select the part, and tags have no lower bits.
+        // All hashes here share the bits that select the part, and the low bits of tags are zero.
         let hash = (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let hash = hash ^ hash >> 32;
-        match index.find(hash, |&(other, number)| other == hash && pieces[number].bytes == piece.bytes) {
-            Some(&(_, number)) => {
-                pieces[number].count += piece.count;
-                pieces[number].first = pieces[number].first.min(piece.first);
+        match index.find(hash, |&(other, position)| other == hash && pieces[position].bytes == piece.bytes) {
+            Some(&(_, position)) => {
+                pieces[position].count += piece.count;
+                pieces[position].first = pieces[position].first.min(piece.first);
             }
             None => {
                 index.insert_unique(hash, (hash, pieces.len()), |&(hash, _)| hash);
@@ -144,7 +144,7 @@ fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, shared: SharedB
     for piece in pieces {
         let bucket = &mut buckets[bucket(piece)];
         bucket.pieces.push(*piece);
-        bucket.bytes += if shared.place(piece.bytes).is_none() { piece.bytes.len() } else { 0 };
+        bucket.bytes += if shared.offset(piece.bytes).is_none() { piece.bytes.len() } else { 0 };
         bucket.sum += piece.count * piece.bytes.len() as u64;
     }
     buckets
@@ -155,16 +155,16 @@ fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, shared: SharedB
 struct SharedBytes<'t>(&'t [u8]);
 
 impl SharedBytes<'_> {
-    /// The offset of a piece in these bytes, if it is inside.
-    fn place(self, piece: &[u8]) -> Option<usize> {
+    /// The offset of a piece in these bytes, if it is a part of them.
+    fn offset(self, piece: &[u8]) -> Option<usize> {
         let range = self.0.as_ptr_range();
         range.contains(&piece.as_ptr()).then(|| piece.as_ptr() as usize - range.start as usize)
     }
 }
 
-/// The output for the pretokens that first occur in a part of the corpus.
+/// The output for the pretokens with their first occurrence in one part of the corpus.
 struct BucketOutput<'o> {
-    entries: &'o mut [Entry],
+    entries: &'o mut [CountEntry],
     bytes: &'o mut [u8],
     /// The offset of these bytes among all.
     start: usize,
@@ -172,15 +172,15 @@ struct BucketOutput<'o> {
 
 impl BucketOutput<'_> {
     fn fill(&mut self, pieces: &[Piece<'_>], shared: SharedBytes<'_>) {
-        let mut at = 0;
+        let mut written = 0;
         for (entry, &Piece { bytes, count, first }) in self.entries.iter_mut().zip(pieces) {
-            let start = shared.place(bytes).unwrap_or_else(|| {
-                self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
-                at += bytes.len();
-                self.start + at - bytes.len()
+            let start = shared.offset(bytes).unwrap_or_else(|| {
+                self.bytes[written..written + bytes.len()].copy_from_slice(bytes);
+                written += bytes.len();
+                self.start + written - bytes.len()
             });
             // A pretoken of 4 GiB was refused when it was counted.
-            *entry = Entry { start: start as u64, len: bytes.len() as u32, count, first };
+            *entry = CountEntry { start: start as u64, len: bytes.len() as u32, count, first };
         }
     }
 }

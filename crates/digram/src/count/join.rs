@@ -1,4 +1,4 @@
-//! Counts of several corpora, weighted and brought together on disk.
+//! Merging weighted counts of several corpora on disk.
 
 use std::path::Path;
 
@@ -10,36 +10,36 @@ use super::limits::{too_far, too_many_documents, too_much};
 use super::spill::Spill;
 use super::{Counts, Piece, Pieces, SortedCounts, Totals, Weight};
 
-/// Brings together counts of several corpora, one after the other, as [`Counts::scale`] and
-/// [`Counts::merge`] would, and holds none of them.
+/// Merges counts of several corpora, one after the other, as [`Counts::scale`] and
+/// [`Counts::merge`] would, without keeping them in memory.
 pub struct Joiner {
     spill: Spill,
     documents: u64,
-    /// Where the corpora so far end; `None` where first occurrences are not known.
+    /// The end of the corpora so far; `None` if first occurrences are unknown.
     end: Option<u64>,
 }
 
 impl Joiner {
-    /// Nothing yet. What comes goes to a new folder in `inside`, which is deleted when nobody needs
-    /// it any more; bringing it together takes a sixteenth of `memory` bytes. `ordered` says whether
-    /// first occurrences are known.
-    pub fn new(memory: u64, inside: &Path, ordered: bool) -> Result<Joiner> {
-        let spill = Spill::new(Folder::temporary(inside)?, &[], Some(memory));
+    /// A joiner without counts. The counts are written to a new folder in `parent`, which is deleted with
+    /// its last user; merging takes a sixteenth of `memory` bytes. `ordered` states whether first
+    /// occurrences are known.
+    pub fn new(memory: u64, parent: &Path, ordered: bool) -> Result<Joiner> {
+        let spill = Spill::new(Folder::temporary(parent)?, &[], Some(memory));
         Ok(Joiner { spill, documents: 0, end: ordered.then_some(0) })
     }
 
-    /// The next corpus, whose counts are in memory.
+    /// Adds the next corpus, with counts in memory.
     pub fn add(&mut self, counts: &Counts, weight: Weight, interrupt: &dyn Interrupt) -> Result<()> {
         counts.sort_by_piece(interrupt)?;
         self.add_sorted(counts.totals(), counts.end(), weight, interrupt, |visit| {
-            (0..counts.len()).try_for_each(|place| {
-                let (bytes, count, first) = counts.by_piece(place);
+            (0..counts.len()).try_for_each(|index| {
+                let (bytes, count, first) = counts.by_piece(index);
                 visit(Piece { bytes, count, first })
             })
         })
     }
 
-    /// The next corpus, whose counts are on disk.
+    /// Adds the next corpus, with counts on disk.
     pub fn add_from_disk(
         &mut self,
         counts: &SortedCounts,
@@ -55,11 +55,11 @@ impl Joiner {
         end: Option<u64>,
         weight: Weight,
         interrupt: &dyn Interrupt,
-        each: impl FnOnce(&mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>,
+        for_each: impl FnOnce(&mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let start = self.end;
         self.spill.write_run(interrupt, |push| {
-            each(&mut |Piece { bytes, count, first }| {
+            for_each(&mut |Piece { bytes, count, first }| {
                 let first = match start {
                     Some(start) => start.checked_add(first).ok_or_else(too_far)?,
                     None => 0,
@@ -78,7 +78,7 @@ impl Joiner {
         Ok(())
     }
 
-    /// The counts of all of them.
+    /// The merged counts.
     pub fn finish(self, interrupt: &dyn Interrupt) -> Result<SortedCounts> {
         let (folder, name, run) = self.spill.into_one(interrupt)?;
         let (Ok(bytes), Ok(pretokens)) = (u64::try_from(run.bytes), u64::try_from(run.pretokens)) else {

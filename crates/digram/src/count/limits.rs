@@ -1,8 +1,8 @@
-//! What counts cannot hold.
+//! Errors for counts that exceed a limit.
 
 use crate::error::{Error, Result};
 
-/// The length of a pretoken of so many bytes, as counts hold it.
+/// The length of a pretoken as it is stored in counts.
 pub(super) fn length(bytes: usize) -> Result<u32> {
     u32::try_from(bytes).map_err(|_| Error::Limit {
         reason: format!(
@@ -36,11 +36,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_is_never_cut_short() {
+    fn a_length_is_never_truncated() {
         assert_eq!(length(u32::MAX as usize), Ok(u32::MAX));
-        // Where a length has 32 bits, none is too long.
-        if let Ok(more) = usize::try_from(1u64 << 32) {
-            let error = length(more).unwrap_err();
+        // With a 32-bit `usize`, no length is too long.
+        if let Ok(too_long) = usize::try_from(1u64 << 32) {
+            let error = length(too_long).unwrap_err();
             assert!(error.to_string().contains("a pretoken of 4294967296 bytes"), "{error}");
         }
     }

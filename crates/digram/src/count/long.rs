@@ -14,7 +14,7 @@ use crate::memory;
 use super::Piece;
 use super::limits::length;
 use super::parts::in_part;
-use super::sort::sort_taken;
+use super::sort::sort_occupied;
 
 /// The range of a pretoken's bytes, with its count: half a cache line.
 #[derive(Clone, Copy)]
@@ -54,21 +54,22 @@ pub(super) struct LongTable {
     slots: Box<[LongSlot]>,
     /// The number of bits of a tag that are not part of the slot's index.
     shift: u32,
-    taken: usize,
+    len: usize,
     bytes: Vec<u8>,
     maximum: TableLimits,
     hasher: DefaultHashBuilder,
 }
 
 impl LongTable {
-    const FEWEST: usize = 1 << 6;
-    const MAX: u64 = 1 << 32;
+    const MIN_SLOTS: usize = 1 << 6;
+    const MAX_SLOTS: u64 = 1 << 32;
 
     /// An empty table that never grows beyond `maximum`.
     pub(super) fn new(maximum: TableLimits, hasher: DefaultHashBuilder) -> LongTable {
-        let (slots, shift) = (vec![LongSlot::FREE; LongTable::FEWEST], LongTable::shift(LongTable::FEWEST));
+        let (slots, shift) =
+            (vec![LongSlot::FREE; LongTable::MIN_SLOTS], LongTable::shift(LongTable::MIN_SLOTS));
         let slots = slots.into();
-        LongTable { slots, shift, taken: 0, bytes: Vec::new(), maximum, hasher }
+        LongTable { slots, shift, len: 0, bytes: Vec::new(), maximum, hasher }
     }
 
     fn shift(slots: usize) -> u32 {
@@ -76,7 +77,7 @@ impl LongTable {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.taken
+        self.len
     }
 
     pub(super) fn piece(&self, slot: &LongSlot) -> Piece<'_> {
@@ -88,10 +89,10 @@ impl LongTable {
         size_of_val(&*self.slots) + self.bytes.len()
     }
 
-    /// Whether `more` pretokens fit without filling the table so far that look-ups become slow.
+    /// Whether `additional` pretokens fit without filling the table so far that look-ups become slow.
     #[inline(always)]
-    pub(super) fn has_room(&self, more: usize) -> bool {
-        (self.taken + more) * 8 <= self.slots.len() * 5
+    pub(super) fn has_room(&self, additional: usize) -> bool {
+        (self.len + additional) * 8 <= self.slots.len() * 5
     }
 
     /// The tag of a piece, whose slot is prefetched.
@@ -117,33 +118,33 @@ impl LongTable {
     #[inline]
     pub(super) fn count(&mut self, piece: &[u8], tag: u32, first: u64) -> Result<()> {
         let last = self.slots.len() - 1;
-        let mut at = self.home(tag);
+        let mut index = self.home(tag);
         loop {
-            let slot = &mut self.slots[at];
+            let slot = &mut self.slots[index];
             if slot.is_free() {
-                return self.insert(at, piece, tag, first);
+                return self.insert(index, piece, tag, first);
             }
             if slot.tag == tag && slot.len as usize == piece.len() && self.bytes[slot.range()] == *piece {
                 slot.count += 1;
                 return Ok(());
             }
-            at = (at + 1) & last;
+            index = (index + 1) & last;
         }
     }
 
-    fn insert(&mut self, at: usize, piece: &[u8], tag: u32, first: u64) -> Result<()> {
+    fn insert(&mut self, index: usize, piece: &[u8], tag: u32, first: u64) -> Result<()> {
         let len = length(piece.len())?;
         if self.maximum.bytes < usize::MAX && self.bytes.capacity() < self.maximum.bytes {
             // Reserve the maximum at once: only pages that are written take memory, while moving to
             // a larger buffer would need both at the same time.
-            let more = self.maximum.bytes - self.bytes.len();
-            memory::check_available(more)?;
-            self.bytes.reserve_exact(more);
+            let additional = self.maximum.bytes - self.bytes.len();
+            memory::check_available(additional)?;
+            self.bytes.reserve_exact(additional);
         }
         memory::try_reserve(&mut self.bytes, piece.len())?;
-        self.slots[at] = LongSlot { start: self.bytes.len() as u64, len, tag, count: 1, first };
+        self.slots[index] = LongSlot { start: self.bytes.len() as u64, len, tag, count: 1, first };
         self.bytes.extend_from_slice(piece);
-        self.taken += 1;
+        self.len += 1;
         Ok(())
     }
 
@@ -156,14 +157,14 @@ impl LongTable {
         self.slots.len() <= self.maximum.slots / 2
     }
 
-    /// Whether `more` bytes fit.
-    pub(super) fn has_bytes(&self, more: usize) -> bool {
-        more <= self.maximum.bytes - self.bytes.len()
+    /// Whether `additional` bytes fit.
+    pub(super) fn has_bytes(&self, additional: usize) -> bool {
+        additional <= self.maximum.bytes - self.bytes.len()
     }
 
     #[cold]
     pub(super) fn grow(&mut self) -> Result<()> {
-        if self.slots.len() as u64 == LongTable::MAX {
+        if self.slots.len() as u64 == LongTable::MAX_SLOTS {
             let reason = "there are more than 2^31 distinct pretokens of more than 15 bytes.";
             return Err(Error::Limit { reason: reason.into() });
         }
@@ -172,11 +173,11 @@ impl LongTable {
         self.shift = LongTable::shift(self.slots.len());
         let last = self.slots.len() - 1;
         for slot in smaller.iter().filter(|slot| !slot.is_free()) {
-            let mut at = self.home(slot.tag);
-            while !self.slots[at].is_free() {
-                at = (at + 1) & last;
+            let mut index = self.home(slot.tag);
+            while !self.slots[index].is_free() {
+                index = (index + 1) & last;
             }
-            self.slots[at] = *slot;
+            self.slots[index] = *slot;
         }
         Ok(())
     }
@@ -199,13 +200,13 @@ impl LongTable {
     pub(super) fn sort(&mut self, interrupt: &dyn Interrupt) -> Result<impl Iterator<Item = Piece<'_>>> {
         let bytes = &self.bytes;
         let order = |a: &LongSlot, b: &LongSlot| bytes[a.range()].cmp(&bytes[b.range()]);
-        let taken = sort_taken(&mut self.slots, LongSlot::is_free, &order, interrupt)?;
-        Ok(self.slots[..taken].iter().map(|slot| self.piece(slot)))
+        let len = sort_occupied(&mut self.slots, LongSlot::is_free, &order, interrupt)?;
+        Ok(self.slots[..len].iter().map(|slot| self.piece(slot)))
     }
 
     pub(super) fn clear(&mut self) {
         self.slots.fill(LongSlot::FREE);
         self.bytes.clear();
-        self.taken = 0;
+        self.len = 0;
     }
 }

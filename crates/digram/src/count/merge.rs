@@ -26,15 +26,15 @@ pub(crate) struct Merged {
 
 impl Merged {
     /// The totals of a single run; each of its blocks is checked against its digest.
-    pub(crate) fn of_one(run: &Path, interrupt: &dyn Interrupt) -> Result<Merged> {
-        let (mut held, mut reader) = (Merged::default(), RunReader::open(run)?);
+    pub(crate) fn of_run(run: &Path, interrupt: &dyn Interrupt) -> Result<Merged> {
+        let (mut totals, mut reader) = (Merged::default(), RunReader::open(run)?);
         let mut pacer = Pacer::new(interrupt);
         while reader.next()? {
             let piece = reader.piece();
             pacer.after(1 + piece.bytes.len())?;
-            held.add(piece);
+            totals.add(piece);
         }
-        Ok(held)
+        Ok(totals)
     }
 
     fn add(&mut self, piece: Piece<'_>) {
@@ -54,9 +54,9 @@ pub(crate) fn merge<P: AsRef<Path>>(
     interrupt: &dyn Interrupt,
 ) -> Result<Merged> {
     let mut heads = BinaryHeap::new();
-    let (mut done, mut all) = (0, 0);
+    let (mut merged_pieces, mut total_pieces) = (0, 0);
     for path in runs {
-        all += RunReader::pieces(path.as_ref())?;
+        total_pieces += RunReader::pieces(path.as_ref())?;
         let mut reader = RunReader::open(path.as_ref())?;
         if reader.next()? {
             heads.push(RunHead(Box::new(reader)));
@@ -69,20 +69,20 @@ pub(crate) fn merge<P: AsRef<Path>>(
         bytes.clear();
         bytes.extend_from_slice(piece);
         advance(&mut heads)?;
-        done += 1;
+        merged_pieces += 1;
         while let Some(RunHead(other)) = heads.peek()
             && other.piece().bytes == bytes
         {
             count = count.checked_add(other.piece().count).ok_or_else(too_often)?;
             first = first.min(other.piece().first);
             advance(&mut heads)?;
-            done += 1;
+            merged_pieces += 1;
         }
         let piece = Piece { bytes: &bytes, count, first };
         merged.add(piece);
         if writer.push(piece)? {
             interrupt.check()?;
-            interrupt.progress(done, all);
+            interrupt.progress(merged_pieces, total_pieces);
         }
     }
     writer.finish()?;

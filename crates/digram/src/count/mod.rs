@@ -1,4 +1,4 @@
-//! Counting pretokens: all that training needs to know of a corpus.
+//! Counting pretokens: training needs nothing else of a corpus.
 
 mod again;
 mod arithmetic;
@@ -30,7 +30,7 @@ use crate::error::Result;
 use crate::interrupt::{Interrupt, Never};
 
 pub(crate) use folder::Folder;
-pub(crate) use run::{RunReader, RunWriter, put as put_number, take as take_number};
+pub(crate) use run::{RunReader, RunWriter, read_varint, write_varint};
 pub(crate) use sort::sort;
 pub(crate) use spill::Spill;
 
@@ -43,25 +43,25 @@ pub use pieces::{Piece, Pieces};
 pub use sorted::{Counted, SortedCounts};
 use table::CountTable;
 
-/// Distinct pretokens and how often each stands in a corpus, and perhaps where each first stands.
+/// Distinct pretokens with their counts in a corpus, and optionally their first occurrences.
 ///
-/// The order and the numbers are the same however the corpus was cut into batches and however many
-/// threads counted.
+/// The result does not depend on how the corpus was split into batches, nor on the number of
+/// threads.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
     /// The pieces, each once.
     bytes: Vec<u8>,
-    /// In the order of first occurrence. Where nothing is known of that, every `first` is 0 and the
-    /// order is that of the pieces. So equal counts have equal entries.
-    entries: Vec<Entry>,
+    /// In the order of first occurrence. If first occurrences are unknown, every `first` is 0 and the
+    /// order is that of the pieces, so equal counts have equal entries.
+    entries: Vec<CountEntry>,
     totals: Totals,
-    /// Where the corpus ends, in the measure of `first`; `None` where first occurrences are unknown.
+    /// The end of the corpus in the unit of `first`; `None` if first occurrences are unknown.
     end: Option<u64>,
-    /// The numbers of the entries in the order of their pieces, once somebody asked.
+    /// The indices of the entries in the order of their pieces, computed at first use.
     by_piece: OnceBox<Vec<u32>>,
 }
 
-/// What was counted in all.
+/// The sums over a corpus.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Texts.
@@ -73,11 +73,11 @@ pub struct Totals {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry {
+struct CountEntry {
     start: u64,
     len: u32,
     count: u64,
-    /// Where the pretoken first stood, in bytes from the start of the corpus; 0 where unknown.
+    /// The first occurrence, in bytes from the start of the corpus; 0 if unknown.
     first: u64,
 }
 
@@ -91,32 +91,32 @@ impl Counts {
         adder.finish(1, &Never)
     }
 
-    /// What was counted in a text: entries in the order of first occurrence, which add up to it.
-    fn counted(bytes: Vec<u8>, entries: Vec<Entry>, totals: Totals) -> Counts {
+    /// The counts of a text. The entries are in the order of first occurrence and add up to it.
+    fn counted(bytes: Vec<u8>, entries: Vec<CountEntry>, totals: Totals) -> Counts {
         Counts { bytes, entries, totals, end: Some(totals.bytes), by_piece: OnceBox::new() }
     }
 
-    /// Puts entries in order and adds them up.
+    /// Sorts entries and computes their totals.
     fn assembled(
         bytes: Vec<u8>,
-        mut entries: Vec<Entry>,
+        mut entries: Vec<CountEntry>,
         documents: u64,
         end: Option<u64>,
         interrupt: &dyn Interrupt,
     ) -> Result<Counts> {
         order::sort(&mut entries, &bytes, end.is_some(), interrupt)?;
-        let totals = Totals { documents, ..added_up(&entries)? };
+        let totals = Totals { documents, ..sum_totals(&entries)? };
         Ok(Counts { bytes, entries, totals, end, by_piece: OnceBox::new() })
     }
 
-    /// The same, of so many documents, and of a corpus that ends at `end` where that is later and
-    /// first occurrences are known.
+    /// These counts with another number of documents, and with the end of the corpus at `end` if that is
+    /// later and first occurrences are known.
     pub fn of_corpus(&self, documents: u64, end: Option<u64>) -> Counts {
-        let end = self.end.map(|known| known.max(end.unwrap_or(0)));
+        let end = self.end.map(|own_end| own_end.max(end.unwrap_or(0)));
         Counts { totals: Totals { documents, ..self.totals }, end, ..self.clone() }
     }
 
-    /// How many distinct pretokens there are.
+    /// The number of distinct pretokens.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -131,13 +131,13 @@ impl Counts {
         self.totals
     }
 
-    /// Where the corpus ends, in the measure of first occurrences; `None` where those are unknown.
+    /// The end of the corpus in the unit of first occurrences; `None` if those are unknown.
     pub fn end(&self) -> Option<u64> {
         self.end
     }
 
-    /// Each distinct pretoken with its count, in the order of first occurrence; in that of the
-    /// pieces where first occurrences are unknown.
+    /// Each distinct pretoken with its count, in the order of first occurrence, or in the order of the
+    /// pieces if first occurrences are unknown.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
         self.entries.iter().map(|entry| (entry.piece(&self.bytes), entry.count))
     }
@@ -156,11 +156,11 @@ impl Pieces for Counts {
         self.bytes.len() as u64
     }
 
-    fn held(&self) -> u64 {
+    fn memory_in_use(&self) -> u64 {
         self.in_memory()
     }
 
-    fn to_memory(&self, _watch: &dyn Interrupt) -> Result<Cow<'_, Counts>> {
+    fn to_memory(&self, _interrupt: &dyn Interrupt) -> Result<Cow<'_, Counts>> {
         Ok(Cow::Borrowed(self))
     }
 
@@ -171,24 +171,24 @@ impl Pieces for Counts {
     }
 }
 
-impl Entry {
+impl CountEntry {
     fn piece<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         &bytes[self.start as usize..self.start as usize + self.len as usize]
     }
 }
 
-/// The totals of entries, without the documents.
-fn added_up(entries: &[Entry]) -> Result<Totals> {
+/// The totals of entries, without documents.
+fn sum_totals(entries: &[CountEntry]) -> Result<Totals> {
     let sums = entries.iter().try_fold((0u64, 0u64), |(bytes, pretokens), entry| {
-        let more = entry.count.checked_mul(u64::from(entry.len))?;
-        Some((bytes.checked_add(more)?, pretokens.checked_add(entry.count)?))
+        let length = entry.count.checked_mul(u64::from(entry.len))?;
+        Some((bytes.checked_add(length)?, pretokens.checked_add(entry.count)?))
     });
     let (bytes, pretokens) = sums.ok_or_else(limits::too_much)?;
     Ok(Totals { documents: 0, bytes, pretokens })
 }
 
-/// A piece in an error message.
-fn shown(piece: &[u8]) -> String {
-    let dots = if piece.len() > 60 { "…" } else { "" };
-    format!("b'{}'{dots}", piece[..piece.len().min(60)].escape_ascii())
+/// A piece, escaped and shortened for an error message.
+fn escaped(piece: &[u8]) -> String {
+    let ellipsis = if piece.len() > 60 { "…" } else { "" };
+    format!("b'{}'{ellipsis}", piece[..piece.len().min(60)].escape_ascii())
 }

@@ -1,7 +1,7 @@
-//! Parts of tables that are in the order of hashes: equal hashes are in equal parts of all tables.
+//! Parts of tables in hash order: the same hash is in the same part of each table.
 
-/// The slots in the `part`th of `parts` equal ranges of hashes, with their hashes. The parts are a
-/// power of two, and no more than there are slots.
+/// The slots in the `part`th of `parts` equal ranges of hashes, with their hashes. `parts` is a
+/// power of two and at most the number of slots.
 pub(super) fn in_part<'s, S>(
     slots: &'s [S],
     part: usize,
@@ -11,9 +11,9 @@ pub(super) fn in_part<'s, S>(
 ) -> impl Iterator<Item = (u64, &'s S)> {
     let size = slots.len() / parts;
     let (start, end) = (part * size, (part + 1) * size);
-    // What found its place taken is in the next free one.
-    let beyond = slots[end..].iter().chain(&slots[..start]).take_while(move |slot| !is_free(slot));
+    // Entries whose slot was occupied are in the next free one.
+    let displaced = slots[end..].iter().chain(&slots[..start]).take_while(move |slot| !is_free(slot));
     let own = slots[start..end].iter().filter(move |slot| !is_free(slot));
-    let hashed = own.chain(beyond).map(move |slot| (hash(slot), slot));
+    let hashed = own.chain(displaced).map(move |slot| (hash(slot), slot));
     hashed.filter(move |(hash, _)| ((u128::from(*hash) * parts as u128) >> 64) as usize == part)
 }

@@ -1,51 +1,51 @@
-//! Counts wherever they lie.
+//! Access to counts in memory or on disk.
 
 use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 
-use super::{Counts, Entry, Totals};
+use super::{CountEntry, Counts, Totals};
 
 /// A distinct pretoken with its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece<'a> {
     /// The pretoken.
     pub bytes: &'a [u8],
-    /// How often it stands in the corpus.
+    /// The number of its occurrences.
     pub count: u64,
-    /// Where it first stands: a number that grows along the corpus.
+    /// Its first occurrence: a number that increases along the corpus.
     pub first: u64,
 }
 
-/// Distinct pretokens with their counts, in memory or on disk. They can be gone through again and
-/// again, always in the same order.
+/// Distinct pretokens with their counts, in memory or on disk. They can be iterated repeatedly,
+/// always in the same order.
 pub trait Pieces {
     /// The sums over the corpus.
     fn totals(&self) -> Totals;
 
-    /// How many distinct pretokens there are.
+    /// The number of distinct pretokens.
     fn distinct(&self) -> u64;
 
-    /// The bytes of the distinct pretokens, each once.
+    /// The total length of the distinct pretokens, in bytes.
     fn distinct_bytes(&self) -> u64;
 
-    /// How many bytes of memory they hold as they lie: on disk none.
-    fn held(&self) -> u64;
+    /// The memory in use now, in bytes; 0 on disk.
+    fn memory_in_use(&self) -> u64;
 
-    /// How many bytes of memory they hold once they are in memory.
+    /// The memory that they would take in memory, in bytes.
     fn in_memory(&self) -> u64 {
-        self.distinct() * size_of::<Entry>() as u64 + self.distinct_bytes()
+        self.distinct() * size_of::<CountEntry>() as u64 + self.distinct_bytes()
     }
 
-    /// The same counts in memory, in the order of first occurrence where that is known; themselves
-    /// where they lie there.
+    /// The same counts in memory, in the order of first occurrence if it is known; a borrow if they are
+    /// in memory already.
     ///
     /// # Errors
     /// [`Error::TooManyPretokens`](crate::Error::TooManyPretokens), and
     /// [`Error::Io`](crate::Error::Io) for those on disk.
     fn to_memory(&self, interrupt: &dyn Interrupt) -> Result<Cow<'_, Counts>>;
 
-    /// Calls `visit` with each of them; its first error stops and is the result.
+    /// Calls `visit` with each piece; the first error stops the iteration and is returned.
     fn for_each(&self, visit: &mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>;
 }

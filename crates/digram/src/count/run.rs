@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 
 use super::Piece;
-use super::digest::{FACTORS, mixed};
+use super::digest::{FACTORS, hash};
 
 const MAGIC: [u8; 8] = *b"digram\x00\x01";
 
@@ -51,11 +51,11 @@ impl RunWriter {
         let rest = &piece.bytes[shared..];
         self.last.truncate(shared);
         self.last.extend_from_slice(rest);
-        put(&mut self.block, shared as u64);
-        put(&mut self.block, rest.len() as u64);
+        write_varint(&mut self.block, shared as u64);
+        write_varint(&mut self.block, rest.len() as u64);
         self.block.extend_from_slice(rest);
-        put(&mut self.block, piece.count);
-        put(&mut self.block, piece.first);
+        write_varint(&mut self.block, piece.count);
+        write_varint(&mut self.block, piece.first);
         self.pieces += 1;
         let full = self.block.len() >= self.size;
         if full {
@@ -99,11 +99,11 @@ pub(crate) struct RunReader {
     file: File,
     path: PathBuf,
     /// The number of bytes of the file that are not read yet.
-    left: u64,
-    /// Where the block begins in the file.
+    unread: u64,
+    /// The offset of the block in the file.
     offset: u64,
     block: Vec<u8>,
-    at: usize,
+    position: usize,
     piece: Vec<u8>,
     count: u64,
     first: u64,
@@ -115,14 +115,14 @@ impl RunReader {
     pub(crate) fn open(path: &Path) -> Result<RunReader> {
         let failed = |error: io::Error| Error::of_file(&error, path);
         let file = File::open(path).map_err(failed)?;
-        let left = file.metadata().map_err(failed)?.len();
+        let unread = file.metadata().map_err(failed)?.len();
         let mut reader = RunReader {
             file,
             path: path.into(),
-            left,
+            unread,
             offset: 0,
             block: Vec::new(),
-            at: 0,
+            position: 0,
             piece: Vec::new(),
             count: 0,
             first: 0,
@@ -141,12 +141,12 @@ impl RunReader {
     /// The number of pieces that is stored at the end of a run.
     pub(crate) fn pieces(path: &Path) -> Result<u64> {
         let mut reader = RunReader::open(path)?;
-        if reader.left < END as u64 {
+        if reader.unread < END as u64 {
             return Err(reader.corrupt("the file ends early."));
         }
         let end = reader.file.seek(SeekFrom::End(-(END as i64)));
         reader.offset = end.map_err(|error| Error::of_file(&error, path))?;
-        reader.left = END as u64;
+        reader.unread = END as u64;
         match reader.read_number()? {
             0 => reader.end(),
             _ => Err(reader.corrupt("the end of the file is damaged.")),
@@ -159,7 +159,7 @@ impl RunReader {
 
     /// Advances to the next piece, if there is one.
     pub(crate) fn next(&mut self) -> Result<bool> {
-        if self.at == self.block.len() && !self.next_block()? {
+        if self.position == self.block.len() && !self.next_block()? {
             return Ok(false);
         }
         if self.next_in_block().is_none() {
@@ -170,17 +170,17 @@ impl RunReader {
     }
 
     fn next_in_block(&mut self) -> Option<()> {
-        let mut rest = &self.block[self.at..];
-        let shared = usize::try_from(take(&mut rest)?).ok()?;
-        let more = usize::try_from(take(&mut rest)?).ok()?;
-        let (more, mut rest) = rest.split_at_checked(more)?;
+        let mut rest = &self.block[self.position..];
+        let shared = usize::try_from(read_varint(&mut rest)?).ok()?;
+        let length = usize::try_from(read_varint(&mut rest)?).ok()?;
+        let (suffix, mut rest) = rest.split_at_checked(length)?;
         if shared > self.piece.len() {
             return None;
         }
         self.piece.truncate(shared);
-        self.piece.extend_from_slice(more);
-        (self.count, self.first) = (take(&mut rest)?, take(&mut rest)?);
-        self.at = self.block.len() - rest.len();
+        self.piece.extend_from_slice(suffix);
+        (self.count, self.first) = (read_varint(&mut rest)?, read_varint(&mut rest)?);
+        self.position = self.block.len() - rest.len();
         Some(())
     }
 
@@ -189,25 +189,25 @@ impl RunReader {
         let len = self.read_number()?;
         if len == 0 {
             let stored = self.end()?;
-            return match stored == self.pieces && self.left == 0 {
+            return match stored == self.pieces && self.unread == 0 {
                 true => Ok(false),
                 false => Err(self.corrupt("the number of pieces differs from the one stored at the end.")),
             };
         }
         let expected = self.read_number()?;
         // Check the length before allocating, since a damaged file may contain any length.
-        if len > self.left {
+        if len > self.unread {
             return Err(self.corrupt("the file ends early."));
         }
         let mut block = std::mem::take(&mut self.block);
         let bytes = memory::saturating_usize(len);
-        let more = bytes.saturating_sub(block.len());
-        memory::try_reserve(&mut block, more)?;
+        let additional = bytes.saturating_sub(block.len());
+        memory::try_reserve(&mut block, additional)?;
         block.resize(bytes, 0);
         self.read(&mut block)?;
         self.offset -= len;
         self.block = block;
-        self.at = 0;
+        self.position = 0;
         match digest(&self.block) == expected {
             true => Ok(true),
             false => Err(self.corrupt("a block does not match its digest.")),
@@ -230,11 +230,11 @@ impl RunReader {
     }
 
     fn read(&mut self, bytes: &mut [u8]) -> Result<()> {
-        if self.left < bytes.len() as u64 {
+        if self.unread < bytes.len() as u64 {
             return Err(self.corrupt("the file ends early."));
         }
         self.file.read_exact(bytes).map_err(|error| Error::of_file(&error, &self.path))?;
-        self.left -= bytes.len() as u64;
+        self.unread -= bytes.len() as u64;
         self.offset += bytes.len() as u64;
         Ok(())
     }
@@ -244,7 +244,8 @@ impl RunReader {
     }
 }
 
-pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
+/// Appends a number with seven bits per byte, lowest first.
+pub(crate) fn write_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -252,7 +253,8 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
+/// Reads a number from the start of `bytes` and advances them; `None` if it is incomplete.
+pub(crate) fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;
@@ -267,7 +269,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
 
 /// The digest of a block.
 fn digest(bytes: &[u8]) -> u64 {
-    mixed(bytes, FACTORS[0])
+    hash(bytes, FACTORS[0])
 }
 
 #[cfg(test)]
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_was_written_or_an_error() {
+    fn a_run_reads_back_as_written_and_damage_is_an_error() {
         let path = std::env::temp_dir().join(format!("digram-run-{}.test", std::process::id()));
         let mut pieces: Vec<(Vec<u8>, u64, u64)> = (0..300u64)
             .map(|number| {
@@ -312,11 +314,11 @@ mod tests {
             std::fs::write(&path, bytes).unwrap();
             matches!(read(&path), Err(Error::Corrupt { .. }))
         };
-        for at in (0..whole.len()).step_by(7) {
-            assert!(is_refused(&whole[..at]), "cut at {at}");
+        for offset in (0..whole.len()).step_by(7) {
+            assert!(is_refused(&whole[..offset]), "cut at {offset}");
             let mut other = whole.clone();
-            other[at] ^= 1 << (at % 8);
-            assert!(is_refused(&other), "changed at {at}");
+            other[offset] ^= 1 << (offset % 8);
+            assert!(is_refused(&other), "changed at {offset}");
         }
         assert!(is_refused(&[&whole[..], b"x"].concat()));
         std::fs::remove_file(&path).unwrap();

@@ -8,7 +8,7 @@ use crate::memory;
 
 use super::Piece;
 use super::parts::in_part;
-use super::sort::sort_taken;
+use super::sort::sort_occupied;
 
 /// A pretoken with its count: half a cache line.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ impl ShortSlot {
     }
 
     #[inline(always)]
-    fn is(&self, key: TokenKey) -> bool {
+    fn has_key(&self, key: TokenKey) -> bool {
         self.key == key.to_bytes()
     }
 
@@ -39,7 +39,7 @@ impl ShortSlot {
         Piece { bytes, count: self.count, first: self.first }
     }
 
-    /// A number whose order is that of the pieces.
+    /// A number that sorts like the piece.
     fn order(&self) -> u128 {
         u128::from_be_bytes(self.key)
     }
@@ -51,27 +51,27 @@ pub(super) struct ShortTable {
     slots: Box<[ShortSlot]>,
     /// The number of bits of a hash that are not part of the slot's index.
     shift: u32,
-    taken: usize,
+    len: usize,
     /// The maximum number of slots.
     maximum: usize,
     seeds: [u64; 2],
 }
 
 impl ShortTable {
-    const FEWEST: usize = 1 << 8;
+    const MIN_SLOTS: usize = 1 << 8;
 
     /// An empty table that never has more than `maximum` slots.
     pub(super) fn new(maximum: usize, seeds: [u64; 2]) -> ShortTable {
-        ShortTable::of(vec![ShortSlot::FREE; ShortTable::FEWEST], maximum, seeds)
+        ShortTable::with_slots(vec![ShortSlot::FREE; ShortTable::MIN_SLOTS], maximum, seeds)
     }
 
-    fn of(slots: Vec<ShortSlot>, maximum: usize, seeds: [u64; 2]) -> ShortTable {
+    fn with_slots(slots: Vec<ShortSlot>, maximum: usize, seeds: [u64; 2]) -> ShortTable {
         let shift = u64::BITS - slots.len().trailing_zeros();
-        ShortTable { slots: slots.into(), shift, taken: 0, maximum, seeds }
+        ShortTable { slots: slots.into(), shift, len: 0, maximum, seeds }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.taken
+        self.len
     }
 
     /// The memory in use, in bytes.
@@ -79,10 +79,10 @@ impl ShortTable {
         size_of_val(&*self.slots)
     }
 
-    /// Whether `more` pretokens fit without filling the table so far that look-ups become slow.
+    /// Whether `additional` pretokens fit without filling the table so far that look-ups become slow.
     #[inline(always)]
-    pub(super) fn has_room(&self, more: usize) -> bool {
-        (self.taken + more) * 8 <= self.slots.len() * 5
+    pub(super) fn has_room(&self, additional: usize) -> bool {
+        (self.len + additional) * 8 <= self.slots.len() * 5
     }
 
     /// The home slot of a key, which is prefetched.
@@ -98,15 +98,15 @@ impl ShortTable {
         (key.hash(self.seeds) >> self.shift) as usize
     }
 
-    /// Increments the count of a key if it is in its slot `home`, and returns whether it is.
+    /// Increments the count of a key if it is in its slot `home`; returns whether it is.
     #[inline(always)]
-    pub(super) fn count_known(&mut self, key: TokenKey, home: usize) -> bool {
+    pub(super) fn count_at_home(&mut self, key: TokenKey, home: usize) -> bool {
         let slot = &mut self.slots[home];
-        let known = slot.is(key);
-        if known {
+        let is_home = slot.has_key(key);
+        if is_home {
             slot.count += 1;
         }
-        known
+        is_home
     }
 
     /// Increments the count of a key in any slot. Not inlined, since most keys are in their home
@@ -116,7 +116,7 @@ impl ShortTable {
         let slot = self.slot(key, home);
         if slot.is_free() {
             *slot = ShortSlot { key: key.to_bytes(), count: 1, first };
-            self.taken += 1;
+            self.len += 1;
         } else {
             slot.count += 1;
         }
@@ -125,11 +125,11 @@ impl ShortTable {
     /// The slot of a key, or the free one where it belongs.
     fn slot(&mut self, key: TokenKey, home: usize) -> &mut ShortSlot {
         let last = self.slots.len() - 1;
-        let mut at = home;
-        while !self.slots[at].is_free() && !self.slots[at].is(key) {
-            at = (at + 1) & last;
+        let mut index = home;
+        while !self.slots[index].is_free() && !self.slots[index].has_key(key) {
+            index = (index + 1) & last;
         }
-        &mut self.slots[at]
+        &mut self.slots[index]
     }
 
     pub(super) fn may_grow(&self) -> bool {
@@ -139,12 +139,12 @@ impl ShortTable {
     #[cold]
     pub(super) fn grow(&mut self) -> Result<()> {
         let slots = memory::try_filled(ShortSlot::FREE, self.slots.len() * 2)?;
-        let mut larger = ShortTable::of(slots, self.maximum, self.seeds);
+        let mut larger = ShortTable::with_slots(slots, self.maximum, self.seeds);
         for slot in self.slots.iter().filter(|slot| !slot.is_free()) {
             let key = TokenKey::new(&slot.key, 0, usize::from(slot.key[15]));
             *larger.slot(key, larger.home(key)) = *slot;
         }
-        larger.taken = self.taken;
+        larger.len = self.len;
         *self = larger;
         Ok(())
     }
@@ -159,12 +159,12 @@ impl ShortTable {
     /// All pretokens in the order of their bytes; only `clear` may be called afterwards.
     pub(super) fn sort(&mut self, interrupt: &dyn Interrupt) -> Result<impl Iterator<Item = Piece<'_>>> {
         let order = |a: &ShortSlot, b: &ShortSlot| a.order().cmp(&b.order());
-        let taken = sort_taken(&mut self.slots, ShortSlot::is_free, &order, interrupt)?;
-        Ok(self.slots[..taken].iter().map(ShortSlot::piece))
+        let len = sort_occupied(&mut self.slots, ShortSlot::is_free, &order, interrupt)?;
+        Ok(self.slots[..len].iter().map(ShortSlot::piece))
     }
 
     pub(super) fn clear(&mut self) {
         self.slots.fill(ShortSlot::FREE);
-        self.taken = 0;
+        self.len = 0;
     }
 }

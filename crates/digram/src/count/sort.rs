@@ -1,32 +1,32 @@
-//! Sorting tables where they lie, with somebody watching.
+//! Sorting tables in place, with checks of the interrupt.
 
 use std::cmp::Ordering;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 
-/// Items sorted between two checks of the interrupt: about ten milliseconds.
+/// The number of items sorted between two checks of the interrupt, which takes about ten milliseconds.
 const CHECK_INTERVAL: usize = 1 << 16;
 
-/// Brings what is not free to the front, in order, and returns how many that are.
-pub(super) fn sort_taken<S: Copy>(
+/// Moves the occupied slots to the front, sorted, and returns their number.
+pub(super) fn sort_occupied<S: Copy>(
     slots: &mut [S],
     is_free: impl Fn(&S) -> bool,
     order: &impl Fn(&S, &S) -> Ordering,
     interrupt: &dyn Interrupt,
 ) -> Result<usize> {
-    let mut taken = 0;
-    for at in 0..slots.len() {
-        if !is_free(&slots[at]) {
-            slots[taken] = slots[at];
-            taken += 1;
+    let mut occupied = 0;
+    for index in 0..slots.len() {
+        if !is_free(&slots[index]) {
+            slots[occupied] = slots[index];
+            occupied += 1;
         }
     }
-    sort(&mut slots[..taken], order, interrupt)?;
-    Ok(taken)
+    sort(&mut slots[..occupied], order, interrupt)?;
+    Ok(occupied)
 }
 
-/// Brings all in order.
+/// Sorts `items` in place.
 pub(crate) fn sort<S>(
     items: &mut [S],
     order: &impl Fn(&S, &S) -> Ordering,

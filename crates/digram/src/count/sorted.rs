@@ -13,7 +13,7 @@ use super::limits::length;
 use super::merge::Merged;
 use super::run::RunReader;
 use super::sort::sort;
-use super::{Checkpoint, Counts, Entry, Piece, Pieces, Totals};
+use super::{Checkpoint, CountEntry, Counts, Piece, Pieces, Totals};
 
 /// Distinct pretokens with their counts in a file, in the order of their bytes. The file is deleted
 /// when this value is dropped, unless it is in a checkpoint folder.
@@ -56,12 +56,12 @@ impl SortedCounts {
         self.for_each(&mut |piece| {
             pacer.after(1 + piece.bytes.len())?;
             let (start, len) = (bytes.len() as u64, length(piece.bytes.len())?);
-            entries.push(Entry { start, len, count: piece.count, first: piece.first });
+            entries.push(CountEntry { start, len, count: piece.count, first: piece.first });
             bytes.extend_from_slice(piece.bytes);
             Ok(())
         })?;
         if self.end.is_some() {
-            sort(&mut entries, &|a: &Entry, b: &Entry| a.first.cmp(&b.first), interrupt)?;
+            sort(&mut entries, &|a: &CountEntry, b: &CountEntry| a.first.cmp(&b.first), interrupt)?;
         }
         Ok(Counts { end: self.end, ..Counts::counted(bytes, entries, self.totals) })
     }
@@ -80,7 +80,7 @@ impl Pieces for SortedCounts {
         self.run.text
     }
 
-    fn held(&self) -> u64 {
+    fn memory_in_use(&self) -> u64 {
         0
     }
 
@@ -120,7 +120,7 @@ mod tests {
     use crate::interrupt::Never;
 
     #[test]
-    fn more_than_memory_can_number_is_told_before_anything_is_read() {
+    fn too_many_pretokens_are_an_error_before_the_file_is_read() {
         let counts = SortedCounts {
             folder: Arc::new(Folder::temporary(&std::env::temp_dir()).unwrap()),
             name: "there is no such file".into(),

@@ -2,7 +2,7 @@
 //!
 //! A full table is sorted and written as a run. If there are many runs, they are merged into a larger one,
 //! and many of these into a still larger one. So even a hundred thousand tables are read and written only
-//! three times, and no more than [`MAX`] files are open at once.
+//! three times, and no more than [`MAX_MERGED_RUNS`] files are open at once.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -17,14 +17,14 @@ use super::run::{RunReader, RunWriter};
 use super::tally::ThreadCounts;
 
 /// The maximum number of runs merged at once.
-const MAX: usize = 64;
+const MAX_MERGED_RUNS: usize = 64;
 
 /// One byte in this many of the memory limit is the size of a block. All blocks of a merge take a sixteenth
 /// of the limit.
-const OF_BLOCK: u64 = 1 << 10;
+const BLOCK_SHARE: u64 = 1 << 10;
 
 /// The minimum block size, and the size used without a memory limit.
-const BLOCK: [usize; 2] = [1 << 12, 1 << 18];
+const BLOCK_SIZES: [usize; 2] = [1 << 12, 1 << 18];
 
 /// Sorted runs in a folder, written by several threads.
 pub(crate) struct Spill {
@@ -50,8 +50,9 @@ struct RunFiles {
 impl Spill {
     /// Starts from the runs with these names. Merging takes a sixteenth of `memory`.
     pub(crate) fn new(folder: impl Into<Arc<Folder>>, runs: &[String], memory: Option<u64>) -> Spill {
-        let block =
-            memory.map_or(BLOCK[1], |bytes| saturating_usize(bytes / OF_BLOCK)).clamp(BLOCK[0], BLOCK[1]);
+        let block = memory
+            .map_or(BLOCK_SIZES[1], |bytes| saturating_usize(bytes / BLOCK_SHARE))
+            .clamp(BLOCK_SIZES[0], BLOCK_SIZES[1]);
         let runs = RunFiles { levels: vec![runs.to_vec()], ..RunFiles::default() };
         Spill { folder: folder.into(), block, runs: Mutex::new(runs) }
     }
@@ -91,15 +92,15 @@ impl Spill {
         self.write_run(interrupt, |push| push(piece))
     }
 
-    /// Writes the pieces that `give` passes to its argument; they must come in the order of their bytes.
+    /// Writes the pieces that `for_each` passes to its argument; they must come in the order of their bytes.
     pub(crate) fn write_run(
         &self,
         interrupt: &dyn Interrupt,
-        give: impl FnOnce(&mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>,
+        for_each: impl FnOnce(&mut dyn FnMut(Piece<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let name = self.folder.new_name();
         let mut writer = RunWriter::create(&self.folder.file(&name), self.block)?;
-        give(&mut |piece| if writer.push(piece)? { interrupt.check() } else { Ok(()) })?;
+        for_each(&mut |piece| if writer.push(piece)? { interrupt.check() } else { Ok(()) })?;
         writer.finish()?;
         self.add(name, interrupt)
     }
@@ -110,12 +111,12 @@ impl Spill {
         runs.unsynced.push(name.clone());
         runs.levels[0].push(name);
         while !runs.is_merging
-            && let Some(level) = runs.levels.iter().position(|level| level.len() >= MAX)
+            && let Some(level) = runs.levels.iter().position(|level| level.len() >= MAX_MERGED_RUNS)
         {
-            let many: Vec<String> = runs.levels[level].drain(..MAX).collect();
+            let names: Vec<String> = runs.levels[level].drain(..MAX_MERGED_RUNS).collect();
             runs.is_merging = true;
             drop(runs);
-            let merged = self.merge(&many, interrupt);
+            let merged = self.merge(&names, interrupt);
             runs = self.runs();
             runs.is_merging = false;
             if runs.levels.len() == level + 1 {
@@ -126,18 +127,18 @@ impl Spill {
         Ok(())
     }
 
-    /// Merges runs into one, and returns its name and totals.
-    fn merge(&self, many: &[String], interrupt: &dyn Interrupt) -> Result<(String, Merged)> {
+    /// Merges the runs `inputs` into one; returns its name and totals.
+    fn merge(&self, inputs: &[String], interrupt: &dyn Interrupt) -> Result<(String, Merged)> {
         let name = self.folder.new_name();
-        let paths = many.iter().map(|name| self.folder.file(name));
+        let paths = inputs.iter().map(|name| self.folder.file(name));
         let merged = merge(paths, &self.folder.file(&name), self.block, interrupt)?;
         let mut runs = self.runs();
-        runs.unsynced.retain(|name| !many.contains(name));
+        runs.unsynced.retain(|name| !inputs.contains(name));
         runs.unsynced.push(name.clone());
         if self.is_temporary() {
-            many.iter().try_for_each(|name| remove(&self.folder.file(name)))?;
+            inputs.iter().try_for_each(|name| remove(&self.folder.file(name)))?;
         } else {
-            runs.old.extend_from_slice(many);
+            runs.old.extend_from_slice(inputs);
         }
         Ok((name, merged))
     }
@@ -156,12 +157,12 @@ impl Spill {
 
     /// Merges all pieces into one run: the folder, the run's name, and its totals.
     pub(super) fn into_one(self, interrupt: &dyn Interrupt) -> Result<(Arc<Folder>, String, Merged)> {
-        let (folder, name, held) = self.into_run(interrupt)?;
-        let held = match held {
-            Some(held) => held,
-            None => Merged::of_one(&folder.file(&name), interrupt)?,
+        let (folder, name, totals) = self.into_run(interrupt)?;
+        let totals = match totals {
+            Some(totals) => totals,
+            None => Merged::of_run(&folder.file(&name), interrupt)?,
         };
-        Ok((folder, name, held))
+        Ok((folder, name, totals))
     }
 
     /// Like [`Spill::into_one`], but a single run is not read to find its totals.
@@ -173,9 +174,13 @@ impl Spill {
         }
         loop {
             // Sized so that the last merge has the maximum number of runs.
-            let many = if names.len() <= MAX { names.len() } else { (names.len() - MAX + 1).min(MAX) };
-            let few: Vec<String> = names.drain(..many).collect();
-            let (name, merged) = self.merge(&few, interrupt)?;
+            let count = if names.len() <= MAX_MERGED_RUNS {
+                names.len()
+            } else {
+                (names.len() - MAX_MERGED_RUNS + 1).min(MAX_MERGED_RUNS)
+            };
+            let inputs: Vec<String> = names.drain(..count).collect();
+            let (name, merged) = self.merge(&inputs, interrupt)?;
             if names.is_empty() {
                 return Ok((self.folder, name, Some(merged)));
             }

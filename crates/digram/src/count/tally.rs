@@ -20,7 +20,7 @@ use super::short::ShortTable;
 use super::spill::Spill;
 
 /// The size of a table entry, in bytes.
-const SLOT: usize = 32;
+const SLOT_SIZE: usize = 32;
 
 /// Where to write full tables, and the interrupt.
 #[derive(Clone, Copy)]
@@ -40,9 +40,9 @@ pub(super) struct ThreadCounts {
 impl ThreadCounts {
     /// Empty tables with a limit of `memory` bytes. Only tables with the same hasher can be combined.
     pub(super) fn new(memory: usize, hasher: &DefaultHashBuilder) -> ThreadCounts {
-        // The seed of short hashes, that is multiplied with, is odd: no bit is lost.
+        // The seed that short hashes are multiplied by is odd, so that no bit is lost.
         let seeds = [hasher.hash_one(0u64), hasher.hash_one(1u64) | 1];
-        let max_slots = |memory: usize| (memory / SLOT + 1).next_power_of_two() / 2;
+        let max_slots = |memory: usize| (memory / SLOT_SIZE + 1).next_power_of_two() / 2;
         // A growing table takes twice its size, if its old memory cannot be reused.
         let short = ShortTable::new(max_slots(memory / 8 * 3), seeds);
         let bytes = if memory == usize::MAX { memory } else { memory / 8 };
@@ -50,18 +50,18 @@ impl ThreadCounts {
         ThreadCounts { short, long, simd: SimdLevel::best() }
     }
 
-    /// How many distinct pretokens there are.
+    /// The number of distinct pretokens.
     pub(super) fn len(&self) -> usize {
         self.short.len() + self.long.len()
     }
 
-    /// The memory that is taken, in bytes.
+    /// The memory in use, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.short.memory() + self.long.memory()
     }
 
-    /// Those in the `part`th of `parts` equal ranges of hashes, with their hashes: the same in all
-    /// tallies of one hasher. The parts are a power of two, and at most 64.
+    /// The pretokens in the `part`th of `parts` equal ranges of hashes, with their hashes: the same in all
+    /// tables with the same hasher. `parts` is a power of two, at most 64.
     pub(super) fn part(&self, part: usize, parts: usize) -> impl Iterator<Item = (u64, Piece<'_>)> {
         let short = self.short.part(part, parts);
         let long = self.long.part(part, parts);
@@ -70,19 +70,19 @@ impl ThreadCounts {
             .chain(long.map(|(hash, slot)| (hash, self.long.piece(slot))))
     }
 
-    /// Counts the pretokens of a text that starts at byte `start` of the corpus, after all that was
-    /// counted before; returns how many they are.
+    /// Counts the pretokens of a text that starts at byte `start` of the corpus, after the texts counted
+    /// before; returns their number.
     pub(super) fn count(
         &mut self,
         pretokenizer: &Pretokenizer,
         text: &[u8],
         start: u64,
-        full: SpillTarget<'_>,
+        spill_target: SpillTarget<'_>,
     ) -> Result<u64> {
         let mut pretokens = 0;
-        pretokenizer.for_many(text, 0, GoesOn::No, full.interrupt, |mut from, ends| {
+        pretokenizer.for_many(text, 0, GoesOn::No, spill_target.interrupt, |mut from, ends| {
             for ends in ends.chunks(AT_ONCE) {
-                self.count_group(text, from, ends, start, full)?;
+                self.count_group(text, from, ends, start, spill_target)?;
                 from = ends[ends.len() - 1];
             }
             pretokens += ends.len() as u64;
@@ -91,7 +91,7 @@ impl ThreadCounts {
         Ok(pretokens)
     }
 
-    /// Counts up to [`AT_ONCE`] pretokens that stand one after the other from `from`.
+    /// Counts up to [`AT_ONCE`] consecutive pretokens that begin at `from`.
     #[inline]
     fn count_group(
         &mut self,
@@ -99,97 +99,97 @@ impl ThreadCounts {
         from: usize,
         ends: &[usize],
         start: u64,
-        full: SpillTarget<'_>,
+        spill_target: SpillTarget<'_>,
     ) -> Result<()> {
         if !self.short.has_room(AT_ONCE) {
-            match full.spill {
-                Some(spill) if !self.short.may_grow() => spill.write(self, full.interrupt)?,
+            match spill_target.spill {
+                Some(spill) if !self.short.may_grow() => spill.write(self, spill_target.interrupt)?,
                 _ => self.short.grow()?,
             }
         }
         let long = match self.simd {
-            // SAFETY: the way was chosen because the processor has these instructions.
+            // SAFETY: the level was chosen because the processor supports it.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe { self.count_short_bmi(text, from, ends, start) },
             SimdLevel::Plain => self.count_short(text, from, ends, start),
         };
-        if long == 0 { Ok(()) } else { self.count_long(text, from, ends, (long, start), full) }
+        if long == 0 { Ok(()) } else { self.count_long(text, from, ends, (long, start), spill_target) }
     }
 
-    /// With shifts and multiplications that leave the flags alone.
+    /// Compiled with shifts and multiplications that do not change the flags.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
     fn count_short_bmi(&mut self, text: &[u8], from: usize, ends: &[usize], start: u64) -> u64 {
         self.count_short(text, from, ends, start)
     }
 
-    /// Counts those that have a key, and returns a word with a bit for each that has none.
+    /// Counts the pretokens that have a key, and returns a word with a bit for each long one.
     #[inline(always)]
     fn count_short(&mut self, text: &[u8], from: usize, ends: &[usize], start: u64) -> u64 {
-        // The compiler sees from this that all numbers are inside the arrays.
+        // With this the compiler removes bounds checks.
         let ends = &ends[..ends.len().min(AT_ONCE)];
         let (mut keys, mut homes) = ([TokenKey::NONE; AT_ONCE], [0; AT_ONCE]);
-        let mut at = from;
-        for (number, &end) in ends.iter().enumerate() {
-            let key = TokenKey::new(text, at, end);
-            (keys[number], homes[number]) = (key, self.short.prefetch(key) as u32);
-            at = end;
+        let mut start_offset = from;
+        for (index, &end) in ends.iter().enumerate() {
+            let key = TokenKey::new(text, start_offset, end);
+            (keys[index], homes[index]) = (key, self.short.prefetch(key) as u32);
+            start_offset = end;
         }
         let mut long = 0;
-        for number in 0..ends.len() {
-            let (key, home) = (keys[number], homes[number] as usize);
-            // A long one is never found: all that have a key differ from it.
-            if !self.short.count_known(key, home) {
+        for index in 0..ends.len() {
+            let (key, home) = (keys[index], homes[index] as usize);
+            // The key of a long pretoken differs from all keys in the table.
+            if !self.short.count_at_home(key, home) {
                 if key.is_long() {
-                    long |= 1 << number;
+                    long |= 1 << index;
                 } else {
-                    self.short.count(key, home, start + start_of(number, from, ends) as u64);
+                    self.short.count(key, home, start + start_of(index, from, ends) as u64);
                 }
             }
         }
         long
     }
 
-    /// The same for those with a bit in `long`.
+    /// Counts the pretokens with a bit in `long`.
     fn count_long(
         &mut self,
         text: &[u8],
         from: usize,
         ends: &[usize],
         (long, start): (u64, u64),
-        full: SpillTarget<'_>,
+        spill_target: SpillTarget<'_>,
     ) -> Result<()> {
         if !self.long.has_room(AT_ONCE) {
-            match full.spill {
-                Some(spill) if !self.long.may_grow() => spill.write(self, full.interrupt)?,
+            match spill_target.spill {
+                Some(spill) if !self.long.may_grow() => spill.write(self, spill_target.interrupt)?,
                 _ => self.long.grow()?,
             }
         }
         let mut tags = [0; AT_ONCE];
-        for number in set_bits(long) {
-            tags[number] = self.long.prefetch(&text[start_of(number, from, ends)..ends[number]]);
+        for index in set_bits(long) {
+            tags[index] = self.long.prefetch(&text[start_of(index, from, ends)..ends[index]]);
         }
-        set_bits(long).for_each(|number| self.long.prefetch_bytes(tags[number]));
-        for number in set_bits(long) {
-            let at = start_of(number, from, ends);
-            let (piece, first) = (&text[at..ends[number]], start + at as u64);
-            if let Some(spill) = full.spill
+        set_bits(long).for_each(|index| self.long.prefetch_bytes(tags[index]));
+        for index in set_bits(long) {
+            let offset = start_of(index, from, ends);
+            let (piece, first) = (&text[offset..ends[index]], start + offset as u64);
+            if let Some(spill) = spill_target.spill
                 && !self.long.has_bytes(piece.len())
             {
-                spill.write(self, full.interrupt)?;
+                spill.write(self, spill_target.interrupt)?;
                 if !self.long.has_bytes(piece.len()) {
-                    // What no counts in memory can hold is refused on disk too.
+                    // The limit of counts in memory applies to counts on disk too.
                     length(piece.len())?;
-                    spill.write_one(Piece { bytes: piece, count: 1, first }, full.interrupt)?;
+                    spill.write_one(Piece { bytes: piece, count: 1, first }, spill_target.interrupt)?;
                     continue;
                 }
             }
-            self.long.count(piece, tags[number], first)?;
+            self.long.count(piece, tags[index], first)?;
         }
         Ok(())
     }
 
-    /// Calls `visit` with all pieces, in the order of their bytes, and is empty then.
+    /// Calls `visit` with all pieces in the order of their bytes, and empties the tables.
     pub(super) fn drain_sorted(
         &mut self,
         interrupt: &dyn Interrupt,
@@ -197,8 +197,8 @@ impl ThreadCounts {
     ) -> Result<()> {
         let mut long = self.long.sort(interrupt)?.peekable();
         for piece in self.short.sort(interrupt)? {
-            while let Some(before) = long.next_if(|other| other.bytes < piece.bytes) {
-                visit(before)?;
+            while let Some(long_piece) = long.next_if(|long_piece| long_piece.bytes < piece.bytes) {
+                visit(long_piece)?;
             }
             visit(piece)?;
         }

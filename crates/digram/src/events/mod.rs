@@ -40,7 +40,7 @@ pub(crate) enum Step {
     Drop(u32, Range<u32>),
 }
 
-/// The id of a token that is dropped at the end: none.
+/// Stands for the id of a token that is dropped at the end.
 const NO_ID: TokenId = TokenId::MAX;
 
 /// Events, indexed by the next time of each pair and each token.
@@ -51,8 +51,8 @@ pub(crate) struct Events {
     steps: Vec<Step>,
     /// The parts of all tokens that are dropped.
     parts: Vec<u32>,
-    merges: Waits,
-    /// When tokens are dropped, by number, in rising order.
+    merges: MergeTimes,
+    /// The times at which tokens are dropped, by number, in ascending order.
     drops: Vec<Box<[Time]>>,
     /// From number to id.
     ids: Vec<TokenId>,
@@ -60,29 +60,29 @@ pub(crate) struct Events {
 
 /// The times at which pairs are merged. Nearly all are merged once, at a time stored with the pair.
 #[derive(Clone)]
-struct Waits {
-    /// Each pair once, in the order of its first time. The resulting tokens are meaningless.
+struct MergeTimes {
+    /// Each pair once, in the order of its first time. The ids of the resulting tokens are not used.
     pairs: Merges,
     first: Vec<Time>,
-    /// The later times of pairs that have more than one, in rising order.
+    /// The later times of pairs that have more than one, in ascending order.
     later: HashMap<Rank, Vec<Time>>,
 }
 
-impl Waits {
-    fn new(merges: &[((u32, u32), Time)]) -> Waits {
-        let mut waits = Waits {
+impl MergeTimes {
+    fn new(merges: &[((u32, u32), Time)]) -> MergeTimes {
+        let mut times = MergeTimes {
             pairs: Merges::with_capacity(merges.len()),
             first: Vec::with_capacity(merges.len()),
             later: HashMap::default(),
         };
         for &((left, right), time) in merges {
-            if waits.pairs.push(Merge { left, right, id: 0 }) {
-                waits.first.push(time);
+            if times.pairs.push(Merge { left, right, id: 0 }) {
+                times.first.push(time);
             } else {
-                waits.later.entry(waits.pairs.rank(left, right)).or_default().push(time);
+                times.later.entry(times.pairs.rank(left, right)).or_default().push(time);
             }
         }
-        waits
+        times
     }
 
     /// The first time of a pair that is not before `from`; [`NEVER`] if there is none.
@@ -97,7 +97,7 @@ impl Waits {
     }
 }
 
-/// The first of rising times that is not before `from`; [`NEVER`] if there is none.
+/// The first of ascending times that is not before `from`; [`NEVER`] if there is none.
 fn next(times: &[Time], from: Time) -> Time {
     times.get(times.partition_point(|&time| time < from)).copied().unwrap_or(NEVER)
 }
@@ -110,7 +110,7 @@ impl Events {
         events: &[Event],
         token_to_id: impl Fn(usize, &[u8]) -> Option<TokenId>,
     ) -> Result<Events> {
-        let mut made = MadeTokens::new(base);
+        let mut tokens_made = MadeTokens::new(base);
         let (mut steps, mut parts) = (Vec::with_capacity(events.len()), Vec::new());
         let (mut merges, mut dropped) = (Vec::new(), Vec::new());
         if events.len() > MAX_VOCAB_SIZE {
@@ -121,19 +121,19 @@ impl Events {
                 |problem: &str| Error::Vocabulary { reason: format!("event {time} ({event:?}): {problem}") };
             match event {
                 Event::Merge(left, right) => {
-                    if !made.is_live(left) || !made.is_live(right) {
+                    if !tokens_made.is_live(left) || !tokens_made.is_live(right) {
                         return Err(fail("a part is not there at this time."));
                     }
-                    let id = made.merge(left, right)?;
+                    let id = tokens_made.merge(left, right)?;
                     merges.push(((left, right), time));
                     steps.push(Step::Merge(Merge { left, right, id }));
                 }
                 Event::Drop(token) => {
-                    if !made.is_live(token) || (token as usize) < made.base {
+                    if !tokens_made.is_live(token) || (token as usize) < tokens_made.base {
                         return Err(fail("there is no such token to drop at this time."));
                     }
                     let start = parts.len() as u32;
-                    made.drop(token, &mut parts);
+                    tokens_made.drop(token, &mut parts);
                     if parts.len() > MAX_BYTES_IN_ALL {
                         return Err(Error::Limit {
                             reason: "dropped tokens have more than 2^28 parts.".into(),
@@ -144,12 +144,12 @@ impl Events {
                 }
             }
         }
-        let mut drops = vec![Vec::new(); made.tokens.len()];
+        let mut drops = vec![Vec::new(); tokens_made.tokens.len()];
         dropped.into_iter().for_each(|(token, time): (u32, Time)| drops[token as usize].push(time));
         let drops = drops.into_iter().map(Vec::into_boxed_slice).collect();
-        let mut ids = Vec::with_capacity(made.tokens.len());
-        for (number, token) in made.tokens.iter().enumerate() {
-            ids.push(match made.live[number] {
+        let mut ids = Vec::with_capacity(tokens_made.tokens.len());
+        for (number, token) in tokens_made.tokens.iter().enumerate() {
+            ids.push(match tokens_made.live[number] {
                 true => token_to_id(number, token).ok_or_else(|| Error::Vocabulary {
                     reason: format!(
                         "{:?} is left after all events, but it is not a token of the vocabulary.",
@@ -160,10 +160,10 @@ impl Events {
             });
         }
         Ok(Events {
-            vocabulary: Vocabulary::new(made.tokens.iter().map(Some))?,
+            vocabulary: Vocabulary::new(tokens_made.tokens.iter().map(Some))?,
             steps,
             parts,
-            merges: Waits::new(&merges),
+            merges: MergeTimes::new(&merges),
             drops,
             ids,
         })
@@ -194,13 +194,13 @@ impl Events {
         &self.parts[range.start as usize..range.end as usize]
     }
 
-    /// When a pair is merged next, from a time on; [`NEVER`] for a pair that is not.
+    /// The first time from `from` on at which a pair is merged, or [`NEVER`].
     #[inline]
     pub(crate) fn next_merge(&self, left: u32, right: u32, from: Time) -> Time {
         self.merges.next(left, right, from)
     }
 
-    /// When a token is dropped next, from a time on; [`NEVER`] for one that is not.
+    /// The first time from `from` on at which a token is dropped, or [`NEVER`].
     #[inline]
     pub(crate) fn next_drop(&self, token: u32, from: Time) -> Time {
         match &*self.drops[token as usize] {
@@ -213,7 +213,7 @@ impl Events {
     #[inline]
     pub(crate) fn id(&self, number: u32) -> TokenId {
         let id = self.ids[number as usize];
-        debug_assert_ne!(id, NO_ID, "whatever is dropped stands nowhere after that");
+        debug_assert_ne!(id, NO_ID, "a dropped token occurs in no text after that");
         id
     }
 }
@@ -223,9 +223,9 @@ pub(crate) struct MadeTokens {
     /// Their bytes, by number.
     pub(crate) tokens: Vec<Vec<u8>>,
     numbers: HashMap<Vec<u8>, u32>,
-    /// The parts that each was first made of; `None` for base tokens.
-    of: Vec<Option<(u32, u32)>>,
-    /// Whether each exists now.
+    /// The parts that each token was first made of; `None` for base tokens.
+    parts_of: Vec<Option<(u32, u32)>>,
+    /// Whether each token exists now.
     live: Vec<bool>,
     base: usize,
     pub(crate) live_count: usize,
@@ -240,7 +240,7 @@ impl MadeTokens {
             tokens: base,
             // A made token has at least two symbols, so it differs from all base tokens.
             numbers: HashMap::default(),
-            of: vec![None; count],
+            parts_of: vec![None; count],
             live: vec![true; count],
             base: count,
             live_count: count,
@@ -280,7 +280,7 @@ impl MadeTokens {
                 self.bytes += len;
                 self.numbers.insert(token.clone(), number);
                 self.tokens.push(token);
-                self.of.push(Some((left, right)));
+                self.parts_of.push(Some((left, right)));
                 self.live.push(false);
                 number
             }
@@ -295,10 +295,10 @@ impl MadeTokens {
         self.live[number as usize] = false;
         self.live_count -= 1;
         // The parts of parts, the left ones first; a token may be as deep as it is long.
-        let mut waiting = vec![number];
-        while let Some(number) = waiting.pop() {
-            match self.of[number as usize] {
-                Some((left, right)) if !self.live[number as usize] => waiting.extend([right, left]),
+        let mut stack = vec![number];
+        while let Some(number) = stack.pop() {
+            match self.parts_of[number as usize] {
+                Some((left, right)) if !self.live[number as usize] => stack.extend([right, left]),
                 _ => parts.push(number),
             }
         }

@@ -52,7 +52,7 @@ pub struct Merges {
 pub(crate) struct PairSlot {
     /// The pair, or [`PairSlot::LOW`] for one of two low ids.
     pair: u64,
-    at: usize,
+    index: usize,
 }
 
 impl PairSlot {
@@ -73,7 +73,7 @@ impl Merges {
             return Err(Error::Limit { reason: format!("there are more than {MAX_VOCAB_SIZE} merges.") });
         }
         let mut merges = Merges::with_capacity(in_order.len());
-        let (first_made, last_made) = spans(&in_order, vocabulary.size());
+        let (first_ranks, last_ranks) = first_and_last_ranks(&in_order, vocabulary.size());
         let mut rising = true;
         for (rank, merge) in in_order.into_iter().enumerate() {
             let rank = rank as Rank;
@@ -83,12 +83,12 @@ impl Merges {
                     reason: format!("merge {rank} ({left} + {right} -> {id}): {problem}"),
                 })
             };
-            let (Some(left), Some(right), Some(whole)) =
+            let (Some(left), Some(right), Some(token)) =
                 (vocabulary.get(merge.left), vocabulary.get(merge.right), vocabulary.get(merge.id))
             else {
                 return fail("one of these ids has no token.".into());
             };
-            if whole.len() != left.len() + right.len() || !whole.starts_with(left) || !whole.ends_with(right)
+            if token.len() != left.len() + right.len() || !token.starts_with(left) || !token.ends_with(right)
             {
                 return fail("the token is not made of the bytes of its parts.".into());
             }
@@ -96,10 +96,10 @@ impl Merges {
                 return fail("a part is empty.".into());
             }
             for part in [merge.left, merge.right] {
-                if first_made[part as usize].is_some_and(|made| made >= rank) {
+                if first_ranks[part as usize].is_some_and(|made_at| made_at >= rank) {
                     return fail(format!("part {part} is made only by a later merge."));
                 }
-                rising &= last_made[part as usize].is_none_or(|made| made < rank);
+                rising &= last_ranks[part as usize].is_none_or(|made_at| made_at < rank);
             }
             if !merges.push(merge) {
                 return fail("the pair stands there twice.".into());
@@ -128,17 +128,17 @@ impl Merges {
     /// The caller guarantees that the merge fits the tokens and that the list stays in order.
     pub(crate) fn push(&mut self, merge: Merge) -> bool {
         let rank = self.in_order.len() as Rank;
-        match low(merge.left, merge.right) {
-            Some(at) if self.low[at] == NO_RANK => self.low[at] = rank,
+        match low_index(merge.left, merge.right) {
+            Some(index) if self.low[index] == NO_RANK => self.low[index] = rank,
             Some(_) => return false,
             None => {
                 let pair = pack(merge.left, merge.right);
                 let hash = hash(pair, self.seeds);
-                let at = self.probe(pair, hash);
-                if self.slots[at] != FREE {
+                let index = self.probe(pair, hash);
+                if self.slots[index] != FREE {
                     return false;
                 }
-                self.slots[at] = pair << BITS | u64::from(rank);
+                self.slots[index] = pair << BITS | u64::from(rank);
                 self.filter.insert(hash);
             }
         }
@@ -159,8 +159,8 @@ impl Merges {
     /// The rank of a pair, or [`NO_RANK`].
     #[inline]
     pub(crate) fn rank(&self, left: TokenId, right: TokenId) -> Rank {
-        match low(left, right) {
-            Some(at) => self.low[at],
+        match low_index(left, right) {
+            Some(index) => self.low[index],
             None => {
                 let pair = pack(left, right);
                 let hash = hash(pair, self.seeds);
@@ -179,31 +179,31 @@ impl Merges {
     /// pair may have a rank.
     #[inline(always)]
     pub(crate) fn prefetch_pair(&self, left: TokenId, right: TokenId) -> (PairSlot, bool) {
-        if let Some(at) = low(left, right) {
-            return (PairSlot { pair: PairSlot::LOW, at }, true);
+        if let Some(index) = low_index(left, right) {
+            return (PairSlot { pair: PairSlot::LOW, index }, true);
         }
         let pair = pack(left, right);
         let hash = hash(pair, self.seeds);
-        let at = hash as usize & self.mask;
-        prefetch(&self.slots[at]);
-        (PairSlot { pair, at }, self.filter.may_contain(hash))
+        let index = hash as usize & self.mask;
+        prefetch(&self.slots[index]);
+        (PairSlot { pair, index }, self.filter.may_contain(hash))
     }
 
     /// The rank of a pair that was prefetched, or [`NO_RANK`].
     #[inline(always)]
-    pub(crate) fn rank_in(&self, PairSlot { pair, mut at }: PairSlot) -> Rank {
+    pub(crate) fn rank_in(&self, PairSlot { pair, mut index }: PairSlot) -> Rank {
         if pair == PairSlot::LOW {
-            return self.low[at];
+            return self.low[index];
         }
         loop {
-            let slot = self.slots[at & self.mask];
+            let slot = self.slots[index & self.mask];
             if slot >> BITS == pair {
                 return (slot & (MAX_VOCAB_SIZE as u64 - 1)) as Rank;
             }
             if slot == FREE {
                 return NO_RANK;
             }
-            at += 1;
+            index += 1;
         }
     }
 
@@ -226,11 +226,11 @@ impl Merges {
     /// The slot of a pair, or the free slot for it.
     #[inline]
     fn probe(&self, pair: u64, hash: u64) -> usize {
-        let mut at = hash as usize & self.mask;
-        while self.slots[at] != FREE && self.slots[at] >> BITS != pair {
-            at = (at + 1) & self.mask;
+        let mut index = hash as usize & self.mask;
+        while self.slots[index] != FREE && self.slots[index] >> BITS != pair {
+            index = (index + 1) & self.mask;
         }
-        at
+        index
     }
 }
 
@@ -238,7 +238,7 @@ const LOW: usize = 256;
 
 /// The index of a pair in the table of low ids.
 #[inline]
-fn low(left: TokenId, right: TokenId) -> Option<usize> {
+fn low_index(left: TokenId, right: TokenId) -> Option<usize> {
     ((left | right) < LOW as TokenId).then_some((left as usize) << 8 | right as usize)
 }
 
@@ -254,7 +254,7 @@ fn hash(pair: u64, seeds: [u64; 2]) -> u64 {
 }
 
 /// For each token the ranks of the first and the last merge that make it.
-fn spans(merges: &[Merge], size: usize) -> (Vec<Option<Rank>>, Vec<Option<Rank>>) {
+fn first_and_last_ranks(merges: &[Merge], size: usize) -> (Vec<Option<Rank>>, Vec<Option<Rank>>) {
     let (mut first, mut last) = (vec![None; size], vec![None; size]);
     for (rank, merge) in merges.iter().enumerate() {
         if let (Some(first), Some(last)) = (first.get_mut(merge.id as usize), last.get_mut(merge.id as usize))
@@ -271,27 +271,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_pairs_share_a_place_in_all_tables() {
+    fn random_seeds_spread_colliding_pairs() {
         // With known seeds the slots of pairs are known too: these pairs all have one of the first
         // slots.
         const COUNT: usize = 1 << 13;
-        let known = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9];
+        let fixed_seeds = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9];
         let mask = (COUNT * 2).next_power_of_two() - 1;
         let pairs = (0..1_600u32).flat_map(|left| (0..1_600).map(move |right| (LOW as u32 + left, right)));
-        let together: Vec<(u32, u32)> = pairs
-            .filter(|&(left, right)| hash(pack(left, right), known) as usize & mask < 64)
+        let colliding: Vec<(u32, u32)> = pairs
+            .filter(|&(left, right)| hash(pack(left, right), fixed_seeds) as usize & mask < 64)
             .take(COUNT)
             .collect();
-        assert_eq!(together.len(), COUNT);
+        assert_eq!(colliding.len(), COUNT);
         let longest = |seeds: [u64; 2]| {
             let mut merges = Merges { seeds, ..Merges::with_capacity(COUNT) };
-            together.iter().for_each(|&(left, right)| assert!(merges.push(Merge { left, right, id: 2_000 })));
+            colliding
+                .iter()
+                .for_each(|&(left, right)| assert!(merges.push(Merge { left, right, id: 2_000 })));
             merges.slots.split(|&slot| slot == FREE).map(<[u64]>::len).max().unwrap()
         };
-        assert!(longest(known) >= COUNT);
+        assert!(longest(fixed_seeds) >= COUNT);
         for _ in 0..3 {
             let longest = longest(seeds());
-            assert!(longest < 1_000, "{longest} places in a row are taken");
+            assert!(longest < 1_000, "{longest} slots in a row are occupied");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A model as bytes, for another process of the same version: not a file format. Numbers have seven
-//! bits per byte, the lowest first, and a bit that is set if more bytes follow. First come the
+//! A model as bytes, for another process of the same version; this is not a file format. Numbers have seven
+//! bits per byte, the lowest first, and a bit that is set if more bytes follow. The bytes contain the
 //! number of ids, the number of merges, and the id of the empty token plus one (0 if there is
-//! none), then the length of each token, then the merges (left, right, and the difference to the id
-//! of the previous merge), then the bytes of the tokens.
+//! none), the length of each token, the merges (left, right, and the difference to the id
+//! of the previous merge), and the bytes of the tokens.
 
 use super::Model;
 use crate::error::{Error, Result};
@@ -18,15 +18,15 @@ impl Model {
         write(&mut stored, ends.len() as u32);
         write(&mut stored, merges.len() as u32);
         write(&mut stored, self.vocabulary.empty().map_or(0, |id| id + 1));
-        let mut before = 0;
+        let mut previous_end = 0;
         for &end in ends {
-            write(&mut stored, end - std::mem::replace(&mut before, end));
+            write(&mut stored, end - std::mem::replace(&mut previous_end, end));
         }
-        let mut before = 0;
+        let mut previous_id = 0;
         for merge in merges {
             write(&mut stored, merge.left);
             write(&mut stored, merge.right);
-            write(&mut stored, merge.id.wrapping_sub(std::mem::replace(&mut before, merge.id)));
+            write(&mut stored, merge.id.wrapping_sub(std::mem::replace(&mut previous_id, merge.id)));
         }
         stored.extend_from_slice(bytes);
         stored
@@ -36,30 +36,30 @@ impl Model {
     /// either fail or give a consistent model.
     pub fn from_bytes(stored: &[u8]) -> Result<Model> {
         let mut rest = stored;
-        let mut number = || read(&mut rest).ok_or_else(broken);
-        let (size, merge_count) = (number()? as usize, number()? as usize);
+        let mut read_next = || read(&mut rest).ok_or_else(invalid);
+        let (size, merge_count) = (read_next()? as usize, read_next()? as usize);
         if size > MAX_VOCAB_SIZE || merge_count > MAX_VOCAB_SIZE {
-            return Err(broken());
+            return Err(invalid());
         }
-        let empty = number()?.checked_sub(1);
+        let empty = read_next()?.checked_sub(1);
         let mut end = 0u32;
         let mut ends = Vec::with_capacity(size);
         for _ in 0..size {
-            end = end.checked_add(number()?).ok_or_else(broken)?;
+            end = end.checked_add(read_next()?).ok_or_else(invalid)?;
             ends.push(end);
         }
         let mut id = 0u32;
         let mut merges = Vec::with_capacity(merge_count);
         for _ in 0..merge_count {
-            let (left, right) = (number()?, number()?);
-            id = id.wrapping_add(number()?);
+            let (left, right) = (read_next()?, read_next()?);
+            id = id.wrapping_add(read_next()?);
             merges.push(Merge { left, right, id });
         }
         Model::new(Vocabulary::from_ends(rest.to_vec(), ends)?.with_empty(empty)?, merges)
     }
 }
 
-fn broken() -> Error {
+fn invalid() -> Error {
     Error::Vocabulary { reason: "these bytes are not stored tokens and merges.".into() }
 }
 
@@ -75,8 +75,8 @@ fn write(stored: &mut Vec<u8>, mut number: u32) {
 fn read(rest: &mut &[u8]) -> Option<u32> {
     let mut number = 0;
     for shift in (0..u32::BITS).step_by(7) {
-        let (&byte, after) = rest.split_first()?;
-        *rest = after;
+        let (&byte, remainder) = rest.split_first()?;
+        *rest = remainder;
         let bits = u32::from(byte & 0x7f);
         number |= bits << shift;
         if bits << shift >> shift != bits {
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_stored_comes_back_and_no_damage_panics() {
+    fn stored_models_are_restored_and_no_damage_panics() {
         let tokens: Vec<Option<Vec<u8>>> = (0..=255)
             .map(|byte| Some(vec![byte]))
             .chain([Some(b"ab".to_vec()), Some(vec![]), Some(b"abab".to_vec()), Some(vec![b'c'; 300])])
@@ -102,18 +102,19 @@ mod tests {
         let merges = vec![Merge { left: 97, right: 98, id: 256 }, Merge { left: 256, right: 256, id: 258 }];
         let model = Model::new(Vocabulary::new(tokens).unwrap(), merges).unwrap();
         let stored = model.to_bytes();
-        let again = Model::from_bytes(&stored).unwrap();
-        assert_eq!(again.vocabulary.ends(), model.vocabulary.ends());
-        assert_eq!(again.merges.in_order(), model.merges.in_order());
+        let restored = Model::from_bytes(&stored).unwrap();
+        assert_eq!(restored.vocabulary.ends(), model.vocabulary.ends());
+        assert_eq!(restored.merges.in_order(), model.merges.in_order());
 
-        let whole = |damaged: &[u8]| Model::from_bytes(damaged).map(|model| model.to_bytes() == damaged);
+        let is_unchanged =
+            |damaged: &[u8]| Model::from_bytes(damaged).map(|model| model.to_bytes() == damaged);
         let lengths = 4..stored.len() - 300;
-        for at in 0..stored.len() {
-            assert!(whole(&stored[..at]).is_err());
+        for offset in 0..stored.len() {
+            assert!(is_unchanged(&stored[..offset]).is_err());
             for bit in 0..8 {
                 let mut damaged = stored.clone();
-                damaged[at] ^= 1 << bit;
-                assert_ne!(whole(&damaged), Ok(false), "byte {at} of {lengths:?}");
+                damaged[offset] ^= 1 << bit;
+                assert_ne!(is_unchanged(&damaged), Ok(false), "byte {offset} of {lengths:?}");
             }
         }
     }

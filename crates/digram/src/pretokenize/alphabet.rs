@@ -1,4 +1,4 @@
-//! Character classes: all of Unicode folded into the few classes that a pattern can tell apart.
+//! Character classes: Unicode reduced to the few classes that a pattern distinguishes.
 
 use super::set::Set;
 use super::unicode;
@@ -8,79 +8,79 @@ use crate::utf8;
 const CODE_POINTS: usize = 0x11_0000;
 const BLOCK: usize = 256;
 
-/// A class of characters that no set of the pattern separates.
+/// A class of characters that are in the same sets of the pattern.
 pub(super) type Class = u8;
 
 /// Maps each character to its class.
 ///
-/// Two characters share a class exactly when every set of the pattern holds both or neither. The
-/// published patterns need 6 to 20 classes, so an automaton over classes stays small where one
-/// over bytes or characters would not.
+/// Two characters have the same class if every set of the pattern contains both or neither. The
+/// published patterns need 6 to 20 classes, so an automaton over classes is small, unlike one over
+/// bytes or characters.
 #[derive(Clone)]
 pub(super) struct Alphabet {
     /// `blocks[c >> 8]` is the block of `c`; equal blocks are stored once.
     blocks: Vec<u16>,
     classes: Vec<[Class; BLOCK]>,
-    /// For each class: which sets of the pattern hold it, a bit each.
+    /// For each class, a bit for each set of the pattern that contains it.
     sets: Vec<u128>,
 }
 
 impl Alphabet {
-    /// The most sets that one alphabet can tell apart.
+    /// The maximum number of sets of an alphabet.
     pub(super) const MAX_SETS: usize = 128;
 
-    /// How many steps that takes.
+    /// The number of steps that [`Alphabet::new`] takes.
     pub(super) fn steps(sets: &[Set]) -> usize {
         CODE_POINTS / BLOCK + sets.iter().map(|set| 16 * set.len()).sum::<usize>()
     }
 
-    /// Builds the alphabet that tells `sets` apart; `None` if that takes more than 256 classes.
+    /// Builds the alphabet of `sets`; `None` if it has more than 256 classes.
     pub(super) fn new(sets: &[Set]) -> Option<Alphabet> {
         assert!(sets.len() <= Self::MAX_SETS);
-        // Walk over the borders of all sets; between two borders nothing tells characters apart.
+        // Walk over the borders of all sets; the characters between two borders have the same class.
         let mut borders = vec![(0, 0u128), (CODE_POINTS, 0)];
-        for (number, set) in sets.iter().enumerate() {
+        for (index, set) in sets.iter().enumerate() {
             for &(first, last) in set.ranges() {
-                borders.push((first as usize, 1 << number));
-                borders.push((last as usize + 1, 1 << number));
+                borders.push((first as usize, 1 << index));
+                borders.push((last as usize + 1, 1 << index));
             }
         }
         borders.sort_unstable();
 
-        let mut known: hashbrown::HashMap<u128, Class> = hashbrown::HashMap::new();
+        let mut class_by_members: hashbrown::HashMap<u128, Class> = hashbrown::HashMap::new();
         let mut classes_of_sets = Vec::new();
-        let mut holding = 0u128;
+        let mut members = 0u128;
         let (mut blocks, mut classes) = (Vec::with_capacity(CODE_POINTS / BLOCK), Vec::new());
-        let mut stored = hashbrown::HashMap::new();
+        let mut block_indices = hashbrown::HashMap::new();
         let mut block = [0 as Class; BLOCK];
         for pair in borders.windows(2) {
-            holding ^= pair[0].1;
+            members ^= pair[0].1;
             let (start, end) = (pair[0].0, pair[1].0);
             if start < end {
-                let class = match known.get(&holding) {
+                let class = match class_by_members.get(&members) {
                     Some(&class) => class,
                     None => {
                         let class = Class::try_from(classes_of_sets.len()).ok()?;
-                        known.insert(holding, class);
-                        classes_of_sets.push(holding);
+                        class_by_members.insert(members, class);
+                        classes_of_sets.push(members);
                         class
                     }
                 };
-                // Up to the end of each block; all of those between are equal.
-                let mut at = start;
-                while at < end {
-                    let until = end.min((at / BLOCK + 1) * BLOCK);
-                    block[at % BLOCK..][..until - at].fill(class);
-                    if until % BLOCK == 0 {
-                        let index = *stored.entry(block).or_insert_with(|| {
+                // Piece by piece, up to the end of each block; the whole blocks inside are equal.
+                let mut position = start;
+                while position < end {
+                    let piece_end = end.min((position / BLOCK + 1) * BLOCK);
+                    block[position % BLOCK..][..piece_end - position].fill(class);
+                    if piece_end % BLOCK == 0 {
+                        let block_index = *block_indices.entry(block).or_insert_with(|| {
                             classes.push(block);
                             (classes.len() - 1) as u16
                         });
-                        let more = if at % BLOCK == 0 { (end - at) / BLOCK } else { 1 };
-                        blocks.extend(std::iter::repeat_n(index, more));
-                        at = (at / BLOCK + more) * BLOCK;
+                        let repetitions = if position % BLOCK == 0 { (end - position) / BLOCK } else { 1 };
+                        blocks.extend(std::iter::repeat_n(block_index, repetitions));
+                        position = (position / BLOCK + repetitions) * BLOCK;
                     } else {
-                        at = until;
+                        position = piece_end;
                     }
                 }
             }
@@ -88,8 +88,8 @@ impl Alphabet {
         Some(Alphabet { blocks, classes, sets: classes_of_sets })
     }
 
-    /// The same characters with other classes: `classes` says which each becomes. What sets they are
-    /// in is forgotten.
+    /// The same characters with each class replaced by `classes[class]`. The sets of the classes are
+    /// lost.
     pub(super) fn renamed(&self, classes: &[Class]) -> Alphabet {
         let rename = |block: &[Class; BLOCK]| block.map(|class| classes[class as usize]);
         Alphabet {
@@ -99,7 +99,7 @@ impl Alphabet {
         }
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     pub(super) fn len(&self) -> usize {
         self.sets.len()
     }
@@ -113,18 +113,18 @@ impl Alphabet {
             block.iter().for_each(|&class| characters[class as usize] += times);
         }
         let white_space = unicode::space();
-        let all = white_space.ranges().iter().flat_map(|&(first, last)| first..=last);
-        all.for_each(|c| characters[self.class(c) as usize] -= 1);
-        characters.iter().map(|&others| others == 0).collect()
+        let spaces = white_space.ranges().iter().flat_map(|&(first, last)| first..=last);
+        spaces.for_each(|c| characters[self.class(c) as usize] -= 1);
+        characters.iter().map(|&remaining| remaining == 0).collect()
     }
 
-    /// Whether the set numbered `set` holds the characters of `class`.
+    /// Whether the set with index `set` contains the characters of `class`.
     pub(super) fn holds(&self, set: usize, class: usize) -> bool {
         self.sets[class] >> set & 1 == 1
     }
 
-    /// The class of the character that `text` starts with and its length in bytes; bytes that are
-    /// no UTF-8 are U+FFFD, as many of them at once as Unicode advises.
+    /// The class of the first character of `text` and its length in bytes. Invalid UTF-8 is read as
+    /// U+FFFD, with as many bytes at once as Unicode recommends.
     #[inline]
     pub(super) fn first(&self, text: &[u8]) -> (Class, usize) {
         let (c, width) = utf8::decode(text);
@@ -149,14 +149,14 @@ mod tests {
         let others = unicode::space().union(&letters).negated();
         let sets = [letters, others, hex, unicode::alone("Lu").unwrap(), Set::one('a').negated()];
         let alphabet = Alphabet::new(&sets).unwrap();
-        for (number, set) in sets.iter().enumerate() {
+        for (index, set) in sets.iter().enumerate() {
             let mut expected = vec![false; CODE_POINTS];
             for &(first, last) in set.ranges() {
                 expected[first as usize..=last as usize].fill(true);
             }
             for c in '\0'..=char::MAX {
                 let class = alphabet.class(c) as usize;
-                assert_eq!(alphabet.holds(number, class), expected[c as usize], "{c:?}");
+                assert_eq!(alphabet.holds(index, class), expected[c as usize], "{c:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A pattern as a table: one look-up per character, whatever the pattern. The program of a pattern
+//! A pattern as a table, with one look-up per character. The program of a pattern
 //! is compiled once to a deterministic automaton over character classes, so that published patterns
 //! and a user's own run at the same speed. A state is the ordered list of program positions that a
 //! backtracking matcher could be at, most preferred first; a list ends at the first position that
@@ -29,20 +29,20 @@ const MAX_STATES: usize = 10_000;
 /// The maximum number of steps in a table, one for each state and class of characters: 2 MiB.
 const MAX_TABLE: usize = 1 << 20;
 
-/// How many bytes a match may look ahead before failed positions are recorded. For shorter
+/// The number of bytes that a match may read before failed positions are recorded. For shorter
 /// distances, recording would cost more than searching again.
-const UNNOTED: usize = 256;
+const UNRECORDED: usize = 256;
 
 /// The state to go to, and in the lowest bit whether the pattern has matched before the character.
-type Step = u16;
+type Transition = u16;
 
 /// A compiled pattern. Matching takes time linear in the text and no memory except for [`Notes`].
 pub(super) struct Automaton {
     alphabet: Alphabet,
     /// `ascii[state * 128 + byte]`
-    ascii: Vec<Step>,
+    ascii: Vec<Transition>,
     /// `wide[state * alphabet.len() + class]`
-    wide: Vec<Step>,
+    wide: Vec<Transition>,
     /// Whether the pattern has matched if the text ends in this state.
     at_end: Vec<bool>,
     /// The start state for each preceding context, indexed by the bits of [`LookBehind`].
@@ -109,7 +109,7 @@ impl LookBehindSets {
 /// same text repeatedly. Only every 64th byte is recorded.
 #[derive(Default)]
 pub(super) struct Notes {
-    in_vain: HashSet<(u16, usize)>,
+    failed: HashSet<(u16, usize)>,
     trail: Vec<(u16, usize)>,
     /// Whether a match could have been different if the text continued.
     pub(super) open: bool,
@@ -125,7 +125,7 @@ impl Automaton {
         build().map_err(|stopped: Stopped| stopped.at(pattern))
     }
 
-    /// The same for tests.
+    /// Like `new`, without limits, for tests.
     #[cfg(test)]
     pub(super) fn of(pattern: &str) -> Automaton {
         Automaton::new(pattern, &mut Effort::new(&crate::interrupt::Never)).unwrap()
@@ -162,10 +162,10 @@ impl Automaton {
         self.at_end[state as usize]
     }
 
-    /// Calls `ends` with the end of each match and of each gap between matches, in order, from
+    /// Calls `visit` with the end of each match and of each gap between matches, in order, from
     /// `start` until one of them ends at `until` or later, and returns that end. For a text that
     /// may continue, stops at the first match or gap that depends on the continuation. During a
-    /// long search, `ends` is called again with the last end from time to time, so that it can
+    /// long search, `visit` is called again with the last end from time to time, so that it can
     /// break.
     pub(super) fn split_from<B>(
         &self,
@@ -174,36 +174,36 @@ impl Automaton {
         until: usize,
         goes_on: GoesOn,
         notes: &mut Notes,
-        mut ends: impl FnMut(usize) -> ControlFlow<B>,
+        mut visit: impl FnMut(usize) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
-        let (mut last, mut at) = (start, start);
+        let (mut last_end, mut position) = (start, start);
         let mut pause = start + PAUSE_INTERVAL;
-        while at < text.len() && last < until {
-            let end = self.longest(text, at, notes, &mut || ends(last))?;
+        while position < text.len() && last_end < until {
+            let end = self.longest(text, position, notes, &mut || visit(last_end))?;
             if goes_on == GoesOn::Maybe && notes.open {
-                return ControlFlow::Continue(last);
+                return ControlFlow::Continue(last_end);
             }
-            if end == at {
-                at += self.alphabet.first(&text[at..]).1;
-                if at >= pause {
-                    pause = at + PAUSE_INTERVAL;
-                    ends(last)?;
+            if end == position {
+                position += self.alphabet.first(&text[position..]).1;
+                if position >= pause {
+                    pause = position + PAUSE_INTERVAL;
+                    visit(last_end)?;
                 }
                 continue;
             }
-            if last < at {
-                ends(at)?;
+            if last_end < position {
+                visit(position)?;
             }
-            ends(end)?;
-            (last, at) = (end, end);
+            visit(end)?;
+            (last_end, position) = (end, end);
         }
-        if goes_on == GoesOn::Maybe && at == text.len() {
-            return ControlFlow::Continue(last);
+        if goes_on == GoesOn::Maybe && position == text.len() {
+            return ControlFlow::Continue(last_end);
         }
-        if last < at {
-            ends(at)?;
+        if last_end < position {
+            visit(position)?;
         }
-        ControlFlow::Continue(at)
+        ControlFlow::Continue(position)
     }
 
     /// Whether a match may begin with the first character of `text`.
@@ -223,93 +223,93 @@ impl Automaton {
         pause: &mut dyn FnMut() -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
         let mut state = self.start_state(text, start);
-        let (mut at, mut end) = (start, start);
-        let near = text.len().min(start + UNNOTED);
-        while at < near {
-            let byte = text[at];
+        let (mut position, mut end) = (start, start);
+        let unrecorded_end = text.len().min(start + UNRECORDED);
+        while position < unrecorded_end {
+            let byte = text[position];
             let (step, width) = if byte < 128 {
                 (self.ascii[state as usize * 128 + byte as usize], 1)
             } else {
-                let (class, width) = self.alphabet.first(&text[at..]);
+                let (class, width) = self.alphabet.first(&text[position..]);
                 (self.wide(state, class), width)
             };
             if step & 1 == 1 {
-                end = at;
+                end = position;
             }
             state = step >> 1;
             if state == DEAD {
                 return ControlFlow::Continue(end);
             }
-            at += width;
+            position += width;
         }
-        if at < text.len() {
-            return self.longest_noted(text, state, at, end, notes, pause);
+        if position < text.len() {
+            return self.longest_recorded(text, state, position, end, notes, pause);
         }
         notes.open = true;
-        ControlFlow::Continue(if self.at_end[state as usize] { at } else { end })
+        ControlFlow::Continue(if self.at_end[state as usize] { position } else { end })
     }
 
-    /// Continues from `state` at `at`, where the match found so far ends at `end`, and records the
+    /// Continues from `state` at `position`, where the match found so far ends at `end`, and records the
     /// positions passed.
     #[cold]
-    fn longest_noted<B>(
+    fn longest_recorded<B>(
         &self,
         text: &[u8],
         mut state: u16,
-        mut at: usize,
+        mut position: usize,
         mut end: usize,
         notes: &mut Notes,
         pause: &mut dyn FnMut() -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
         notes.trail.clear();
-        let mut next_note = at.next_multiple_of(64);
-        let mut far = at + PAUSE_INTERVAL;
-        while at < text.len() {
-            if at >= next_note {
+        let mut next_recorded = position.next_multiple_of(64);
+        let mut next_pause = position + PAUSE_INTERVAL;
+        while position < text.len() {
+            if position >= next_recorded {
                 // The key is the position and the state, not the start of the match, so any later
                 // match that passes here in the same state finds it.
-                next_note = (at + 1).next_multiple_of(64);
-                if at >= far {
-                    far = at + PAUSE_INTERVAL;
+                next_recorded = (position + 1).next_multiple_of(64);
+                if position >= next_pause {
+                    next_pause = position + PAUSE_INTERVAL;
                     pause()?;
                 }
-                if notes.in_vain.contains(&(state, at)) {
+                if notes.failed.contains(&(state, position)) {
                     break;
                 }
-                notes.trail.push((state, at));
+                notes.trail.push((state, position));
             }
-            let (class, width) = self.alphabet.first(&text[at..]);
+            let (class, width) = self.alphabet.first(&text[position..]);
             let step = self.wide(state, class);
             if step & 1 == 1 {
-                end = at;
+                end = position;
                 notes.trail.clear();
             }
             state = step >> 1;
             if state == DEAD {
                 break;
             }
-            at += width;
+            position += width;
         }
-        if at == text.len() {
+        if position == text.len() {
             notes.open = true;
             if self.at_end[state as usize] {
-                return ControlFlow::Continue(at);
+                return ControlFlow::Continue(position);
             }
         }
-        notes.in_vain.extend(notes.trail.drain(..));
+        notes.failed.extend(notes.trail.drain(..));
         ControlFlow::Continue(end)
     }
 
-    fn wide(&self, state: u16, class: Class) -> Step {
+    fn wide(&self, state: u16, class: Class) -> Transition {
         self.wide[state as usize * self.alphabet.len() + class as usize]
     }
 
-    pub(super) fn start_state(&self, text: &[u8], at: usize) -> u16 {
+    pub(super) fn start_state(&self, text: &[u8], position: usize) -> u16 {
         let before = match self.behind {
             None => LookBehind::default(),
-            Some(_) if at == 0 => LookBehind { text_start: true, newline: true, word: false },
+            Some(_) if position == 0 => LookBehind { text_start: true, newline: true, word: false },
             Some(behind) => {
-                let c = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
+                let c = bstr::decode_last_utf8(&text[..position]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
                 behind.after(self.alphabet.class(c) as usize, &self.alphabet)
             }
         };
@@ -322,7 +322,7 @@ impl Automaton {
 /// one state inside a run. States with different outputs are separated first, then those whose
 /// steps lead to separated states, until nothing changes.
 fn merge_equal(
-    wide: &mut Vec<Step>,
+    wide: &mut Vec<Transition>,
     at_end: &mut Vec<bool>,
     classes: usize,
     effort: &mut Effort,
@@ -336,20 +336,20 @@ fn merge_equal(
     partition.refine(&next, classes, effort)?;
     let numbers = partition.numbers();
     // Numbers rise with the first state of each kind, so the dead state stays the first.
-    let mut kept = 0;
+    let mut count = 0;
     for state in 0..at_end.len() {
-        if usize::from(numbers[state]) < kept {
+        if usize::from(numbers[state]) < count {
             continue;
         }
         for class in 0..classes {
             let step = wide[state * classes + class];
-            wide[kept * classes + class] = numbers[usize::from(step >> 1)] << 1 | step & 1;
+            wide[count * classes + class] = numbers[usize::from(step >> 1)] << 1 | step & 1;
         }
-        at_end[kept] = at_end[state];
-        kept += 1;
+        at_end[count] = at_end[state];
+        count += 1;
     }
-    wide.truncate(kept * classes);
-    at_end.truncate(kept);
+    wide.truncate(count * classes);
+    at_end.truncate(count);
     Ok(numbers)
 }
 
@@ -362,28 +362,28 @@ struct AutomatonBuilder<'p, 'e, 'w> {
     behind: Option<LookBehindSets>,
     numbers: HashMap<StateKey, u16>,
     keys: Vec<StateKey>,
-    visited: VisitedPlaces,
+    visited: VisitedPositions,
     effort: &'e mut Effort<'w>,
 }
 
-/// Which positions of a program were visited since the last call of `begin`.
-struct VisitedPlaces {
-    when: Vec<u32>,
-    now: u32,
+/// The positions of a program that were visited since the last call of `begin`.
+struct VisitedPositions {
+    last_visits: Vec<u32>,
+    round: u32,
 }
 
-impl VisitedPlaces {
+impl VisitedPositions {
     fn begin(&mut self) {
-        self.now = self.now.wrapping_add(1);
-        if self.now == 0 {
-            self.when.fill(0);
-            self.now = 1;
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.last_visits.fill(0);
+            self.round = 1;
         }
     }
 
-    /// Whether this is the first time.
-    fn is_new(&mut self, place: u16) -> bool {
-        std::mem::replace(&mut self.when[usize::from(place)], self.now) != self.now
+    /// Marks a position as visited; returns whether it was not before.
+    fn is_new(&mut self, position: u16) -> bool {
+        std::mem::replace(&mut self.last_visits[usize::from(position)], self.round) != self.round
     }
 }
 
@@ -393,8 +393,8 @@ struct Closure {
     takes: Vec<u16>,
     /// Whether the pattern matches here, which discards less preferred positions.
     matched: bool,
-    /// Whether another next character might change this.
-    asked: bool,
+    /// Whether this depends on the next character.
+    depends_on_next: bool,
 }
 
 impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
@@ -412,7 +412,7 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
             behind: LookBehindSets::of(program),
             numbers: HashMap::from([(dead.clone(), DEAD)]),
             keys: vec![dead],
-            visited: VisitedPlaces { when: vec![0; program.insts.len()], now: 0 },
+            visited: VisitedPositions { last_visits: vec![0; program.insts.len()], round: 0 },
             effort,
         })
     }
@@ -427,19 +427,19 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
         let (mut wide, mut at_end) = (Vec::new(), Vec::new());
         let (mut state, mut next) = (0, Vec::new());
         while state < self.keys.len() {
-            let (places, before) = self.keys[state].clone();
-            let at_text_end = self.closure(&places, before, None)?;
+            let (positions, before) = self.keys[state].clone();
+            let at_text_end = self.closure(&positions, before, None)?;
             for class in 0..classes {
-                let mut found = None;
-                if at_text_end.asked {
-                    found = Some(self.closure(&places, before, Some(class))?);
+                let mut own_closure = None;
+                if at_text_end.depends_on_next {
+                    own_closure = Some(self.closure(&positions, before, Some(class))?);
                 }
-                let Closure { takes, matched, .. } = found.as_ref().unwrap_or(&at_text_end);
+                let Closure { takes, matched, .. } = own_closure.as_ref().unwrap_or(&at_text_end);
                 self.effort.after(takes.len() + 1)?;
                 self.visited.begin();
                 next.clear();
-                for &place in takes {
-                    if let Inst::Take { set, then } = self.program.insts[usize::from(place)]
+                for &position in takes {
+                    if let Inst::Take { set, then } = self.program.insts[usize::from(position)]
                         && self.alphabet.holds(set, class)
                         && self.visited.is_new(then)
                     {
@@ -453,7 +453,7 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
                         self.behind.map_or(LookBehind::default(), |b| b.after(class, &self.alphabet));
                     self.number(&next, behind)?
                 };
-                wide.push(number << 1 | Step::from(*matched));
+                wide.push(number << 1 | Transition::from(*matched));
             }
             at_end.push(at_text_end.matched);
             state += 1;
@@ -468,17 +468,17 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
         }
         // The later analyses of the automaton read it several times.
         self.effort.after(8 * wide.len() + 128 * at_end.len())?;
-        let ascii: Vec<Step> = (0..at_end.len())
+        let ascii: Vec<Transition> = (0..at_end.len())
             .flat_map(|state| (0..128u8).map(move |byte| (state, byte)))
             .map(|(state, byte)| wide[state * classes + self.alphabet.class(byte.into()) as usize])
             .collect();
         Ok(Automaton { alphabet: self.alphabet, ascii, wide, at_end, starts, behind: self.behind })
     }
 
-    /// The number of the state of these positions, a new one if there is none yet.
-    fn number(&mut self, places: &[u16], before: LookBehind) -> std::result::Result<u16, Stopped> {
-        self.effort.after(places.len())?;
-        let key = (Rc::from(places), before);
+    /// The number of the state of these positions; a new number if there is none yet.
+    fn number(&mut self, positions: &[u16], before: LookBehind) -> std::result::Result<u16, Stopped> {
+        self.effort.after(positions.len())?;
+        let key = (Rc::from(positions), before);
         if let Some(&number) = self.numbers.get(&key) {
             return Ok(number);
         }
@@ -495,41 +495,42 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
         Ok(states as u16)
     }
 
-    /// The positions that a matcher reaches from `places`, before a character of the class `next`,
+    /// The positions that a matcher reaches from `positions`, before a character of the class `next`,
     /// or at the end of the text.
     fn closure(
         &mut self,
-        places: &[u16],
+        positions: &[u16],
         before: LookBehind,
         next: Option<usize>,
     ) -> std::result::Result<Closure, Stopped> {
-        let mut found = Closure { takes: Vec::new(), matched: false, asked: false };
+        let mut closure = Closure { takes: Vec::new(), matched: false, depends_on_next: false };
         self.visited.begin();
-        let mut stack: Vec<u16> = places.iter().rev().copied().collect();
-        while let Some(place) = stack.pop() {
-            if !self.visited.is_new(place) {
+        let mut stack: Vec<u16> = positions.iter().rev().copied().collect();
+        while let Some(position) = stack.pop() {
+            if !self.visited.is_new(position) {
                 continue;
             }
             self.effort.after(1)?;
-            match &self.program.insts[usize::from(place)] {
-                Inst::Take { .. } => found.takes.push(place),
+            match &self.program.insts[usize::from(position)] {
+                Inst::Take { .. } => closure.takes.push(position),
                 Inst::Split(targets) => {
                     self.effort.after(targets.len())?;
                     stack.extend(targets.iter().rev());
                 }
                 Inst::If { condition, then } => {
-                    found.asked |= !matches!(condition, Condition::Start | Condition::LineStart { .. });
+                    closure.depends_on_next |=
+                        !matches!(condition, Condition::Start | Condition::LineStart { .. });
                     if self.holds(*condition, before, next) {
                         stack.push(*then);
                     }
                 }
                 Inst::Match => {
-                    found.matched = true;
+                    closure.matched = true;
                     break;
                 }
             }
         }
-        Ok(found)
+        Ok(closure)
     }
 
     fn holds(&self, condition: Condition, before: LookBehind, next: Option<usize>) -> bool {

@@ -1,4 +1,4 @@
-//! Reading text in blocks of 64 bytes, and the facts about each place as masks.
+//! Reading text in blocks of 64 bytes, with facts about each position as masks.
 
 use super::after::Disturbing;
 use super::automaton::Automaton;
@@ -10,29 +10,29 @@ use crate::cpu::prefetch;
 /// Prefetch distance, in bytes: hardware prefetching stops at page boundaries.
 const AHEAD: usize = 1024;
 
-/// How the blocks of a text are read.
+/// The tables with which the blocks of a text are read.
 pub(super) struct Blocks {
     tables: ClassTables,
     kinds: KindsOfOthers,
-    /// The kind after which `reach` characters are stepped; with `reach` 0, any kind.
+    /// The kind after which the automaton steps over `reach` characters; meaningless if `reach` is 0.
     disturbing: u8,
     reach: usize,
 }
 
-/// The masks of a block, a bit per place.
+/// The masks of a block, with one bit per position.
 pub(super) struct Block {
     pub(super) start: usize,
-    /// Where a character begins.
+    /// The starts of characters.
     pub(super) starts: u64,
-    /// Where the automaton must step.
+    /// The positions where the automaton must step.
     pub(super) steps: u64,
-    /// Where a pretoken ends.
+    /// The ends of pretokens.
     pub(super) borders: u64,
-    /// Where a pretoken may or may not end.
+    /// The undecided positions, where a pretoken may end.
     pub(super) open: u64,
-    /// Where the next block begins: where a character does.
+    /// The start of the next block, which is the start of a character.
     pub(super) next: usize,
-    /// What is known of the last character, for the next block; `None` if a pretoken starts there.
+    /// Facts about the last character, for the next block; `None` if a pretoken starts there.
     last: Option<Last>,
     /// The number of characters of the next block that are stepped in any case.
     disturbed: usize,
@@ -42,20 +42,20 @@ pub(super) struct Block {
 #[derive(Clone, Copy)]
 struct Last {
     kind: u8,
-    /// Whether a pretoken surely starts with it.
+    /// Whether a pretoken certainly starts with it.
     first: bool,
-    /// Whether one surely does not.
+    /// Whether it is certainly inside a pretoken.
     inner: bool,
 }
 
 impl Blocks {
-    /// The way to read for a pattern.
+    /// The tables of a pattern.
     pub(super) fn new(automaton: &Automaton, grouping: &Grouping) -> Blocks {
         let kinds = Kinds::new(automaton, grouping);
         let alphabet = automaton.alphabet();
         let kind = |byte: usize| kinds.of_class[alphabet.class(byte as u8 as char) as usize];
-        let nothing = Disturbing { class: 0, byte: 0, reach: 0 };
-        let Disturbing { class, byte, reach } = grouping.disturbing.unwrap_or(nothing);
+        let none = Disturbing { class: 0, byte: 0, reach: 0 };
+        let Disturbing { class, byte, reach } = grouping.disturbing.unwrap_or(none);
         Blocks {
             tables: ClassTables::new(std::array::from_fn(kind), kinds.facts, byte),
             kinds: KindsOfOthers::new(automaton.alphabet(), &kinds.of_class),
@@ -78,11 +78,11 @@ impl Blocks {
                 bytes[..rest.len()].copy_from_slice(rest);
                 self.read_whole(text, &bytes, block);
                 block.next = block.next.min(text.len());
-                let there = (1 << rest.len()) - 1;
-                block.starts &= there;
-                block.steps &= there;
-                block.borders &= there;
-                block.open &= there;
+                let valid = (1 << rest.len()) - 1;
+                block.starts &= valid;
+                block.steps &= valid;
+                block.borders &= valid;
+                block.open &= valid;
             }
         }
     }
@@ -91,12 +91,12 @@ impl Blocks {
     fn read_whole(&self, text: &[u8], bytes: &[u8; BLOCK], block: &mut Block) {
         // The last character may extend beyond the block.
         let mut kinds = [0; BLOCK + 4];
-        let (here, _) = kinds.split_first_chunk_mut().expect("longer");
-        let seen = self.tables.kinds(bytes, here);
-        let (mut starts, mut disturbing) = (u64::MAX, seen.marked);
+        let (block_kinds, _) = kinds.split_first_chunk_mut().expect("longer");
+        let byte_masks = self.tables.kinds(bytes, block_kinds);
+        let (mut starts, mut disturbing) = (u64::MAX, byte_masks.marked);
         block.next = block.start + BLOCK;
-        if seen.others != 0 {
-            starts = self.read_others(text, seen.others, &mut kinds, block);
+        if byte_masks.others != 0 {
+            starts = self.read_others(text, byte_masks.others, &mut kinds, block);
             disturbing = equal(kinds.first_chunk().expect("longer"), self.disturbing) & starts;
         }
         let before = block.last.map_or(0, |last| last.kind);
@@ -112,33 +112,33 @@ impl Blocks {
         let steps = masks[usize::from(PairFacts::STEP)] & !(settles & next_of(settles, starts));
         block.steps = steps & starts | disturbed;
         block.starts = starts;
-        block.tell(&masks, starts, disturbed, kinds[BLOCK - 1]);
+        block.decide_borders(&masks, starts, disturbed, kinds[BLOCK - 1]);
     }
 
-    /// Writes the kinds of characters that are not ASCII, and returns a mask of the places where characters
+    /// Writes the kinds of characters that are not ASCII, and returns a mask of the positions where characters
     /// begin.
     fn read_others(&self, text: &[u8], others: u64, kinds: &mut [u8; BLOCK + 4], block: &mut Block) -> u64 {
-        let (mut left, mut inside, mut last) = (others, 0, 0);
-        while left != 0 {
-            let offset = left.trailing_zeros() as usize;
+        let (mut remaining, mut inside, mut last_end) = (others, 0, 0);
+        while remaining != 0 {
+            let offset = remaining.trailing_zeros() as usize;
             let (kind, width) = self.kinds.first(text, block.start + offset);
             // All bytes of a character get its kind, so that the next character finds it before itself.
-            let four = kinds[offset..].first_chunk_mut().expect("four more than places");
+            let four = kinds[offset..].first_chunk_mut().expect("four more than the block");
             let (old, new) = (u32::from_le_bytes(*four), u32::from(kind) * 0x0101_0101);
             let keep = (u64::MAX << (8 * width)) as u32;
             *four = (old & keep | new & !keep).to_le_bytes();
             let bits = ((1 << width) - 2) << offset;
             inside |= bits;
-            left &= !(bits | 1 << offset);
-            last = offset + width;
+            remaining &= !(bits | 1 << offset);
+            last_end = offset + width;
         }
-        block.next = block.start + last.max(BLOCK);
+        block.next = block.start + last_end.max(BLOCK);
         !inside
     }
 }
 
 impl Block {
-    /// A block of no text.
+    /// An empty block.
     pub(super) fn new() -> Block {
         Block { start: 0, starts: 0, steps: 0, borders: 0, open: 0, next: 0, last: None, disturbed: 0 }
     }
@@ -149,15 +149,15 @@ impl Block {
         (self.last, self.disturbed) = (None, 0);
     }
 
-    /// Computes the borders and the undecided places; the last character has the kind `last`.
+    /// Computes the borders and the undecided positions; the last character has the kind `last`.
     #[inline(always)]
-    fn tell(&mut self, masks: &BoundaryMasks, starts: u64, disturbed: u64, last: u8) {
-        // Places where a pretoken is known to start are not evaluated.
-        let (asked, begins, after_first, after_inner) = match self.last {
+    fn decide_borders(&mut self, masks: &BoundaryMasks, starts: u64, disturbed: u64, last: u8) {
+        // Positions where a pretoken is known to start are not evaluated.
+        let (candidates, begins, after_first, after_inner) = match self.last {
             None => (starts & !1, 1, 0, 0),
             Some(last) => (starts, 0, u64::from(last.first), u64::from(last.inner)),
         };
-        let mask = |fact: u8| masks[usize::from(fact)] & asked;
+        let mask = |fact: u8| masks[usize::from(fact)] & candidates;
         let undisturbed = |fact: u8| mask(fact) & !disturbed;
         let (mut borders, mut inside) = (undisturbed(PairFacts::BORDER), undisturbed(PairFacts::INSIDE));
         let after_first = after_first | next_of(borders | begins, starts);
@@ -167,24 +167,24 @@ impl Block {
         inside |= after_first & mask(PairFacts::INSIDE_AFTER_FIRST);
         inside |= after_inner & undisturbed(PairFacts::INSIDE_AFTER_INNER);
         self.borders = borders;
-        self.open = asked & !(borders | inside);
-        let of_last = |places: u64| places.leading_zeros() == starts.leading_zeros();
-        self.last = Some(Last { kind: last, first: of_last(borders), inner: of_last(inside) });
+        self.open = candidates & !(borders | inside);
+        let is_at_last = |mask: u64| mask.leading_zeros() == starts.leading_zeros();
+        self.last = Some(Last { kind: last, first: is_at_last(borders), inner: is_at_last(inside) });
     }
 }
 
-/// The places where the characters begin that follow those that begin at `places`.
+/// The starts of the characters after those that start at `positions`.
 #[inline(always)]
-pub(super) fn next_of(places: u64, starts: u64) -> u64 {
-    // Added to the continuation bytes, a place carries to the start of the next character.
-    let (after, inside) = (places << 1, !starts);
+pub(super) fn next_of(positions: u64, starts: u64) -> u64 {
+    // Adding a position to the continuation bytes carries it to the start of the next character.
+    let (after, inside) = (positions << 1, !starts);
     (after | (after & inside).wrapping_add(inside)) & starts
 }
 
-/// The first `count` of these places.
+/// The lowest `count` bits of these.
 #[inline(always)]
-fn first_of(mut places: u64, count: usize) -> u64 {
-    let all = places;
-    (0..count).for_each(|_| places &= places.wrapping_sub(1));
-    all & !places
+fn first_of(mut positions: u64, count: usize) -> u64 {
+    let all = positions;
+    (0..count).for_each(|_| positions &= positions.wrapping_sub(1));
+    all & !positions
 }

@@ -1,6 +1,6 @@
-//! Places where every text is split, decided by two neighbouring characters.
+//! Positions where every text is split, decided by two neighbouring characters.
 //!
-//! The published patterns always split between a letter and a space, in any context. At such a place the
+//! The published patterns always split between a letter and a space, in any context. At such a position the
 //! pretokens of a text are those of its two parts, so the parts can be processed by different threads, or
 //! one of them again without the other.
 //!
@@ -8,10 +8,10 @@
 //! every match that has read it ends before the second, and also at the end of a text. Or no match ever
 //! reads the first, and a match starts with the second, whatever follows.
 
-use super::after::{Classes, states_after};
+use super::after::{ClassBits, states_after};
 use super::automaton::{Automaton, DEAD};
 
-/// What two neighbouring classes of characters decide about the place between them.
+/// What two neighbouring classes of characters decide about the position between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Between {
     /// A pretoken ends here, in any text.
@@ -36,13 +36,13 @@ impl Borders {
     pub(super) fn new(automaton: &Automaton) -> Borders {
         let classes = automaton.alphabet().len();
         let after = states_after(automaton, None, 1);
-        let ends_in = Classes::of_states(automaton, |state, step| {
+        let ends_in = ClassBits::of_states(automaton, |state, step| {
             step == (DEAD, true) && automaton.matches_at_end(state)
         });
         let ends_after = |states: &Vec<u16>| {
-            states.iter().fold(Classes::ALL, |all, &state| all.and(ends_in[state as usize]))
+            states.iter().fold(ClassBits::ALL, |common, &state| common.and(ends_in[state as usize]))
         };
-        let ends: Vec<Classes> = after.iter().map(ends_after).collect();
+        let ends: Vec<ClassBits> = after.iter().map(ends_after).collect();
         let starts = |class: usize| automaton.step(automaton.start(), class).0 != DEAD;
         let is_match: Vec<bool> = (0..classes).map(|class| is_match(automaton, class)).collect();
         let mut between = Vec::with_capacity(classes * classes);
@@ -76,14 +76,18 @@ impl Borders {
         let alphabet = automaton.alphabet();
         let after = states_after(automaton, None, 1);
         let space = alphabet.class(' ') as usize;
-        let reads_on =
+        let continues =
             |class: usize| after[class].iter().any(|&state| automaton.step(state, space).0 != DEAD);
         !is_match(automaton, space)
-            || alphabet.only_white_space().iter().enumerate().any(|(class, &white)| !white && reads_on(class))
+            || alphabet
+                .only_white_space()
+                .iter()
+                .enumerate()
+                .any(|(class, &white)| !white && continues(class))
     }
 
     /// Whether there are any borders.
-    pub(super) fn are_there(&self) -> bool {
+    pub(super) fn any(&self) -> bool {
         self.between.contains(&Between::Border)
     }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 /// The maximum number of ends passed on at once: as many as a block can have.
-const MANY: usize = 128;
+const CAPACITY: usize = 128;
 
 /// Ends are written in strides of this many, even if there are fewer.
 const STRIDE: usize = 8;
@@ -11,17 +11,17 @@ const STRIDE: usize = 8;
 /// Ends that have not been passed on yet, and the function that takes them.
 pub(super) struct BoundaryBuffer<V> {
     start: usize,
-    ends: [usize; 2 * MANY + STRIDE],
+    ends: [usize; 2 * CAPACITY + STRIDE],
     count: usize,
     visit: V,
 }
 
 impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> BoundaryBuffer<V> {
     pub(super) fn new(visit: V) -> BoundaryBuffer<V> {
-        BoundaryBuffer { start: 0, ends: [0; 2 * MANY + STRIDE], count: 0, visit }
+        BoundaryBuffer { start: 0, ends: [0; 2 * CAPACITY + STRIDE], count: 0, visit }
     }
 
-    /// Where the last pretoken ends.
+    /// The end of the last pretoken.
     pub(super) fn last(&self) -> usize {
         if self.count == 0 { self.start } else { self.ends[self.count - 1] }
     }
@@ -33,45 +33,45 @@ impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> BoundaryBuffer<V> {
         ControlFlow::Continue(())
     }
 
-    /// Adds the places, one bit each, of a block that begins at `start`.
+    /// Adds the ends of a block that begins at `start`, given as a mask.
     #[inline(always)]
-    pub(super) fn extend(&mut self, start: usize, mut places: u64) -> ControlFlow<B> {
-        let count = places.count_ones() as usize;
+    pub(super) fn extend(&mut self, start: usize, mut mask: u64) -> ControlFlow<B> {
+        let count = mask.count_ones() as usize;
         self.make_room(count)?;
-        let room = &mut self.ends[self.count..][..MANY + STRIDE];
+        let room = &mut self.ends[self.count..][..CAPACITY + STRIDE];
         self.count += count;
         // A loop over single ends would exit at an unpredictable count.
         for ends in room.chunks_exact_mut(STRIDE) {
             for end in ends {
-                *end = start + places.trailing_zeros() as usize;
-                places &= places.wrapping_sub(1);
+                *end = start + mask.trailing_zeros() as usize;
+                mask &= mask.wrapping_sub(1);
             }
-            if places == 0 {
+            if mask == 0 {
                 break;
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// Passes on all ends if `more` further ones do not fit.
+    /// Passes on all ends if `additional` further ones do not fit.
     #[inline(always)]
-    fn make_room(&mut self, more: usize) -> ControlFlow<B> {
-        if self.count + more <= MANY { ControlFlow::Continue(()) } else { self.finish() }
+    fn make_room(&mut self, additional: usize) -> ControlFlow<B> {
+        if self.count + additional <= CAPACITY { ControlFlow::Continue(()) } else { self.finish() }
     }
 
     /// Passes on all ends.
     pub(super) fn finish(&mut self) -> ControlFlow<B> {
-        if self.count == 0 { ControlFlow::Continue(()) } else { self.hand_on() }
+        if self.count == 0 { ControlFlow::Continue(()) } else { self.pass_on() }
     }
 
     /// Passes on all ends and then an empty batch, so that the receiver can break.
     #[cold]
     pub(super) fn pause(&mut self) -> ControlFlow<B> {
         self.finish()?;
-        self.hand_on()
+        self.pass_on()
     }
 
-    fn hand_on(&mut self) -> ControlFlow<B> {
+    fn pass_on(&mut self) -> ControlFlow<B> {
         let last = self.last();
         let (start, count) = (std::mem::replace(&mut self.start, last), std::mem::take(&mut self.count));
         (self.visit)(start, &self.ends[..count])

@@ -1,11 +1,11 @@
 //! Table look-ups for 64 characters at once.
 //!
 //! A table of 128 entries is eight shuffles of 16 entries: for each value of the upper bits of a character,
-//! its row is indexed with the lower bits, and of the eight results the right one is kept. A table over
+//! its row is indexed with the lower bits, and one of the eight results is selected. A table over
 //! pairs of kinds is one shuffle by the first kind, which gives one bit per second kind. All SIMD levels
 //! give the same results; the tests compare each with the plain one.
 //!
-//! Characters that are not ASCII are looked up one by one and inserted at their places.
+//! Characters that are not ASCII are looked up one by one and inserted at their positions.
 
 use super::kinds::{MAX_KINDS, PairFacts};
 use crate::cpu::SimdLevel;
@@ -13,10 +13,10 @@ use crate::cpu::SimdLevel;
 /// The number of characters looked up at once.
 pub(super) const BLOCK: usize = 64;
 
-/// The facts of [`PairFacts`] as masks: a bit per place of a block, which is the one before its character.
+/// The facts of [`PairFacts`] as masks, with one bit per character for the position before it.
 pub(super) type BoundaryMasks = [u64; PairFacts::COUNT];
 
-/// Masks of the places of a block with certain bytes.
+/// Masks of the positions of a block with certain bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ByteMasks {
     /// Bytes that are not ASCII.
@@ -29,7 +29,7 @@ pub(super) struct ByteMasks {
 pub(super) struct ClassTables {
     kinds: [u8; 128],
     marked: u8,
-    /// `facts[before * MAX_KINDS + here]`
+    /// `facts[before * MAX_KINDS + kind]`
     facts: [PairFacts; MAX_KINDS * MAX_KINDS],
     /// The same for vectors: for each fact and each first kind, a bit per second kind, for the lower eight
     /// kinds and then for the upper eight.
@@ -60,8 +60,8 @@ impl ClassTables {
     ) -> ClassTables {
         #[cfg(target_arch = "x86_64")]
         let row = |fact: usize, half: usize, before: usize| {
-            let holds = |here: &usize| facts[before * MAX_KINDS + 8 * half + here].holds(fact as u8);
-            (0..8).filter(holds).fold(0, |bits, here| bits | 1 << here)
+            let holds = |kind: &usize| facts[before * MAX_KINDS + 8 * half + kind].holds(fact as u8);
+            (0..8).filter(holds).fold(0, |bits, kind| bits | 1 << kind)
         };
         ClassTables {
             kinds,
@@ -80,7 +80,7 @@ impl ClassTables {
     pub(super) fn kinds(&self, bytes: &[u8; BLOCK], kinds: &mut [u8; BLOCK]) -> ByteMasks {
         match self.simd {
             SimdLevel::Plain => self.kinds_plain(bytes, kinds),
-            // SAFETY: the way was chosen because the processor has these instructions.
+            // SAFETY: the level was chosen because the processor supports it.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => unsafe { self.kinds_avx2(bytes, kinds) },
             // SAFETY: as above.
@@ -89,13 +89,13 @@ impl ClassTables {
         }
     }
 
-    /// The facts about the place before each character; the character before the block has the kind
+    /// The facts about the position before each character; the character before the block has the kind
     /// `before`.
     #[inline]
     pub(super) fn masks(&self, before: u8, kinds: &[u8; BLOCK]) -> BoundaryMasks {
         match self.simd {
             SimdLevel::Plain => self.masks_plain(before, kinds),
-            // SAFETY: the way was chosen because the processor has these instructions.
+            // SAFETY: the level was chosen because the processor supports it.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => unsafe { self.masks_avx2(before, kinds) },
             // SAFETY: as above.
@@ -113,8 +113,8 @@ impl ClassTables {
 
     fn masks_plain(&self, mut before: u8, kinds: &[u8; BLOCK]) -> BoundaryMasks {
         let facts = kinds.map(|kind| {
-            let at = std::mem::replace(&mut before, kind) as usize * MAX_KINDS + kind as usize;
-            self.facts[at & (MAX_KINDS * MAX_KINDS - 1)].bits()
+            let index = std::mem::replace(&mut before, kind) as usize * MAX_KINDS + kind as usize;
+            self.facts[index & (MAX_KINDS * MAX_KINDS - 1)].bits()
         });
         std::array::from_fn(|fact| word(|offset| facts[offset] >> fact & 1))
     }
@@ -127,25 +127,25 @@ impl ClassTables {
             // SAFETY: 16 bytes from the start of one of the eight rows.
             _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().add(16 * row).cast()) })
         };
-        let mut seen = ByteMasks { others: 0, marked: 0 };
+        let mut masks = ByteMasks { others: 0, marked: 0 };
         for half in 0..2 {
             // SAFETY: 32 bytes from the start of either half.
             let text = unsafe { _mm256_loadu_si256(bytes.as_ptr().add(32 * half).cast()) };
             let upper = _mm256_and_si256(_mm256_srli_epi16::<4>(text), _mm256_set1_epi8(7));
             let lower = _mm256_and_si256(text, _mm256_set1_epi8(15));
             let mut kind = _mm256_setzero_si256();
-            for number in 0..8 {
-                let here = _mm256_cmpeq_epi8(upper, _mm256_set1_epi8(number as i8));
-                let found = _mm256_shuffle_epi8(row(&self.kinds, number), lower);
-                kind = _mm256_or_si256(kind, _mm256_and_si256(here, found));
+            for row_index in 0..8 {
+                let is_row = _mm256_cmpeq_epi8(upper, _mm256_set1_epi8(row_index as i8));
+                let row_kinds = _mm256_shuffle_epi8(row(&self.kinds, row_index), lower);
+                kind = _mm256_or_si256(kind, _mm256_and_si256(is_row, row_kinds));
             }
             // SAFETY: as for the text.
             unsafe { _mm256_storeu_si256(kinds.as_mut_ptr().add(32 * half).cast(), kind) };
             let word = |bytes| u64::from(_mm256_movemask_epi8(bytes) as u32) << (32 * half);
-            seen.others |= word(text);
-            seen.marked |= word(_mm256_cmpeq_epi8(text, _mm256_set1_epi8(self.marked as i8)));
+            masks.others |= word(text);
+            masks.marked |= word(_mm256_cmpeq_epi8(text, _mm256_set1_epi8(self.marked as i8)));
         }
-        seen
+        masks
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -157,13 +157,14 @@ impl ClassTables {
             _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
         };
         let mut masks = [0; PairFacts::COUNT];
-        let mut last = _mm256_set1_epi8(before as i8);
+        let mut previous = _mm256_set1_epi8(before as i8);
         for half in 0..2 {
             // SAFETY: 32 bytes from the start of either half.
-            let here = unsafe { _mm256_loadu_si256(kinds.as_ptr().add(32 * half).cast()) };
-            let before = _mm256_alignr_epi8::<15>(here, _mm256_permute2x128_si256::<0x21>(last, here));
-            last = here;
-            let columns = COLUMNS.each_ref().map(|columns| _mm256_shuffle_epi8(table(columns), here));
+            let current = unsafe { _mm256_loadu_si256(kinds.as_ptr().add(32 * half).cast()) };
+            let before =
+                _mm256_alignr_epi8::<15>(current, _mm256_permute2x128_si256::<0x21>(previous, current));
+            previous = current;
+            let columns = COLUMNS.each_ref().map(|columns| _mm256_shuffle_epi8(table(columns), current));
             for (mask, rows) in masks.iter_mut().zip(&self.rows) {
                 let hit = |half: usize| {
                     _mm256_and_si256(_mm256_shuffle_epi8(table(&rows[half]), before), columns[half])
@@ -189,9 +190,9 @@ impl ClassTables {
         let upper = _mm512_and_si512(_mm512_srli_epi16::<4>(text), _mm512_set1_epi8(7));
         let lower = _mm512_and_si512(text, _mm512_set1_epi8(15));
         let mut kind = _mm512_setzero_si512();
-        for number in 0..8 {
-            let here = _mm512_cmpeq_epi8_mask(upper, _mm512_set1_epi8(number as i8));
-            kind = _mm512_mask_shuffle_epi8(kind, here, row(&self.kinds, number), lower);
+        for row_index in 0..8 {
+            let is_row = _mm512_cmpeq_epi8_mask(upper, _mm512_set1_epi8(row_index as i8));
+            kind = _mm512_mask_shuffle_epi8(kind, is_row, row(&self.kinds, row_index), lower);
         }
         // SAFETY: as above.
         unsafe { _mm512_storeu_si512(kinds.as_mut_ptr().cast(), kind) };
@@ -210,10 +211,10 @@ impl ClassTables {
             _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
         };
         // SAFETY: the array has 64 bytes.
-        let here = unsafe { _mm512_loadu_si512(kinds.as_ptr().cast()) };
-        let quarters_before = _mm512_alignr_epi32::<12>(here, _mm512_set1_epi8(before as i8));
-        let before = _mm512_alignr_epi8::<15>(here, quarters_before);
-        let [low, high] = COLUMNS.each_ref().map(|columns| _mm512_shuffle_epi8(table(columns), here));
+        let current = unsafe { _mm512_loadu_si512(kinds.as_ptr().cast()) };
+        let quarters_before = _mm512_alignr_epi32::<12>(current, _mm512_set1_epi8(before as i8));
+        let before = _mm512_alignr_epi8::<15>(current, quarters_before);
+        let [low, high] = COLUMNS.each_ref().map(|columns| _mm512_shuffle_epi8(table(columns), current));
         self.rows.each_ref().map(|[low_rows, high_rows]| {
             let hits = _mm512_and_si512(_mm512_shuffle_epi8(table(high_rows), before), high);
             // The third table is that of `a & b | c`.
@@ -237,9 +238,9 @@ fn word(mask: impl Fn(usize) -> u8) -> u64 {
     // forms into vector instructions, or into few scalar ones.
     let masks: [u8; BLOCK] = std::array::from_fn(mask);
     let mut word = 0;
-    for (number, eight) in masks.chunks_exact(8).enumerate() {
-        let eight = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
-        word |= (eight.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * number);
+    for (index, group) in masks.chunks_exact(8).enumerate() {
+        let group = u64::from_le_bytes(group.try_into().expect("eight bytes"));
+        word |= (group.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * index);
     }
     word
 }
@@ -249,16 +250,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_ways_give_the_same() {
+    fn all_simd_levels_give_the_same_result() {
         let mut random = 1u64;
         let mut next = move || {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) as usize
         };
         for _ in 0..200 {
-            let of: [u8; 128] = std::array::from_fn(|_| (next() % MAX_KINDS) as u8);
+            let class_kinds: [u8; 128] = std::array::from_fn(|_| (next() % MAX_KINDS) as u8);
             let facts = std::array::from_fn(|_| PairFacts::from_bits(next() as u8));
-            let mut tables = ClassTables::new(of, facts, next() as u8 % 128);
+            let mut tables = ClassTables::new(class_kinds, facts, next() as u8 % 128);
             for _ in 0..50 {
                 let span = 1 + next() % 128;
                 let other = next() % 3 / 2;
@@ -267,14 +268,14 @@ mod tests {
                 for simd in SimdLevel::available() {
                     tables.simd = simd;
                     let mut kinds = [0; BLOCK];
-                    let seen = tables.kinds(&bytes, &mut kinds);
-                    assert_eq!(seen.marked, equal(&bytes, tables.marked));
-                    assert_eq!(seen.others, !equal(&bytes.map(|byte| byte & 128), 0));
+                    let byte_masks = tables.kinds(&bytes, &mut kinds);
+                    assert_eq!(byte_masks.marked, equal(&bytes, tables.marked));
+                    assert_eq!(byte_masks.others, !equal(&bytes.map(|byte| byte & 128), 0));
                     let mut before = next() % MAX_KINDS;
                     let masks = tables.masks(before as u8, &kinds);
                     for (offset, &byte) in bytes.iter().enumerate() {
                         let kind = kinds[offset];
-                        assert!(byte > 127 || kind == of[byte as usize], "{simd:?}");
+                        assert!(byte > 127 || kind == class_kinds[byte as usize], "{simd:?}");
                         let facts = facts[before * MAX_KINDS + kind as usize];
                         for (fact, mask) in masks.iter().enumerate() {
                             let expected = facts.holds(fact as u8);

@@ -1,56 +1,56 @@
-//! How much work it may be to make patterns ready, which may come from a file of anybody.
+//! A limit on the work of compiling patterns, which may come from untrusted files.
 //!
 //! Work is counted in steps, not in time, so that a pattern is refused on every machine or on none.
 
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Pacer};
 
-/// The most steps for all patterns of a pretokenizer: some tenths of a second. The published ones
-/// need less than a thousandth.
-const MOST_STEPS: usize = 1 << 26;
+/// The maximum number of steps for all patterns of a pretokenizer: some tenths of a second. The published ones
+/// need less than a thousandth of it.
+const MAX_STEPS: usize = 1 << 26;
 
 /// Steps between two checks of the interrupt: a millisecond or less.
 const CHECK_INTERVAL: usize = 1 << 16;
 
-/// What is left of the work that is allowed, and who is asked meanwhile whether to go on.
+/// The remaining number of steps, and the interrupt to check meanwhile.
 pub(super) struct Effort<'w> {
-    left: usize,
+    remaining: usize,
     pacer: Pacer<'w>,
 }
 
-/// Why a pattern is not made ready.
+/// The reason why a pattern was not compiled.
 #[derive(Debug)]
 pub(super) enum Stopped {
-    /// What is wrong with it.
+    /// The pattern is invalid or not supported, for this reason.
     Refused(String),
-    /// It takes more than [`MOST_STEPS`].
+    /// Compiling takes more than [`MAX_STEPS`].
     TooMuch,
     /// The error of the interrupt.
-    Watched(Error),
+    Interrupted(Error),
 }
 
 impl<'w> Effort<'w> {
     pub(super) fn new(interrupt: &'w dyn Interrupt) -> Effort<'w> {
-        Effort { left: MOST_STEPS, pacer: Pacer::every(CHECK_INTERVAL, interrupt) }
+        Effort { remaining: MAX_STEPS, pacer: Pacer::every(CHECK_INTERVAL, interrupt) }
     }
 
-    /// So many more steps are done.
+    /// Records `steps` more steps.
     #[inline]
     pub(super) fn after(&mut self, steps: usize) -> Result<(), Stopped> {
-        self.left = self.left.checked_sub(steps).ok_or(Stopped::TooMuch)?;
-        self.pacer.after(steps).map_err(Stopped::Watched)
+        self.remaining = self.remaining.checked_sub(steps).ok_or(Stopped::TooMuch)?;
+        self.pacer.after(steps).map_err(Stopped::Interrupted)
     }
 }
 
 impl Stopped {
-    /// The error for the pattern that was worked on.
+    /// The error for the pattern that was being compiled.
     pub(super) fn at(self, pattern: &str) -> Error {
         let reason = match self {
-            Stopped::Watched(error) => return error,
+            Stopped::Interrupted(error) => return error,
             Stopped::Refused(reason) => reason,
             Stopped::TooMuch => format!(
                 "its automaton is too large: to build it, after those of the patterns before it, takes more \
-                 than {MOST_STEPS} steps. Shorten its counted repetitions, name fewer sets of characters, or \
+                 than {MAX_STEPS} steps. Shorten its counted repetitions, name fewer sets of characters, or \
                  use fewer patterns."
             ),
         };

@@ -1,9 +1,9 @@
-//! Splitting text by masks where neighbouring characters decide, and by steps of the automaton elsewhere.
+//! Splitting text by masks if neighbouring characters decide, and otherwise by steps of the automaton.
 //!
 //! Text is read in blocks of 64 bytes. The facts about neighbouring characters (see [`super::kinds`]) give
-//! two masks per block: the places where a pretoken certainly ends, and the undecided ones. The ends before
-//! the first undecided place are passed on. From the last of them the automaton steps until it has found
-//! the end of the pretoken that contains the undecided place, and there the masks take over again. It steps
+//! two masks per block: the positions where a pretoken certainly ends, and the undecided ones. The ends before
+//! the first undecided position are passed on. From the last of them the automaton steps until it has found
+//! the end of the pretoken that contains the undecided position, and there the masks take over again. It steps
 //! where a run of one group begins (see [`Grouping`]), not at each character.
 //!
 //! If the automaton read beyond the end of the match (`\s+(?!\S)` before a word), the next pretoken starts
@@ -19,8 +19,8 @@ use super::family::{BLOCK, FamilyMember};
 use super::grouping::Grouping;
 use super::{GoesOn, PAUSE_INTERVAL};
 
-/// Beyond this distance, going back is left to the slower method.
-const FAR: usize = 256;
+/// If the automaton read further than this beyond the end of a match, the slower method continues.
+const MAX_LOOKAHEAD: usize = 256;
 
 /// The pretoken ends before the character.
 const ENDS: u32 = 1;
@@ -28,18 +28,19 @@ const ENDS: u32 = 1;
 const MATCHED: u32 = 2;
 /// The table has no next state.
 const STOPS: u32 = 4;
-const FLAGS: u32 = 3; // bits
+/// The number of flags.
+const FLAG_BITS: u32 = 3;
 
 /// A pattern prepared for splitting by masks.
 pub(super) struct MaskSplitter {
     /// `steps[row + character]`: flags, and the row of the next state above them. Characters are
-    /// told apart as bytes if they are ASCII, and otherwise by their class.
+    /// numbered by their byte if they are ASCII, and otherwise by their class.
     steps: Vec<u32>,
     start: usize,
     /// The length of a row.
     width: usize,
     blocks: Blocks,
-    /// What it is in the published family, whose blocks are cut without steps while they are ASCII.
+    /// The member of the published family, whose blocks are split without steps while they are ASCII.
     family: Option<FamilyMember>,
 }
 
@@ -59,9 +60,9 @@ impl MaskSplitter {
             for &class in &characters {
                 let restarted = automaton.step(automaton.start(), class).0;
                 steps.push(match automaton.step(state, class) {
-                    (DEAD, true) if restarted != DEAD => row(restarted) << FLAGS | ENDS,
+                    (DEAD, true) if restarted != DEAD => row(restarted) << FLAG_BITS | ENDS,
                     (DEAD, matched) => STOPS | if matched { MATCHED } else { 0 },
-                    (next, matched) => row(next) << FLAGS | if matched { MATCHED } else { 0 },
+                    (next, matched) => row(next) << FLAG_BITS | if matched { MATCHED } else { 0 },
                 });
             }
         }
@@ -91,30 +92,31 @@ impl MaskSplitter {
         let mut ends = BoundaryBuffer::new(visit);
         let mut notes = Notes::default();
         let mut block = Block::new();
-        // Where a pretoken begins; all before it are in `ends`.
+        // The start of the next pretoken; the pretokens before it are in `ends`.
         let mut start = 0;
         let mut pause = PAUSE_INTERVAL;
-        let mut without_steps = self.family.as_ref().map(WithoutSteps::new);
+        let mut family_splitting = self.family.as_ref().map(FamilySplitting::new);
         self.blocks.read(text, &mut block);
         while start < text.len() {
-            if let Some(without_steps) = &mut without_steps
-                && start >= without_steps.next
+            if let Some(family_splitting) = &mut family_splitting
+                && start >= family_splitting.next
             {
-                let before = start;
-                start = self.split_ascii(without_steps, text, start, &mut ends)?;
-                if start != before {
+                let previous_start = start;
+                start = self.split_by_family(family_splitting, text, start, &mut ends)?;
+                if start != previous_start {
                     block.restart(start);
                     self.blocks.read(text, &mut block);
                 }
             }
             // The pretoken may have begun before the block.
-            let later = if start < block.start { u64::MAX } else { u64::MAX << 1 << (start - block.start) };
-            let open = block.open & later;
+            let after_start =
+                if start < block.start { u64::MAX } else { u64::MAX << 1 << (start - block.start) };
+            let open = block.open & after_start;
             let before_open = (open & open.wrapping_neg()).wrapping_sub(1);
-            let sure = block.borders & later & before_open;
-            if sure != 0 {
-                ends.extend(block.start, sure)?;
-                start = block.start + sure.ilog2() as usize;
+            let certain = block.borders & after_start & before_open;
+            if certain != 0 {
+                ends.extend(block.start, certain)?;
+                start = block.start + certain.ilog2() as usize;
             }
             if open == 0 && block.next < text.len() {
                 if block.next >= pause {
@@ -128,15 +130,15 @@ impl MaskSplitter {
                 block.restart(start);
                 self.blocks.read(text, &mut block);
             }
-            let Stepped { end, at } = self.step(automaton, text, start, &mut block, || ends.pause())?;
-            if at == text.len() && goes_on == GoesOn::Maybe {
+            let Stepped { end, position } = self.step(automaton, text, start, &mut block, || ends.pause())?;
+            if position == text.len() && goes_on == GoesOn::Maybe {
                 break;
             }
-            if end > start && at - end <= FAR {
+            if end > start && position - end <= MAX_LOOKAHEAD {
                 ends.push(end)?;
                 start = end;
             } else {
-                let until = at.max(start + 1);
+                let until = position.max(start + 1);
                 let push = |end| if end == ends.last() { ends.pause() } else { ends.push(end) };
                 let end = automaton.split_from(text, start, until, goes_on, &mut notes, push)?;
                 if goes_on == GoesOn::Maybe && end < until {
@@ -154,18 +156,18 @@ impl MaskSplitter {
         ControlFlow::Continue(last)
     }
 
-    /// Adds the ends of pretokens from `start` on as long as blocks tell them, and returns the last one.
+    /// Adds the ends of pretokens from `start` on as long as blocks decide them, and returns the last one.
     #[inline(always)]
-    fn split_ascii<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>>(
+    fn split_by_family<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>>(
         &self,
-        without_steps: &mut WithoutSteps<'_>,
+        family_splitting: &mut FamilySplitting<'_>,
         text: &[u8],
         mut start: usize,
         ends: &mut BoundaryBuffer<V>,
     ) -> ControlFlow<B, usize> {
-        let (before, mut pause) = (start, start + PAUSE_INTERVAL);
-        let mut broken = None;
-        start = without_steps.family.each_block(text, start, |start, starts| {
+        let (first_start, mut pause) = (start, start + PAUSE_INTERVAL);
+        let mut break_value = None;
+        start = family_splitting.family.each_block(text, start, |start, starts| {
             let mut step = || {
                 ends.extend(start, starts)?;
                 if start >= pause {
@@ -177,15 +179,15 @@ impl MaskSplitter {
             match step() {
                 ControlFlow::Continue(()) => true,
                 ControlFlow::Break(value) => {
-                    broken = Some(value);
+                    break_value = Some(value);
                     false
                 }
             }
         });
-        if let Some(value) = broken {
+        if let Some(value) = break_value {
             return ControlFlow::Break(value);
         }
-        without_steps.went(before, start);
+        family_splitting.record_attempt(first_start, start);
         ControlFlow::Continue(start)
     }
 
@@ -202,87 +204,88 @@ impl MaskSplitter {
     ) -> ControlFlow<B, Stepped> {
         let first = 1 << (start - block.start);
         // From the third character on, a further character may be known to change nothing.
-        let mut places = (block.steps | first | next_of(first, block.starts)) & first.wrapping_neg();
+        let mut positions = (block.steps | first | next_of(first, block.starts)) & first.wrapping_neg();
         let (mut row, mut entered, mut character, mut matched) = (self.start, start, 0, start);
-        let mut far = start + PAUSE_INTERVAL;
+        let mut next_pause = start + PAUSE_INTERVAL;
         loop {
-            while places != 0 {
-                let offset = places.trailing_zeros() as usize;
-                let at = block.start + offset;
-                let next = match text[at] {
+            while positions != 0 {
+                let offset = positions.trailing_zeros() as usize;
+                let position = block.start + offset;
+                let next = match text[position] {
                     byte @ 0..128 => usize::from(byte),
-                    _ => 128 + usize::from(automaton.alphabet().first(&text[at..]).0),
+                    _ => 128 + usize::from(automaton.alphabet().first(&text[position..]).0),
                 };
                 let step = self.steps[row + next];
                 if step & (ENDS | STOPS) != 0 {
                     let end = match step & (ENDS | MATCHED) {
-                        0 => self.given_back(text, row, character, entered, at).unwrap_or(matched),
-                        _ => at,
+                        0 => self.end_before_last(text, row, character, entered, position).unwrap_or(matched),
+                        _ => position,
                     };
-                    return ControlFlow::Continue(Stepped { end, at });
+                    return ControlFlow::Continue(Stepped { end, position });
                 }
-                places &= places - 1;
-                matched = if step & MATCHED != 0 { at } else { matched };
-                (row, entered, character) = ((step >> FLAGS) as usize, at, next);
+                positions &= positions - 1;
+                matched = if step & MATCHED != 0 { position } else { matched };
+                (row, entered, character) = ((step >> FLAG_BITS) as usize, position, next);
             }
             if block.next >= text.len() {
-                let at = text.len();
+                let position = text.len();
                 let end = match automaton.matches_at_end((row / self.width) as u16) {
-                    true => at,
-                    false => self.given_back(text, row, character, entered, at).unwrap_or(matched),
+                    true => position,
+                    false => self.end_before_last(text, row, character, entered, position).unwrap_or(matched),
                 };
-                return ControlFlow::Continue(Stepped { end, at });
+                return ControlFlow::Continue(Stepped { end, position });
             }
-            if block.next >= far {
-                far = block.next + PAUSE_INTERVAL;
+            if block.next >= next_pause {
+                next_pause = block.next + PAUSE_INTERVAL;
                 pause()?;
             }
             self.blocks.read(text, block);
-            places = block.steps | 1;
+            positions = block.steps | 1;
         }
     }
 
-    /// The end of the match when the automaton cannot continue at `at` from the state of `row`, which it
+    /// The end of the match when the automaton cannot continue at `position` from the state of `row`, which it
     /// entered with `character` at `entered`, if the match ends after that one.
     ///
-    /// Only the first step of a run was made. If the others match before each character, the last of them
-    /// matched before the last character.
+    /// The automaton made only the first step of a run. If the others match before each character, the last
+    /// of them matched before the last character.
     #[inline]
-    fn given_back(
+    fn end_before_last(
         &self,
         text: &[u8],
         row: usize,
         character: usize,
         entered: usize,
-        at: usize,
+        position: usize,
     ) -> Option<usize> {
-        if entered == at || self.steps[row + character] != (row as u32) << FLAGS | MATCHED {
+        if entered == position || self.steps[row + character] != (row as u32) << FLAG_BITS | MATCHED {
             return None;
         }
-        let before = match text[at - 1] {
-            0..128 => at - 1,
-            _ => at - bstr::decode_last_utf8(&text[entered..at]).1,
+        let before = match text[position - 1] {
+            0..128 => position - 1,
+            _ => position - bstr::decode_last_utf8(&text[entered..position]).1,
         };
         (entered < before).then_some(before)
     }
 }
 
-/// When blocks are cut without steps: not where that gets nowhere, as in text that is not ASCII.
-struct WithoutSteps<'a> {
+/// Decides where blocks are split by the family. In text where that makes no progress, such as text that
+/// is not ASCII, attempts are rarer.
+struct FamilySplitting<'a> {
     family: &'a FamilyMember,
-    /// The place from which on it is tried.
+    /// The offset of the next attempt.
     next: usize,
-    /// The bytes that are left out after it got nowhere.
+    /// The number of bytes to skip after an attempt without progress.
     pause: usize,
 }
 
-impl<'a> WithoutSteps<'a> {
-    fn new(family: &'a FamilyMember) -> WithoutSteps<'a> {
-        WithoutSteps { family, next: 0, pause: 1 }
+impl<'a> FamilySplitting<'a> {
+    fn new(family: &'a FamilyMember) -> FamilySplitting<'a> {
+        FamilySplitting { family, next: 0, pause: 1 }
     }
 
-    /// It was tried at one place and got to another.
-    fn went(&mut self, from: usize, to: usize) {
+    /// Records an attempt at `from` that split the text up to `to`.
+    fn record_attempt(&mut self, from: usize, to: usize) {
         self.pause = if to - from > 2 * BLOCK { 1 } else { (2 * self.pause).min(64 * BLOCK) };
         self.next = to + self.pause;
     }
@@ -292,7 +295,7 @@ impl<'a> WithoutSteps<'a> {
 /// the match means no match.
 struct Stepped {
     end: usize,
-    at: usize,
+    position: usize,
 }
 
 #[cfg(test)]
@@ -318,7 +321,7 @@ mod tests {
     ];
 
     #[test]
-    fn runs_cut_as_single_steps_do_in_all_ways() {
+    fn mask_splitting_equals_single_steps_at_all_simd_levels() {
         let mut random = 1u64;
         let mut next = move |below: usize| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -326,13 +329,13 @@ mod tests {
         };
         for pattern in PATTERNS {
             let automaton = Automaton::of(pattern);
-            let made = |simd: SimdLevel| (simd, simd.force(|| MaskSplitter::new(&automaton).unwrap()));
+            let with_level = |simd: SimdLevel| (simd, simd.force(|| MaskSplitter::new(&automaton).unwrap()));
             let levels: Vec<(SimdLevel, MaskSplitter)> =
-                SimdLevel::available().into_iter().map(made).collect();
+                SimdLevel::available().into_iter().map(with_level).collect();
             for round in 0..8_000 {
                 let mut text = Vec::new();
                 for _ in 0..next(40) {
-                    // Some runs are longer than a block, and some longer than what is looked back.
+                    // Some runs are longer than a block, and some longer than `MAX_LOOKAHEAD`.
                     let longest = [1, 1, 1, 4, 70, 300][next(if round % 8 == 0 { 6 } else { 4 })];
                     let piece = PIECES[next(PIECES.len())].repeat(1 + next(longest));
                     text.extend_from_slice(piece.as_bytes());
@@ -346,32 +349,32 @@ mod tests {
                     ControlFlow::<()>::Continue(())
                 };
                 _ = automaton.split_from(&text, 0, text.len(), GoesOn::No, &mut Notes::default(), step);
-                for (simd, runs) in &levels {
-                    let mut found = Vec::new();
-                    _ = runs.split(&automaton, &text, GoesOn::No, |start, ends| {
-                        assert_eq!(start, found.last().copied().unwrap_or(0));
-                        found.extend_from_slice(ends);
+                for (simd, splitter) in &levels {
+                    let mut result = Vec::new();
+                    _ = splitter.split(&automaton, &text, GoesOn::No, |start, ends| {
+                        assert_eq!(start, result.last().copied().unwrap_or(0));
+                        result.extend_from_slice(ends);
                         ControlFlow::<()>::Continue(())
                     });
-                    assert_eq!(found, expected, "{simd:?} {pattern} {:?}", String::from_utf8_lossy(&text));
+                    assert_eq!(result, expected, "{simd:?} {pattern} {:?}", String::from_utf8_lossy(&text));
                 }
             }
         }
     }
 
     #[test]
-    fn the_published_patterns_leave_few_places_open() {
+    fn the_published_patterns_leave_few_positions_undecided() {
         let text = b"The quick brown foxes weren't amused, 'twas said; 1,234 of them.\n".repeat(40);
         for pattern in &PATTERNS[..3] {
             let automaton = Automaton::of(pattern);
-            let runs = MaskSplitter::new(&automaton).unwrap();
+            let splitter = MaskSplitter::new(&automaton).unwrap();
             let mut block = Block::new();
             let mut open = 0;
             while block.next < text.len() {
-                runs.blocks.read(&text, &mut block);
+                splitter.blocks.read(&text, &mut block);
                 open += block.open.count_ones() as usize;
             }
-            assert!(open * 8 < text.len(), "{open} open places in {} bytes", text.len());
+            assert!(open * 8 < text.len(), "{open} undecided positions in {} bytes", text.len());
         }
     }
 }

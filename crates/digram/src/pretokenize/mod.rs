@@ -1,4 +1,4 @@
-//! Cutting text into pretokens.
+//! Splitting text into pretokens.
 //!
 //! ```
 //! use digram::pretokenize::{Pretokenizer, Stage};
@@ -62,9 +62,9 @@ const ASCII_PAIRS: usize = 128 * 128;
 /// A stage of splitting. The text between matches becomes pieces too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
-    /// Cut at each match of a regex.
+    /// Split at each match of a regex.
     Pattern(String),
-    /// Cut runs of digits (`\p{N}`) into groups of three, counted from the right.
+    /// Split runs of digits (`\p{N}`) into groups of three, counted from the right.
     ThreesFromRight,
     /// Split off the matches of rules, which later stages keep whole.
     Rules(Rules),
@@ -73,7 +73,7 @@ pub enum Stage {
 /// Whether more text may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GoesOn {
-    /// The text ends where it ends.
+    /// The text is complete.
     No,
     /// More text may follow.
     Maybe,
@@ -86,7 +86,7 @@ enum Compiled {
 }
 
 impl Compiled {
-    /// The pattern that cuts, unless rules do.
+    /// The pattern, for a stage that is not made of rules.
     fn pattern(&self) -> Option<&Pattern> {
         match self {
             Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern) => Some(pattern),
@@ -94,20 +94,20 @@ impl Compiled {
         }
     }
 
-    /// Whether the text is split at a place inside it, decided from the characters around it, and for rules
+    /// Whether the text is split at an offset inside it, decided from the characters around it, and for rules
     /// also from those before.
-    fn between(&self, text: &[u8], at: usize) -> Between {
+    fn between(&self, text: &[u8], offset: usize) -> Between {
         match self {
-            Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern) => pattern.between(text, at),
-            Compiled::Rules(rules) => rules.between(text, at),
+            Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern) => pattern.between(text, offset),
+            Compiled::Rules(rules) => rules.between(text, offset),
         }
     }
 
     /// Whether text is split between two characters, in any context.
-    fn between_any(&self, two: &[u8; 2]) -> Between {
+    fn between_any(&self, pair: &[u8; 2]) -> Between {
         match self {
-            Compiled::Rules(rules) => rules.between_any(two, 1),
-            other => other.between(two, 1),
+            Compiled::Rules(rules) => rules.between_any(pair, 1),
+            other => other.between(pair, 1),
         }
     }
 }
@@ -155,17 +155,17 @@ impl Pattern {
             .map_continue(|end| end - from)
     }
 
-    /// What the characters around a place inside `text` tell about it.
-    fn between(&self, text: &[u8], at: usize) -> Between {
+    /// What the characters around an offset inside `text` decide about it.
+    fn between(&self, text: &[u8], offset: usize) -> Between {
         let alphabet = self.automaton.alphabet();
-        let before = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
-        self.borders.between(alphabet.class(before), alphabet.first(&text[at..]).0)
+        let before = bstr::decode_last_utf8(&text[..offset]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
+        self.borders.between(alphabet.class(before), alphabet.first(&text[offset..]).0)
     }
 }
 
-/// Cuts text into pretokens: its stages one after the other, each on every piece of the one before.
+/// Splits text into pretokens: the stages run in order, each on every piece of the previous one.
 ///
-/// The pieces of a text always join to the text. Without stages a text is one piece; an empty text
+/// The concatenated pieces are always the text. Without stages a text is one piece; an empty text
 /// has none.
 pub struct Pretokenizer {
     stages: Vec<Compiled>,
@@ -182,16 +182,16 @@ impl std::fmt::Debug for Pretokenizer {
 }
 
 impl Pretokenizer {
-    /// Compiles the stages; [`crate::Error::Pattern`] says which pattern is not supported and why.
-    pub fn new(all: &[Stage]) -> Result<Pretokenizer> {
-        Pretokenizer::with_interrupt(all, &Never)
+    /// Compiles the stages; [`crate::Error::Pattern`] names the pattern that is not supported and the reason.
+    pub fn new(stages: &[Stage]) -> Result<Pretokenizer> {
+        Pretokenizer::with_interrupt(stages, &Never)
     }
 
     /// Like [`Pretokenizer::new`], with an interrupt.
     ///
-    /// The number of steps for compiling all patterns is limited, so that untrusted patterns end soon: with
-    /// an error if they are too large.
-    pub fn with_interrupt(all: &[Stage], interrupt: &dyn Interrupt) -> Result<Pretokenizer> {
+    /// The number of steps for compiling all patterns is limited, so that untrusted patterns that are too
+    /// large end in an error soon.
+    pub fn with_interrupt(stages: &[Stage], interrupt: &dyn Interrupt) -> Result<Pretokenizer> {
         let effort = &mut Effort::new(interrupt);
         let compile = |stage: &Stage| {
             Ok(match stage {
@@ -200,17 +200,17 @@ impl Pretokenizer {
                 Stage::Rules(rules) => Compiled::Rules(Box::new(RuleFinder::new(rules, effort)?)),
             })
         };
-        let stages: Vec<Compiled> = all.iter().map(compile).collect::<Result<_>>()?;
-        let patterns = || stages.iter().filter_map(Compiled::pattern);
-        let has_borders = patterns().any(|pattern| pattern.borders.are_there());
+        let compiled: Vec<Compiled> = stages.iter().map(compile).collect::<Result<_>>()?;
+        let patterns = || compiled.iter().filter_map(Compiled::pattern);
+        let has_borders = patterns().any(|pattern| pattern.borders.any());
         let joins_words = patterns().all(|pattern| Borders::may_be_inside(&pattern.automaton));
         let ascii = AsciiPairs::of(|before, after| {
-            first_but_gaps(stages.iter().map(|stage| stage.between_any(&[before, after])))
+            is_border_of_stages(compiled.iter().map(|stage| stage.between_any(&[before, after])))
         });
-        Ok(Pretokenizer { stages, has_borders, joins_words, ascii })
+        Ok(Pretokenizer { stages: compiled, has_borders, joins_words, ascii })
     }
 
-    /// Whether no text is ever cut.
+    /// Whether no text is ever split.
     pub fn is_whole(&self) -> bool {
         self.stages.is_empty()
     }
@@ -233,42 +233,46 @@ impl Pretokenizer {
 
     /// The end of each pretoken of `text`, in order.
     pub fn ends(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Vec<usize>> {
-        let mut all = Vec::new();
+        let mut result = Vec::new();
         self.for_many(text, 0, GoesOn::No, interrupt, |_, ends| {
-            memory::try_reserve(&mut all, ends.len())?;
-            all.extend_from_slice(ends);
+            memory::try_reserve(&mut result, ends.len())?;
+            result.extend_from_slice(ends);
             Ok(())
         })?;
-        Ok(all)
+        Ok(result)
     }
 
     /// The matches of the rules in `text`: range and kind, in order.
-    pub fn found(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Vec<(Range<usize>, RuleMatch)>> {
-        let mut all = Vec::new();
-        let Some(Compiled::Rules(rules)) = self.stages.first() else { return Ok(all) };
-        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
-        let flow = rules.split(text, |piece, found| {
-            let start = at;
-            at += piece.len();
-            all.extend(found.map(|found| (start..at, found)));
+    pub fn rule_matches(
+        &self,
+        text: &[u8],
+        interrupt: &dyn Interrupt,
+    ) -> Result<Vec<(Range<usize>, RuleMatch)>> {
+        let mut matches = Vec::new();
+        let Some(Compiled::Rules(rules)) = self.stages.first() else { return Ok(matches) };
+        let (mut position, mut pacer) = (0, Pacer::new(interrupt));
+        let flow = rules.split(text, |piece, rule_match| {
+            let start = position;
+            position += piece.len();
+            matches.extend(rule_match.map(|rule_match| (start..position, rule_match)));
             pacer.after(piece.len()).map_or_else(ControlFlow::Break, ControlFlow::Continue)
         });
-        flow.break_value().map_or(Ok(all), Err)
+        flow.break_value().map_or(Ok(matches), Err)
     }
 
     /// Calls `visit` with each pretoken of `text`, in order, until it breaks.
     ///
-    /// Bytes that are not UTF-8 are cut as U+FFFD would be. Takes time linear in the text.
+    /// Bytes that are not UTF-8 are split like U+FFFD. Takes time linear in the text.
     #[inline]
     pub fn try_for_each<'t, B>(
         &self,
         text: &'t [u8],
         mut visit: impl FnMut(&'t [u8]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let many = self.try_for_many(text, 0, GoesOn::No, |mut start, ends| {
+        let flow = self.try_for_many(text, 0, GoesOn::No, |mut start, ends| {
             ends.iter().try_for_each(|&end| visit(&text[std::mem::replace(&mut start, end)..end]))
         });
-        many.map_continue(|_| ())
+        flow.map_continue(|_| ())
     }
 
     /// Like `try_for_each`, in batches: `visit` gets the start of the first pretoken and the ends of all.
@@ -339,49 +343,49 @@ impl Pretokenizer {
 }
 
 impl Pretokenizer {
-    /// Whether every text with these two characters around `at` (for rules: and the same text before them)
+    /// Whether every text with these two characters around `offset` (for rules: and the same text before them)
     /// is split there: its pretokens are then those of its two parts.
     ///
-    /// Most text has many such places; patterns with look-behind have none.
-    pub fn is_border(&self, text: &[u8], at: usize) -> bool {
-        if at == 0 || at >= text.len() || is_inside(text[at]) {
+    /// Most text has many such positions; patterns with look-behind have none.
+    pub fn is_border(&self, text: &[u8], offset: usize) -> bool {
+        if offset == 0 || offset >= text.len() || is_inside(text[offset]) {
             return false;
         }
-        match self.ascii.has(text[at - 1], text[at]) {
-            Some(known) if known || !self.has_rules() => known,
-            _ => first_but_gaps(self.stages.iter().map(|stage| stage.between(text, at))),
+        match self.ascii.has(text[offset - 1], text[offset]) {
+            Some(is_split) if is_split || !self.has_rules() => is_split,
+            _ => is_border_of_stages(self.stages.iter().map(|stage| stage.between(text, offset))),
         }
     }
 
     /// Like `is_border`, for any text before the two characters, or none.
-    pub(crate) fn is_border_anywhere(&self, text: &[u8], at: usize) -> bool {
+    pub(crate) fn is_border_anywhere(&self, text: &[u8], offset: usize) -> bool {
         if !self.has_rules() {
-            return self.is_border(text, at);
+            return self.is_border(text, offset);
         }
-        at > 0 && at < text.len() && self.ascii.has(text[at - 1], text[at]) == Some(true)
+        offset > 0 && offset < text.len() && self.ascii.has(text[offset - 1], text[offset]) == Some(true)
     }
 
-    /// Whether some text has such a place.
+    /// Whether some text has such a position.
     pub(crate) fn has_borders(&self) -> bool {
         self.has_borders
     }
 
-    /// The last such place at or after `from`, in text that may continue: the character after the place
+    /// The last such position at or after `from`, in text that may continue: the character after it
     /// must be complete.
     pub fn last_border_so_far(&self, text: &[u8], from: usize) -> Option<usize> {
-        let known = &text[..complete(text)];
-        let places = if self.has_borders { from..known.len() } else { 0..0 };
-        places.rev().find(|&at| self.is_border(known, at))
+        let complete = &text[..complete(text)];
+        let offsets = if self.has_borders { from..complete.len() } else { 0..0 };
+        offsets.rev().find(|&offset| self.is_border(complete, offset))
     }
 
-    /// The first such place at or after `from`; the end of the text if there is none.
+    /// The first such position at or after `from`; the end of the text if there is none.
     pub(crate) fn border_from(&self, text: &[u8], from: usize, interrupt: &dyn Interrupt) -> Result<usize> {
-        let places = if self.has_borders { from..text.len() } else { 0..0 };
-        let found = find_first(places, interrupt, |at| self.is_border(text, at))?;
-        Ok(found.unwrap_or(text.len()))
+        let offsets = if self.has_borders { from..text.len() } else { 0..0 };
+        let border = find_first(offsets, interrupt, |offset| self.is_border(text, offset))?;
+        Ok(border.unwrap_or(text.len()))
     }
 
-    /// The last such place; 0 if there is none. Meanwhile `pause` is called regularly, and may break.
+    /// The last such position; 0 if there is none. Meanwhile `pause` is called regularly, and may break.
     fn last_border<B>(
         &self,
         text: &[u8],
@@ -390,7 +394,7 @@ impl Pretokenizer {
         let mut until = if self.has_borders { text.len() } else { 0 };
         while until > 0 {
             let from = until.saturating_sub(PAUSE_INTERVAL);
-            if let Some(border) = (from..until).rev().find(|&at| self.is_border(text, at)) {
+            if let Some(border) = (from..until).rev().find(|&offset| self.is_border(text, offset)) {
                 return ControlFlow::Continue(border);
             }
             until = from;
@@ -400,8 +404,8 @@ impl Pretokenizer {
     }
 }
 
-/// Whether there is a border: by the first stage for which there is no gap.
-fn first_but_gaps(mut between: impl Iterator<Item = Between>) -> bool {
+/// Whether there is a border, decided by the first stage that does not report a gap.
+fn is_border_of_stages(mut between: impl Iterator<Item = Between>) -> bool {
     between.find(|between| *between != Between::Gap) == Some(Between::Border)
 }
 
@@ -416,7 +420,7 @@ fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>)
         Compiled::Pattern(pattern) => (pattern, false),
         Compiled::ThreesFromRight(splitter) => (splitter, true),
         Compiled::Rules(rules) => {
-            return rules.split(text, |piece, found| match found {
+            return rules.split(text, |piece, rule_match| match rule_match {
                 None if !piece.is_empty() => split_by(rest, piece, visit),
                 _ => visit(piece),
             });

@@ -45,23 +45,23 @@ pub(super) enum Look {
 /// The distinct sets of a pattern.
 #[derive(Default)]
 pub(super) struct Sets {
-    all: Vec<Set>,
+    sets: Vec<Set>,
     numbers: HashMap<Set, usize>,
 }
 
 impl Sets {
     pub(super) fn number(&mut self, set: Set, effort: &mut Effort) -> Result<usize, Stopped> {
         effort.after(1 + RANGE_STEPS * set.len())?;
-        let next = self.all.len();
+        let next = self.sets.len();
         let number = *self.numbers.entry(set.clone()).or_insert(next);
         if number == next {
-            self.all.push(set);
+            self.sets.push(set);
         }
         Ok(number)
     }
 
     pub(super) fn get(&self, number: usize) -> &Set {
-        &self.all[number]
+        &self.sets[number]
     }
 }
 
@@ -102,29 +102,29 @@ impl Node {
         effort: &mut Effort,
     ) -> Result<Node, Stopped> {
         effort.after(parts.len())?;
-        let mut all = Vec::with_capacity(parts.len());
+        let mut alternatives = Vec::with_capacity(parts.len());
         for part in parts {
             match part {
-                Node::Alternation(parts) => all.extend(parts),
-                part => all.push(part),
+                Node::Alternation(parts) => alternatives.extend(parts),
+                part => alternatives.push(part),
             }
         }
-        effort.after(all.len())?;
-        if all.len() == 1 {
-            return Ok(all.remove(0));
+        effort.after(alternatives.len())?;
+        if alternatives.len() == 1 {
+            return Ok(alternatives.remove(0));
         }
-        if let Some(set) = one_set(&all, sets, effort)? {
+        if let Some(set) = union_of_sets(&alternatives, sets, effort)? {
             return Node::set(set, sets, effort);
         }
-        let alike = alike_at_the_start(&all, effort)?;
-        if alike == 0 {
-            return Ok(Node::Alternation(all));
+        let common = common_prefix_len(&alternatives, effort)?;
+        if common == 0 {
+            return Ok(Node::Alternation(alternatives));
         }
         let mut start = Vec::new();
-        let mut ends = Vec::with_capacity(all.len());
-        for part in all {
+        let mut ends = Vec::with_capacity(alternatives.len());
+        for part in alternatives {
             let Node::Concat(mut parts) = part else { unreachable!("only those begin alike") };
-            ends.push(Node::concat(parts.split_off(alike)));
+            ends.push(Node::concat(parts.split_off(common)));
             start = parts;
         }
         start.push(Node::alternation(ends, sets, effort)?);
@@ -134,7 +134,7 @@ impl Node {
     /// A repetition of a part.
     pub(super) fn repeat(part: Node, min: u32, max: Option<u32>, greedy: bool) -> Node {
         // Repeating a part that matches only positions has no further effect.
-        let (min, max) = match part.is_place() {
+        let (min, max) = match part.is_zero_width() {
             true => (min.min(1), Some(max.map_or(1, |max| max.min(1)))),
             false => (min, max),
         };
@@ -145,17 +145,17 @@ impl Node {
         }
     }
 
-    /// Whether it never takes a character.
-    fn is_place(&self) -> bool {
+    /// Whether it never consumes a character.
+    fn is_zero_width(&self) -> bool {
         match self {
             Node::Empty | Node::Look(_) => true,
             Node::Literal(_) | Node::Set(_) => false,
-            Node::Repeat { part, .. } | Node::Group(_, part) => part.is_place(),
-            Node::Concat(parts) | Node::Alternation(parts) => parts.iter().all(Node::is_place),
+            Node::Repeat { part, .. } | Node::Group(_, part) => part.is_zero_width(),
+            Node::Concat(parts) | Node::Alternation(parts) => parts.iter().all(Node::is_zero_width),
         }
     }
 
-    /// Whether it can match without taking a character; `None` if a part of it cannot match at all.
+    /// Whether it can match without consuming a character; `None` if a part of it cannot match at all.
     pub(super) fn may_be_empty(&self, sets: &Sets) -> Option<bool> {
         let all = |parts: &[Node]| -> Option<Vec<bool>> {
             parts.iter().map(|part| part.may_be_empty(sets)).collect()
@@ -164,14 +164,14 @@ impl Node {
             Node::Empty | Node::Look(_) => Some(true),
             Node::Literal(_) => Some(false),
             Node::Set(set) => (!sets.get(*set).is_empty()).then_some(false),
-            Node::Repeat { part, min, .. } => part.may_be_empty(sets).map(|may| may || *min == 0),
+            Node::Repeat { part, min, .. } => part.may_be_empty(sets).map(|is_empty| is_empty || *min == 0),
             Node::Group(_, part) => part.may_be_empty(sets),
-            Node::Concat(parts) => all(parts).map(|may| may.iter().all(|&may| may)),
-            Node::Alternation(parts) => all(parts).map(|may| may.iter().any(|&may| may)),
+            Node::Concat(parts) => all(parts).map(|is_empty| is_empty.iter().all(|&is_empty| is_empty)),
+            Node::Alternation(parts) => all(parts).map(|is_empty| is_empty.iter().any(|&is_empty| is_empty)),
         }
     }
 
-    /// The number of its parts, which is the work of visiting them.
+    /// The number of its nodes and characters.
     fn size(&self) -> usize {
         match self {
             Node::Literal(text) => 1 + text.len(),
@@ -183,12 +183,12 @@ impl Node {
 }
 
 /// The union of alternatives, if each is one character, or each a set.
-fn one_set(parts: &[Node], sets: &Sets, effort: &mut Effort) -> Result<Option<Set>, Stopped> {
-    let single = |part: &Node| match part {
+fn union_of_sets(parts: &[Node], sets: &Sets, effort: &mut Effort) -> Result<Option<Set>, Stopped> {
+    let single_range = |part: &Node| match part {
         Node::Literal(text) if text.len() == 1 => Some((text[0], text[0])),
         _ => None,
     };
-    if let Some(ranges) = parts.iter().map(single).collect::<Option<Vec<_>>>() {
+    if let Some(ranges) = parts.iter().map(single_range).collect::<Option<Vec<_>>>() {
         effort.after(RANGE_STEPS * ranges.len())?;
         return Ok(Some(Set::new(ranges)));
     }
@@ -203,21 +203,22 @@ fn one_set(parts: &[Node], sets: &Sets, effort: &mut Effort) -> Result<Option<Se
 }
 
 /// The number of parts that all alternatives begin with in common.
-fn alike_at_the_start(parts: &[Node], effort: &mut Effort) -> Result<usize, Stopped> {
-    let of = |part: &Node| match part {
+fn common_prefix_len(parts: &[Node], effort: &mut Effort) -> Result<usize, Stopped> {
+    let length = |part: &Node| match part {
         Node::Concat(parts) => parts.len(),
         _ => 0,
     };
-    let Some(mut alike) = parts.iter().map(of).min() else { return Ok(0) };
+    let Some(mut common) = parts.iter().map(length).min() else { return Ok(0) };
     let Some((Node::Concat(first), others)) = parts.split_first() else { return Ok(0) };
-    for other in others {
-        let Node::Concat(other) = other else { return Ok(0) };
-        let same = first.iter().zip(other).take(alike).take_while(|(one, other)| one == other);
-        alike = same.count();
-        if alike == 0 {
+    for other_part in others {
+        let Node::Concat(other_part) = other_part else { return Ok(0) };
+        let equal_parts =
+            first.iter().zip(other_part).take(common).take_while(|(part, other_part)| part == other_part);
+        common = equal_parts.count();
+        if common == 0 {
             return Ok(0);
         }
-        effort.after(first[..alike].iter().map(Node::size).sum())?;
+        effort.after(first[..common].iter().map(Node::size).sum())?;
     }
-    Ok(alike)
+    Ok(common)
 }

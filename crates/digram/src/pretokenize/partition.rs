@@ -10,8 +10,9 @@ use super::effort::{Effort, Stopped};
 pub(super) struct Partition {
     /// All states, grouped by block.
     states: Vec<u16>,
-    /// The index of each state in `states`; `blocks` has its block.
-    places: Vec<usize>,
+    /// The index of each state in `states`.
+    indices: Vec<usize>,
+    /// The block of each state.
     blocks: Vec<usize>,
     bounds: Vec<Bounds>,
 }
@@ -28,11 +29,11 @@ impl Partition {
     /// A partition with the states of equal keys in one block; `keys` are those of the states in
     /// order.
     pub(super) fn new<K: Hash + Eq>(keys: impl Iterator<Item = K>) -> Partition {
-        let mut known = HashMap::new();
+        let mut blocks_by_key = HashMap::new();
         let mut members: Vec<Vec<u16>> = Vec::new();
         let mut blocks = Vec::new();
         for (state, key) in keys.enumerate() {
-            let block = *known.entry(key).or_insert(members.len());
+            let block = *blocks_by_key.entry(key).or_insert(members.len());
             if block == members.len() {
                 members.push(Vec::new());
             }
@@ -45,9 +46,9 @@ impl Partition {
             states.extend(members);
             bounds.push(Bounds { start, end: states.len(), marked: 0 });
         }
-        let mut places = vec![0; states.len()];
-        states.iter().enumerate().for_each(|(place, &state)| places[usize::from(state)] = place);
-        Partition { states, places, blocks, bounds }
+        let mut indices = vec![0; states.len()];
+        states.iter().enumerate().for_each(|(index, &state)| indices[usize::from(state)] = index);
+        Partition { states, indices, blocks, bounds }
     }
 
     /// Splits blocks until for each class the states of a block lead to states of one block:
@@ -62,9 +63,10 @@ impl Partition {
         effort.after(2 * next.len())?;
         // For each class and target state, the states from which the class leads to it.
         let mut ends = vec![0u32; classes * count + 1];
-        let place = |state: usize, class: usize| class * count + usize::from(next[state * classes + class]);
-        let all = || (0..count).flat_map(|state| (0..classes).map(move |class| (state, class)));
-        all().for_each(|(state, class)| ends[place(state, class)] += 1);
+        let list_index =
+            |state: usize, class: usize| class * count + usize::from(next[state * classes + class]);
+        let transitions = || (0..count).flat_map(|state| (0..classes).map(move |class| (state, class)));
+        transitions().for_each(|(state, class)| ends[list_index(state, class)] += 1);
         let mut sum = 0;
         for end in &mut ends {
             sum += *end;
@@ -72,28 +74,28 @@ impl Partition {
         }
         let mut sources = vec![0u16; next.len()];
         // Filling the lists turns the ends into starts.
-        for (state, class) in all() {
-            let start = &mut ends[place(state, class)];
+        for (state, class) in transitions() {
+            let start = &mut ends[list_index(state, class)];
             *start -= 1;
             sources[*start as usize] = state as u16;
         }
-        let mut waiting: Vec<usize> = (0..self.bounds.len()).collect();
+        let mut worklist: Vec<usize> = (0..self.bounds.len()).collect();
         let mut touched = Vec::new();
-        while let Some(block) = waiting.pop() {
+        while let Some(block) = worklist.pop() {
             let Bounds { start, end, .. } = self.bounds[block];
             let targets = self.states[start..end].to_vec();
             for class in 0..classes {
                 let mut steps = 0;
                 for &target in &targets {
-                    let place = class * count + usize::from(target);
-                    let sources = &sources[ends[place] as usize..ends[place + 1] as usize];
+                    let list_index = class * count + usize::from(target);
+                    let sources = &sources[ends[list_index] as usize..ends[list_index + 1] as usize];
                     steps += 1 + sources.len();
                     sources.iter().for_each(|&source| self.mark(source, &mut touched));
                 }
                 effort.after(steps)?;
-                // If a block was waiting, both of its parts must wait; otherwise the smaller is
+                // If a block was in the list, both of its parts must be; otherwise the smaller is
                 // enough.
-                waiting.extend(touched.drain(..).filter_map(|block| self.split(block)));
+                worklist.extend(touched.drain(..).filter_map(|block| self.split(block)));
             }
         }
         Ok(())
@@ -101,7 +103,7 @@ impl Partition {
 
     /// Marks a state of its block.
     fn mark(&mut self, state: u16, touched: &mut Vec<usize>) {
-        let place = self.places[usize::from(state)];
+        let index = self.indices[usize::from(state)];
         let block = self.blocks[usize::from(state)];
         let bounds = &mut self.bounds[block];
         if bounds.marked == 0 {
@@ -109,12 +111,12 @@ impl Partition {
         }
         let first = bounds.start + bounds.marked;
         bounds.marked += 1;
-        self.states.swap(place, first);
-        self.places[usize::from(self.states[place])] = place;
-        self.places[usize::from(state)] = first;
+        self.states.swap(index, first);
+        self.indices[usize::from(self.states[index])] = index;
+        self.indices[usize::from(state)] = first;
     }
 
-    /// Splits the marked states of a block from the others, if there are both; returns the smaller
+    /// Splits the marked states of a block from the others, if it has both; returns the smaller
     /// part, which is a new block.
     fn split(&mut self, block: usize) -> Option<usize> {
         let Bounds { start, end, marked } = self.bounds[block];
@@ -155,27 +157,27 @@ mod tests {
     use super::*;
     use crate::interrupt::Never;
 
-    /// The same by comparing all states repeatedly, until no block is split.
-    fn slowly(keys: &[u8], next: &[u16], classes: usize) -> Vec<u16> {
+    /// A slow implementation: compares all states repeatedly, until no block is split.
+    fn blocks_by_repeated_comparison(keys: &[u8], next: &[u16], classes: usize) -> Vec<u16> {
         let mut numbers = vec![0u16; keys.len()];
         let mut count = 0;
         loop {
-            let mut known = HashMap::new();
+            let mut block_numbers = HashMap::new();
             let refined = (0..keys.len()).map(|state| {
                 let row = next[state * classes..][..classes].iter().map(|&next| numbers[usize::from(next)]);
-                let new = known.len() as u16;
-                *known.entry((numbers[state], keys[state], row.collect::<Vec<_>>())).or_insert(new)
+                let new = block_numbers.len() as u16;
+                *block_numbers.entry((numbers[state], keys[state], row.collect::<Vec<_>>())).or_insert(new)
             });
             numbers = refined.collect();
-            if known.len() == count {
+            if block_numbers.len() == count {
                 return numbers;
             }
-            count = known.len();
+            count = block_numbers.len();
         }
     }
 
     #[test]
-    fn blocks_are_those_of_asking_again_and_again() {
+    fn blocks_equal_those_of_repeated_comparison() {
         let mut random = 1u64;
         let mut below = |maximum: usize| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -189,7 +191,11 @@ mod tests {
             let next: Vec<u16> = (0..states * classes).map(|_| below(targets) as u16).collect();
             let mut partition = Partition::new(keys.iter());
             partition.refine(&next, classes, &mut Effort::new(&Never)).unwrap();
-            assert_eq!(partition.numbers(), slowly(&keys, &next, classes), "{keys:?} {next:?}");
+            assert_eq!(
+                partition.numbers(),
+                blocks_by_repeated_comparison(&keys, &next, classes),
+                "{keys:?} {next:?}"
+            );
         }
     }
 }

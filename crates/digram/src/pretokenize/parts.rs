@@ -13,7 +13,7 @@ use crate::utf8::complete;
 
 /// The maximum number of characters for which a match with another start is followed. In words,
 /// numbers and white space it reaches the same state after one to three.
-const FOLLOWED: usize = 8;
+const MAX_FOLLOWED: usize = 8;
 
 impl Pretokenizer {
     /// For each position of `text[from..]`, where a pretoken starts at `from`: whether
@@ -28,9 +28,9 @@ impl Pretokenizer {
         // The matches of rules are not analysed here.
         let mut whole = vec![!self.has_rules(); text.len() - from + 1];
         whole[0] = false;
-        for (number, stage) in self.stages.iter().enumerate().filter(|_| !self.has_rules()) {
+        for (index, stage) in self.stages.iter().enumerate().filter(|_| !self.has_rules()) {
             let Some(pattern) = stage.pattern() else { continue };
-            let state = match number {
+            let state = match index {
                 0 => pattern.automaton.start_state(text, from),
                 // Later stages do not see the text before the piece that they split.
                 _ => pattern.automaton.start_state(&text[from..], 0),
@@ -48,13 +48,17 @@ impl Pretokenizer {
 
     /// Whether a pretoken is a term or unit of rules, which is a token and never split.
     pub(crate) fn protects(&self, pretoken: &[u8]) -> bool {
-        matches!(self.stages.first(), Some(Compiled::Rules(rules)) if rules.are_of(pretoken))
+        matches!(self.stages.first(), Some(Compiled::Rules(rules)) if rules.contains(pretoken))
     }
 
     /// Whether a split depends on the text before a position.
     pub(crate) fn looks_behind(&self) -> bool {
         self.has_rules()
-            || self.stages.iter().filter_map(Compiled::pattern).any(|found| found.automaton.looks_behind())
+            || self
+                .stages
+                .iter()
+                .filter_map(Compiled::pattern)
+                .any(|pattern| pattern.automaton.looks_behind())
     }
 
     /// Whether a text from the start of any pretoken on has the same pretokens as before.
@@ -74,11 +78,12 @@ impl Pretokenizer {
         let text = &text[..complete(text).max(from)];
         let Some(pattern) = stage.pattern() else { return Ok(self.is_border(text, end)) };
         // Later splits never join pieces of the first one.
-        let flow = pattern.split(text, from, GoesOn::Maybe, |_, ends| match watch_if(ends, interrupt) {
-            Err(error) => ControlFlow::Break(Err(error)),
-            Ok(()) if ends.contains(&(end - from)) => ControlFlow::Break(Ok(true)),
-            Ok(()) => ControlFlow::Continue(()),
-        });
+        let flow =
+            pattern.split(text, from, GoesOn::Maybe, |_, ends| match check_if_empty(ends, interrupt) {
+                Err(error) => ControlFlow::Break(Err(error)),
+                Ok(()) if ends.contains(&(end - from)) => ControlFlow::Break(Ok(true)),
+                Ok(()) => ControlFlow::Continue(()),
+            });
         flow.break_value().unwrap_or(Ok(false))
     }
 
@@ -96,22 +101,22 @@ impl Pretokenizer {
             let mut start = 0;
             for &end in &pieces {
                 let piece = &text[start..end];
-                let before = run.ends.len();
+                let first_end = run.ends.len();
                 run.split(piece, start, interrupt)?;
                 // Groups of digits counted from the right do not depend on the text to their left.
                 if let Compiled::ThreesFromRight(_) = stage {
-                    let mut at = start;
+                    let mut group_end = start;
                     let flow = super::split_by(std::slice::from_ref(stage), piece, &mut |group| {
                         if group.is_empty() {
                             return interrupt.check().map_or_else(ControlFlow::Break, ControlFlow::Continue);
                         }
-                        at += group.len();
-                        groups.push(at);
+                        group_end += group.len();
+                        groups.push(group_end);
                         ControlFlow::Continue(())
                     });
                     flow.break_value().map_or(Ok(()), Err)?;
                 } else {
-                    groups.extend_from_slice(&run.ends[before..]);
+                    groups.extend_from_slice(&run.ends[first_end..]);
                 }
                 start = end;
             }
@@ -123,7 +128,7 @@ impl Pretokenizer {
 }
 
 /// Checks the interrupt when a long search calls back without new ends.
-fn watch_if(ends: &[usize], interrupt: &dyn Interrupt) -> Result<()> {
+fn check_if_empty(ends: &[usize], interrupt: &dyn Interrupt) -> Result<()> {
     if ends.is_empty() { interrupt.check() } else { Ok(()) }
 }
 
@@ -138,17 +143,17 @@ fn keep_whole_prefixes(
     interrupt: &dyn Interrupt,
 ) -> Result<()> {
     let mut gap = !automaton.looks_behind();
-    let (mut at, mut characters, mut pacer) = (0, 0, Pacer::new(interrupt));
-    while at < text.len() {
-        let (class, width) = automaton.alphabet().first(&text[at..]);
+    let (mut position, mut characters, mut pacer) = (0, 0, Pacer::new(interrupt));
+    while position < text.len() {
+        let (class, width) = automaton.alphabet().first(&text[position..]);
         gap &= automaton.step(automaton.start(), class as usize).0 == DEAD;
         state = automaton.step(state, class as usize).0;
-        whole[at + 1..at + width].fill(false);
-        at += width;
+        whole[position + 1..position + width].fill(false);
+        position += width;
         characters += 1;
         pacer.after(1)?;
         let matches = automaton.matches_at_end(state) && (!grouped || characters <= 3);
-        whole[at] &= gap || matches;
+        whole[position] &= gap || matches;
     }
     Ok(())
 }
@@ -160,7 +165,7 @@ pub(crate) struct Suffixes<'p> {
     are_known: bool,
 }
 
-/// One split of a text: the state after each character of a match, and where the pieces end.
+/// The split of a text by one stage: the state after each character of a match, and the ends of the pieces.
 struct StageRun<'p> {
     automaton: &'p Automaton,
     /// [`DEAD`] in gaps between matches.
@@ -169,38 +174,38 @@ struct StageRun<'p> {
 }
 
 impl Suffixes<'_> {
-    /// Whether the pretokens of `text[at..]` are known to be those of `text` that end after `at`,
-    /// the first of them without the part before `at`.
-    pub(crate) fn is_regular(&self, text: &[u8], at: usize) -> bool {
-        self.are_known && self.stages.iter().all(|stage| stage.is_regular(text, at))
+    /// Whether the pretokens of `text[at..]` are known to be those of `text` that end after `position`,
+    /// the first of them without the part before `position`.
+    pub(crate) fn is_regular(&self, text: &[u8], position: usize) -> bool {
+        self.are_known && self.stages.iter().all(|stage| stage.is_regular(text, position))
     }
 }
 
 impl StageRun<'_> {
     fn split(&mut self, piece: &[u8], offset: usize, interrupt: &dyn Interrupt) -> Result<()> {
-        let before = self.ends.len();
-        let (mut last, mut pacer) = (0, Pacer::new(interrupt));
+        let first_end = self.ends.len();
+        let (mut last_end, mut pacer) = (0, Pacer::new(interrupt));
         let flow =
             self.automaton.split_from(piece, 0, piece.len(), GoesOn::No, &mut Notes::default(), |end| {
-                let found = if end > last {
+                let result = if end > last_end {
                     self.ends.push(offset + end);
-                    pacer.after(end - std::mem::replace(&mut last, end))
+                    pacer.after(end - std::mem::replace(&mut last_end, end))
                 } else {
                     interrupt.check()
                 };
-                found.map_or_else(ControlFlow::Break, ControlFlow::Continue)
+                result.map_or_else(ControlFlow::Break, ControlFlow::Continue)
             });
         flow.break_value().map_or(Ok(()), Err)?;
         let (mut start, mut pacer) = (0, Pacer::new(interrupt));
-        for index in before..self.ends.len() {
+        for index in first_end..self.ends.len() {
             let end = self.ends[index] - offset;
             let mut state = self.automaton.start();
-            let mut at = start;
-            while at < end && state != DEAD {
-                let (class, width) = self.automaton.alphabet().first(&piece[at..]);
+            let mut position = start;
+            while position < end && state != DEAD {
+                let (class, width) = self.automaton.alphabet().first(&piece[position..]);
                 state = self.automaton.step(state, class as usize).0;
-                at += width;
-                self.after[offset + at] = state;
+                position += width;
+                self.after[offset + position] = state;
                 pacer.after(width)?;
             }
             if state == DEAD {
@@ -212,25 +217,25 @@ impl StageRun<'_> {
         Ok(())
     }
 
-    fn is_regular(&self, text: &[u8], at: usize) -> bool {
-        let piece = self.ends.partition_point(|&end| end <= at);
+    fn is_regular(&self, text: &[u8], position: usize) -> bool {
+        let piece = self.ends.partition_point(|&end| end <= position);
         let start = piece.checked_sub(1).map_or(0, |before| self.ends[before]);
         let end = self.ends.get(piece).copied().unwrap_or(text.len());
-        if at == start || self.after[end] == DEAD {
+        if position == start || self.after[end] == DEAD {
             return true;
         }
-        let (mut state, mut here) = (self.automaton.start(), at);
-        for _ in 0..FOLLOWED {
-            if here >= end {
+        let (mut state, mut next) = (self.automaton.start(), position);
+        for _ in 0..MAX_FOLLOWED {
+            if next >= end {
                 return false;
             }
-            let (class, width) = self.automaton.alphabet().first(&text[here..]);
+            let (class, width) = self.automaton.alphabet().first(&text[next..]);
             state = self.automaton.step(state, class as usize).0;
-            here += width;
-            if state == DEAD || here > end {
+            next += width;
+            if state == DEAD || next > end {
                 return false;
             }
-            if state == self.after[here] {
+            if state == self.after[next] {
                 return true;
             }
         }

@@ -41,7 +41,7 @@ pub(super) enum Condition {
     LineEnd {
         newline: usize,
     },
-    /// Where a word begins or ends (or not).
+    /// At a word boundary (or not).
     WordBorder {
         word: usize,
         negate: bool,
@@ -53,7 +53,7 @@ pub(super) enum Condition {
 pub(super) struct Program {
     pub(super) insts: Vec<Inst>,
     pub(super) start: u16,
-    /// The sets that the instructions name by number.
+    /// The sets that the instructions refer to by index.
     pub(super) sets: Vec<Set>,
 }
 
@@ -64,7 +64,7 @@ const MAX_INSTRUCTIONS: usize = 20_000;
 const MAX_BYTES: usize = 1 << 16;
 
 /// The maximum number of characters of a look-ahead that an error shows.
-const SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 type Result<T> = std::result::Result<T, Stopped>;
 
@@ -75,7 +75,7 @@ pub(super) fn compile(pattern: &str, effort: &mut Effort) -> Result<Program> {
             format!("it has {} bytes, more than {MAX_BYTES}. Split with several patterns.", pattern.len());
         return Err(reason.into());
     }
-    let (source, conditions) = lift_lookahead(pattern, effort)?;
+    let (source, conditions) = extract_lookahead(pattern, effort)?;
     let mut sets = Sets::default();
     let node = syntax::read(&source, &mut sets, effort)?;
     program(&node, &sets, conditions, effort)
@@ -85,27 +85,27 @@ pub(super) fn compile(pattern: &str, effort: &mut Effort) -> Result<Program> {
 fn program(
     node: &Node,
     sets: &Sets,
-    conditions: HashMap<char, Lifted>,
+    conditions: HashMap<char, LookAhead>,
     effort: &mut Effort,
 ) -> Result<Program> {
     let mut compiler = Compiler {
         insts: vec![Inst::Match],
         sets: Vec::new(),
-        known: HashMap::new(),
+        set_indices: HashMap::new(),
         pattern_sets: sets,
         conditions,
         effort,
     };
     let start = compiler.node(node, 0)?;
     let Compiler { insts, sets, conditions, .. } = compiler;
-    if conditions.values().any(|lifted| !lifted.used) {
+    if conditions.values().any(|look_ahead| !look_ahead.used) {
         return Err("look-ahead is not supported inside a set of characters.".into());
     }
     Ok(Program { insts, start, sets })
 }
 
-/// A look-ahead that was taken out of a pattern before parsing.
-struct Lifted {
+/// A look-ahead that was removed from a pattern before parsing.
+struct LookAhead {
     negate: bool,
     set: Set,
     used: bool,
@@ -113,29 +113,29 @@ struct Lifted {
 
 /// Replaces each `(?!X)` and `(?=X)` by a noncharacter that occurs nowhere else in the pattern,
 /// since the parser does not support look-around; also returns the look-ahead of each.
-fn lift_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, HashMap<char, Lifted>)> {
-    let mut free = ('\u{fdd0}'..='\u{fdef}').filter(|&c| !pattern.contains(c));
+fn extract_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, HashMap<char, LookAhead>)> {
+    let mut unused_marks = ('\u{fdd0}'..='\u{fdef}').filter(|&c| !pattern.contains(c));
     let mut source = String::with_capacity(pattern.len());
     let mut conditions = HashMap::new();
     let mut rest = pattern;
     let mut in_set = 0usize;
-    // Whether the previous character ends a repeat.
-    let mut repeats = false;
+    // Whether the previous character ends a repetition.
+    let mut after_repetition = false;
     while let Some(c) = rest.chars().next() {
         if c == '\\' {
             let length = escape_length(rest);
             source.push_str(&rest[..length]);
-            (rest, repeats) = (&rest[length..], false);
+            (rest, after_repetition) = (&rest[length..], false);
             continue;
         }
-        if c == '+' && repeats && in_set == 0 {
+        if c == '+' && after_repetition && in_set == 0 {
             return Err(
                 "a repeat that gives nothing back (as in a++ or a{1,3}+) is not supported, and other \
                         engines read it in other ways. Write it without the second +."
                     .into(),
             );
         }
-        repeats = in_set == 0 && matches!(c, '+' | '*' | '?' | '}');
+        after_repetition = in_set == 0 && matches!(c, '+' | '*' | '?' | '}');
         match c {
             '[' => in_set += 1,
             ']' => in_set = in_set.saturating_sub(1),
@@ -145,9 +145,9 @@ fn lift_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, HashMap
         if in_set == 0 && (negate || rest.starts_with("(?=")) {
             let body = lookahead_body(&rest[3..]).ok_or("a look-ahead is not closed.")?;
             let set = single_character(body, effort)?;
-            let mark = free.next().ok_or("it has too many look-aheads (more than 32).")?;
+            let mark = unused_marks.next().ok_or("it has too many look-aheads (more than 32).")?;
             source.push_str(&format!("(?-i:{mark})"));
-            conditions.insert(mark, Lifted { negate, set, used: false });
+            conditions.insert(mark, LookAhead { negate, set, used: false });
             rest = &rest[3 + body.len() + 1..];
         } else {
             source.push(c);
@@ -160,8 +160,8 @@ fn lift_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, HashMap
 /// The length of the escape that `text` starts with: `\\n`, `\\p{Lu}`, `\\x{a0}`.
 fn escape_length(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
-    let Some((at, c)) = chars.next() else { return text.len() };
-    let end = at + c.len_utf8();
+    let Some((offset, c)) = chars.next() else { return text.len() };
+    let end = offset + c.len_utf8();
     match text[end..].strip_prefix('{').and_then(|name| name.find('}')) {
         Some(close) if matches!(c, 'p' | 'P' | 'x' | 'u' | 'U') => end + close + 2,
         _ => end,
@@ -171,14 +171,14 @@ fn escape_length(text: &str) -> usize {
 /// The text before the parenthesis that closes a group.
 fn lookahead_body(text: &str) -> Option<&str> {
     let (mut depth, mut in_set, mut escaped) = (0usize, false, false);
-    for (at, c) in text.char_indices() {
+    for (offset, c) in text.char_indices() {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
             '[' => in_set = true,
             ']' => in_set = false,
             '(' if !in_set => depth += 1,
-            ')' if !in_set && depth == 0 => return Some(&text[..at]),
+            ')' if !in_set && depth == 0 => return Some(&text[..offset]),
             ')' if !in_set => depth -= 1,
             _ => {}
         }
@@ -189,26 +189,26 @@ fn lookahead_body(text: &str) -> Option<&str> {
 /// The set of characters that a look-ahead may see.
 fn single_character(body: &str, effort: &mut Effort) -> Result<Set> {
     let mut sets = Sets::default();
-    let found = match syntax::read(body, &mut sets, effort) {
-        Ok(Node::Set(set)) => Some(sets.get(set).clone()),
+    let set = match syntax::read(body, &mut sets, effort) {
+        Ok(Node::Set(index)) => Some(sets.get(index).clone()),
         Ok(Node::Literal(text)) if text.len() == 1 => Some(Set::one(text[0])),
         Ok(_) | Err(Stopped::Refused(_)) => None,
         Err(stopped) => return Err(stopped),
     };
-    found.ok_or_else(|| {
-        let start: String = body.chars().take(SHOWN).collect();
-        let rest = if start.len() < body.len() { "…" } else { "" };
-        format!("look-ahead can see one character or set, as in (?!\\S), not {start:?}{rest}.").into()
+    set.ok_or_else(|| {
+        let start: String = body.chars().take(MAX_SHOWN).collect();
+        let ellipsis = if start.len() < body.len() { "…" } else { "" };
+        format!("look-ahead can see one character or set, as in (?!\\S), not {start:?}{ellipsis}.").into()
     })
 }
 
 struct Compiler<'s, 'e, 'w> {
     insts: Vec<Inst>,
     sets: Vec<Set>,
-    known: HashMap<Set, usize>,
+    set_indices: HashMap<Set, usize>,
     /// The sets that the tree refers to by number.
     pattern_sets: &'s Sets,
-    conditions: HashMap<char, Lifted>,
+    conditions: HashMap<char, LookAhead>,
     effort: &'e mut Effort<'w>,
 }
 
@@ -228,13 +228,13 @@ impl Compiler<'_, '_, '_> {
     fn set(&mut self, set: &Set) -> Result<usize> {
         self.effort.after(RANGE_STEPS * set.len())?;
         let next = self.sets.len();
-        if let Some(&number) = self.known.get(set) {
+        if let Some(&number) = self.set_indices.get(set) {
             return Ok(number);
         }
         if next == Alphabet::MAX_SETS {
             return Err(format!("it has more than {} sets of characters.", Alphabet::MAX_SETS).into());
         }
-        self.known.insert(set.clone(), next);
+        self.set_indices.insert(set.clone(), next);
         self.sets.push(set.clone());
         Ok(next)
     }
@@ -265,9 +265,9 @@ impl Compiler<'_, '_, '_> {
     }
 
     fn character(&mut self, c: char, then: u16) -> Result<u16> {
-        if let Some(lifted) = self.conditions.get_mut(&c) {
-            lifted.used = true;
-            let (negate, set) = (lifted.negate, lifted.set.clone());
+        if let Some(look_ahead) = self.conditions.get_mut(&c) {
+            look_ahead.used = true;
+            let (negate, set) = (look_ahead.negate, look_ahead.set.clone());
             let set = self.set(&set)?;
             let condition = if negate { Condition::NotNext(set) } else { Condition::Next(set) };
             return self.push(Inst::If { condition, then });
@@ -276,8 +276,8 @@ impl Compiler<'_, '_, '_> {
         self.push(Inst::Take { set, then })
     }
 
-    fn repeat(&mut self, sub: &Node, min: u32, max: Option<u32>, greedy: bool, then: u16) -> Result<u16> {
-        if max.is_none() && sub.may_be_empty(self.pattern_sets) == Some(true) {
+    fn repeat(&mut self, part: &Node, min: u32, max: Option<u32>, greedy: bool, then: u16) -> Result<u16> {
+        if max.is_none() && part.may_be_empty(self.pattern_sets) == Some(true) {
             return Err("it repeats without end a part that can match nothing.".into());
         }
         let split = |inside: u16, after: u16| {
@@ -288,20 +288,20 @@ impl Compiler<'_, '_, '_> {
             None => {
                 // The loop refers to itself, so its instruction is reserved before its body is
                 // known.
-                let again = self.push(Inst::Split(Vec::new()))?;
-                let body = self.node(sub, again)?;
-                self.insts[usize::from(again)] = split(body, then);
-                then = again;
+                let loop_start = self.push(Inst::Split(Vec::new()))?;
+                let body = self.node(part, loop_start)?;
+                self.insts[usize::from(loop_start)] = split(body, then);
+                then = loop_start;
             }
             Some(max) => {
                 let after = then;
                 for _ in min..max {
-                    let body = self.node(sub, then)?;
+                    let body = self.node(part, then)?;
                     then = self.push(split(body, after))?;
                 }
             }
         }
-        (0..min).try_fold(then, |then, _| self.node(sub, then))
+        (0..min).try_fold(then, |then, _| self.node(part, then))
     }
 
     fn look(&mut self, look: Look) -> Result<Condition> {

@@ -1,4 +1,4 @@
-//! Rules split pieces off a text before any other pretokenizer, and no later split divides them:
+//! Rules split pieces off a text before any other pretokenizer, and later splits keep them whole:
 //! terms, units after a number, matches of patterns, whole numbers. At each position the longest
 //! term is tried, then the longest unit, then a match of each pattern, then a number; the first
 //! match is a piece, and the search continues after it. No match begins or ends inside a word.
@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashSet;
 
-use super::after::{Classes, states_after};
+use super::after::{ClassBits, states_after};
 use super::alphabet::Alphabet;
 use super::automaton::{Automaton, DEAD, Notes};
 use super::borders::Between;
@@ -70,9 +70,19 @@ fn kinds() -> [Set; 2] {
     [category("L").union(&category("M")), category("N")]
 }
 
+/// The start of a possible match.
+#[derive(Clone, Copy)]
+struct Place {
+    position: usize,
+    /// The character there, and its kind.
+    c: char,
+    kind: CharKind,
+    before: CharBefore,
+}
+
 /// The character before a position.
 #[derive(Clone, Copy)]
-struct PlaceBefore {
+struct CharBefore {
     kind: CharKind,
     /// Whether it is a separator after a number.
     separates: bool,
@@ -96,18 +106,18 @@ pub(super) struct RuleFinder {
 
 impl RuleFinder {
     pub(super) fn new(rules: &Rules, effort: &mut Effort) -> Result<RuleFinder> {
-        let automaton = |pattern: &String| {
+        let compile = |pattern: &String| {
             // `between_two` is later called for all pairs of ASCII characters.
             effort.after(ASCII_PAIRS).map_err(|stopped| stopped.at(pattern))?;
-            let found = Automaton::new(pattern, effort)?;
-            if found.looks_behind() {
+            let automaton = Automaton::new(pattern, effort)?;
+            if automaton.looks_behind() {
                 let reason = "a rule cannot look behind, and needs no \\b: no match begins or ends inside \
                               a word. Write it without ^ and \\b.";
                 return Err(Stopped::from(reason).at(pattern));
             }
-            Ok(found)
+            Ok(automaton)
         };
-        let patterns: Vec<Automaton> = rules.patterns.iter().map(automaton).collect::<Result<_>>()?;
+        let patterns: Vec<Automaton> = rules.patterns.iter().map(compile).collect::<Result<_>>()?;
         let mut inside = HashSet::new();
         for text in rules.terms.iter().chain(&rules.units) {
             inside.extend(once(' ').chain(text.chars()).zip(text.chars()));
@@ -135,104 +145,102 @@ impl RuleFinder {
         mut visit: impl FnMut(&'t [u8], Option<RuleMatch>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let mut notes: Vec<Notes> = self.patterns.iter().map(|_| Notes::default()).collect();
-        let (mut last, mut at, mut pause) = (0, 0, PAUSE_INTERVAL);
-        let mut before = PlaceBefore { kind: CharKind::Other, separates: false };
-        while at < text.len() {
+        let (mut last_end, mut position, mut next_pause) = (0, 0, PAUSE_INTERVAL);
+        let mut before = CharBefore { kind: CharKind::Other, separates: false };
+        while position < text.len() {
             // No match begins inside a word, and most of a text is inside words.
             if before.kind == CharKind::Letter {
-                let letters = text[at..].iter().take(PAUSE_INTERVAL).take_while(|b| b.is_ascii_alphabetic());
-                at += letters.count();
-                if at == text.len() {
+                let letters =
+                    text[position..].iter().take(PAUSE_INTERVAL).take_while(|b| b.is_ascii_alphabetic());
+                position += letters.count();
+                if position == text.len() {
                     break;
                 }
             }
-            let (c, width) = decode(&text[at..]);
+            let (c, width) = decode(&text[position..]);
             let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
             let kind = self.kind(c);
             if kind != CharKind::Letter || before.kind != CharKind::Letter {
                 let mut pause = || visit(&text[..0], None);
-                if let Some((end, found)) = self.at(text, at, c, kind, before, &mut notes, &mut pause)? {
-                    if last < at {
-                        visit(&text[last..at], None)?;
+                let place = Place { position, c, kind, before };
+                if let Some((end, rule_match)) = self.match_at(text, place, &mut notes, &mut pause)? {
+                    if last_end < position {
+                        visit(&text[last_end..position], None)?;
                     }
-                    visit(&text[at..end], Some(found))?;
-                    (last, at) = (end, end);
-                    before = self.before(text, at);
+                    visit(&text[position..end], Some(rule_match))?;
+                    (last_end, position) = (end, end);
+                    before = self.before(text, position);
                     continue;
                 }
             }
             let separates = before.kind == CharKind::Number && SEPARATORS.contains(&c);
-            before = PlaceBefore { kind, separates };
-            at += width;
-            if at >= pause {
-                pause = at + PAUSE_INTERVAL;
+            before = CharBefore { kind, separates };
+            position += width;
+            if position >= next_pause {
+                next_pause = position + PAUSE_INTERVAL;
                 visit(&text[..0], None)?;
             }
         }
-        if last < at { visit(&text[last..at], None) } else { ControlFlow::Continue(()) }
+        if last_end < position { visit(&text[last_end..position], None) } else { ControlFlow::Continue(()) }
     }
 
     /// Whether a piece is a unit, or a term with or without a space before it.
-    pub(super) fn are_of(&self, piece: &[u8]) -> bool {
+    pub(super) fn contains(&self, piece: &[u8]) -> bool {
         let start = usize::from(piece.starts_with(b" "));
-        let is_all = |trie: &Trie, start| trie.longest(piece, start, |_| true) == Some(piece.len());
-        is_all(&self.terms, start) || is_all(&self.units, 0)
+        let is_member = |trie: &Trie, start| trie.longest(piece, start, |_| true) == Some(piece.len());
+        is_member(&self.terms, start) || is_member(&self.units, 0)
     }
 
-    /// The end and kind of the match that begins at a position. `c` is the character there.
-    #[expect(clippy::too_many_arguments, reason = "what is known of the place")]
-    fn at<B>(
+    /// The end and kind of the match that begins at a place.
+    fn match_at<B>(
         &self,
         text: &[u8],
-        at: usize,
-        c: char,
-        kind: CharKind,
-        before: PlaceBefore,
+        Place { position, c, kind, before }: Place,
         notes: &mut [Notes],
         pause: &mut dyn FnMut() -> ControlFlow<B>,
     ) -> ControlFlow<B, Option<(usize, RuleMatch)>> {
-        let found = |end: Option<usize>, found| ControlFlow::Continue(end.map(|end| (end, found)));
+        let result = |end: Option<usize>, rule_match| ControlFlow::Continue(end.map(|end| (end, rule_match)));
         let may_end = |end: usize| self.may_end(text, end) || self.ends_before_unit(text, end);
         let may_begin = self.may_meet(kind, before.kind);
         let start = match c {
-            // After a number a space is a piece of its own, as it is before a unit.
-            ' ' if before.kind != CharKind::Number || self.units.is_empty() => Some(at + 1),
+            // After a number a space is a piece of its own, as before a unit.
+            ' ' if before.kind != CharKind::Number || self.units.is_empty() => Some(position + 1),
             ' ' => None,
-            _ => may_begin.then_some(at),
+            _ => may_begin.then_some(position),
         };
         if let Some(end) = start.and_then(|start| self.terms.longest(text, start, may_end)) {
-            return found(Some(end), RuleMatch::Term);
+            return result(Some(end), RuleMatch::Term);
         }
         if before.kind == CharKind::Number && kind != CharKind::Number || before.separates {
-            let end = self.unit_end(text, at);
+            let end = self.unit_end(text, position);
             if end.is_some() {
-                return found(end, RuleMatch::Unit);
+                return result(end, RuleMatch::Unit);
             }
         }
-        for (number, pattern) in self.patterns.iter().enumerate().filter(|_| may_begin) {
-            let end = pattern.longest(text, at, &mut notes[number], pause)?;
-            if end > at && may_end(end) {
-                return found(Some(end), RuleMatch::Pattern(number));
+        for (index, pattern) in self.patterns.iter().enumerate().filter(|_| may_begin) {
+            let end = pattern.longest(text, position, &mut notes[index], pause)?;
+            if end > position && may_end(end) {
+                return result(Some(end), RuleMatch::Pattern(index));
             }
         }
         let is_number = self.whole_numbers && kind == CharKind::Number;
-        found(is_number.then(|| self.number_end(text, at)), RuleMatch::Number)
+        result(is_number.then(|| self.number_end(text, position)), RuleMatch::Number)
     }
 
     /// The end of the number that begins at a position: digits, and more of them after each point
     /// or comma.
-    fn number_end(&self, text: &[u8], mut at: usize) -> usize {
-        let (mut end, mut points) = (at, 0);
-        while at < text.len() {
-            let (kind, width) = self.first(&text[at..]);
-            match (kind, text[at]) {
+    fn number_end(&self, text: &[u8], mut position: usize) -> usize {
+        let (mut end, mut points) = (position, 0);
+        while position < text.len() {
+            let (kind, width) = self.first(&text[position..]);
+            match (kind, text[position]) {
                 (CharKind::Number, _) => points = 0,
                 (_, b'.' | b',') if points == 0 => points = 1,
                 _ => break,
             }
-            at += width;
+            position += width;
             if points == 0 {
-                end = at;
+                end = position;
             }
         }
         end
@@ -262,11 +270,11 @@ impl RuleFinder {
         self.units.longest(text, start, |end| self.may_end(text, end))
     }
 
-    fn before(&self, text: &[u8], at: usize) -> PlaceBefore {
-        let c = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
-        let rest = at - self.last(&text[..at]).1;
-        let after_number = rest > 0 && self.last(&text[..rest]).0 == CharKind::Number;
-        PlaceBefore { kind: self.kind(c), separates: after_number && SEPARATORS.contains(&c) }
+    fn before(&self, text: &[u8], position: usize) -> CharBefore {
+        let c = bstr::decode_last_utf8(&text[..position]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
+        let previous = position - self.last(&text[..position]).1;
+        let after_number = previous > 0 && self.last(&text[..previous]).0 == CharKind::Number;
+        CharBefore { kind: self.kind(c), separates: after_number && SEPARATORS.contains(&c) }
     }
 
     #[inline]
@@ -297,52 +305,53 @@ impl RuleFinder {
     /// match crosses the position, and no match begins or ends differently because of the character
     /// on the other side. Then the pieces of the two parts are those of the text, except for the
     /// piece that the position divides.
-    pub(super) fn between(&self, text: &[u8], at: usize) -> Between {
-        self.between_two(text, at, || self.goes_over(text, at))
+    pub(super) fn between(&self, text: &[u8], position: usize) -> Between {
+        self.between_two(text, position, || self.may_cross(text, position))
     }
 
-    /// The same for every text with these two characters there.
-    pub(super) fn between_any(&self, text: &[u8], at: usize) -> Between {
-        self.between_two(text, at, || true)
+    /// Like `between`, for every text with these two characters at the position.
+    pub(super) fn between_any(&self, text: &[u8], position: usize) -> Between {
+        self.between_two(text, position, || true)
     }
 
     /// Whether a term or a unit may cross a position.
-    fn goes_over(&self, text: &[u8], at: usize) -> bool {
-        let known = at + decode(&text[at..]).1;
+    fn may_cross(&self, text: &[u8], position: usize) -> bool {
+        let char_end = position + decode(&text[position..]).1;
         // A space before a term is part of the piece.
-        if text[at - 1] == b' ' && self.terms.leads_through(&text[at..known]) {
+        if text[position - 1] == b' ' && self.terms.has_prefix(&text[position..char_end]) {
             return true;
         }
         let maximum = self.terms.max_bytes().max(self.units.max_bytes());
-        let mut starts = (at.saturating_sub(maximum)..at).filter(|&start| !is_inside(text[start]));
+        let mut starts =
+            (position.saturating_sub(maximum)..position).filter(|&start| !is_inside(text[start]));
         starts.any(|start| {
             let may_begin = || self.may_meet(self.first(&text[start..]).0, self.last(&text[..start]).0);
-            self.units.leads_through(&text[start..known])
-                || self.terms.leads_through(&text[start..known]) && may_begin()
+            self.units.has_prefix(&text[start..char_end])
+                || self.terms.has_prefix(&text[start..char_end]) && may_begin()
         })
     }
 
-    /// Decides from two characters; if they are neighbours inside a term or unit, `goes_over`
+    /// Decides from two characters; if they are neighbours inside a term or unit, `crosses`
     /// decides.
-    fn between_two(&self, text: &[u8], at: usize, goes_over: impl FnOnce() -> bool) -> Between {
-        let before = bstr::decode_last_utf8(&text[..at]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
-        let after = decode(&text[at..]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
+    fn between_two(&self, text: &[u8], position: usize, crosses: impl FnOnce() -> bool) -> Between {
+        let before = bstr::decode_last_utf8(&text[..position]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
+        let after = decode(&text[position..]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
         let (left, right) = (self.kind(before), self.kind(after));
-        let asks_behind =
+        let depends_on_earlier =
             !self.units.is_empty() && (left == CharKind::Number || SEPARATORS.contains(&before));
         let in_number = self.whole_numbers && (left == CharKind::Number || matches!(before, '.' | ','));
-        let in_match = || {
+        let in_pattern = || {
             self.patterns.iter().zip(&self.spans).any(|(pattern, spans)| {
                 let class = |c| usize::from(pattern.alphabet().class(c));
                 spans[class(before) * pattern.alphabet().len() + class(after)]
             })
         };
-        let is_open = left != CharKind::Other && right != CharKind::Other
-            || asks_behind
+        let is_unknown = left != CharKind::Other && right != CharKind::Other
+            || depends_on_earlier
             || in_number
-            || in_match()
-            || self.inside.contains(&(before, after)) && goes_over();
-        if is_open { Between::Unknown } else { Between::Gap }
+            || in_pattern()
+            || self.inside.contains(&(before, after)) && crosses();
+        if is_unknown { Between::Unknown } else { Between::Gap }
     }
 }
 
@@ -351,10 +360,10 @@ impl RuleFinder {
 fn spans(automaton: &Automaton) -> Vec<bool> {
     let classes = automaton.alphabet().len();
     let after = states_after(automaton, None, 1);
-    let goes_on =
-        Classes::of_states(automaton, |state, step| step != (DEAD, automaton.matches_at_end(state)));
+    let depends_on_next =
+        ClassBits::of_states(automaton, |state, step| step != (DEAD, automaton.matches_at_end(state)));
     let next = |states: &Vec<u16>| {
-        let next = states.iter().fold(Classes::NONE, |any, &state| any.or(goes_on[state as usize]));
+        let next = states.iter().fold(ClassBits::NONE, |any, &state| any.or(depends_on_next[state as usize]));
         (0..classes).map(move |class| next.has(class))
     };
     after.iter().flat_map(next).collect()
@@ -367,7 +376,7 @@ mod tests {
     use super::*;
     use crate::interrupt::Never;
 
-    fn made(rules: &Rules) -> RuleFinder {
+    fn finder(rules: &Rules) -> RuleFinder {
         RuleFinder::new(rules, &mut Effort::new(&Never)).unwrap()
     }
 
@@ -381,29 +390,31 @@ mod tests {
         }
     }
 
-    fn found(rules: &Rules, text: &str) -> Vec<(String, Option<RuleMatch>)> {
+    fn split(rules: &Rules, text: &str) -> Vec<(String, Option<RuleMatch>)> {
         let mut pieces = Vec::new();
-        let ControlFlow::Continue(()) = made(rules).split(text.as_bytes(), |piece, found| {
-            pieces.push((String::from_utf8(piece.to_vec()).unwrap(), found));
+        let ControlFlow::Continue(()) = finder(rules).split(text.as_bytes(), |piece, rule_match| {
+            pieces.push((String::from_utf8(piece.to_vec()).unwrap(), rule_match));
             ControlFlow::<Infallible>::Continue(())
         });
         pieces
     }
 
     #[test]
-    fn each_kind_is_found_outside_words() {
+    fn each_kind_of_rule_matches_outside_words() {
         let text = "irons iron ore 5mg 5 mg/dL, mg E11 xE11";
-        let cut: Vec<(String, RuleMatch)> =
-            found(&rules(), text).into_iter().filter_map(|(piece, found)| Some((piece, found?))).collect();
+        let matches: Vec<(String, RuleMatch)> = split(&rules(), text)
+            .into_iter()
+            .filter_map(|(piece, rule_match)| Some((piece, rule_match?)))
+            .collect();
         let expected = [
             (" iron ore", RuleMatch::Term),
             ("mg", RuleMatch::Unit),
             ("mg/dL", RuleMatch::Term),
             ("E11", RuleMatch::Pattern(0)),
         ];
-        assert_eq!(cut, expected.map(|(piece, found)| (piece.to_owned(), found)));
-        let joined: String = found(&rules(), text).into_iter().map(|(piece, _)| piece).collect();
-        assert_eq!(joined, text);
+        assert_eq!(matches, expected.map(|(piece, rule_match)| (piece.to_owned(), rule_match)));
+        let concatenated: String = split(&rules(), text).into_iter().map(|(piece, _)| piece).collect();
+        assert_eq!(concatenated, text);
     }
 
     #[test]
@@ -415,11 +426,11 @@ mod tests {
 
     #[test]
     fn pieces_of_rules() {
-        let finder = made(&rules());
+        let finder = finder(&rules());
         for (piece, expected) in
             [("iron", true), (" iron", true), ("mg", true), (" mg", false), ("irons", false)]
         {
-            assert_eq!(finder.are_of(piece.as_bytes()), expected, "{piece}");
+            assert_eq!(finder.contains(piece.as_bytes()), expected, "{piece}");
         }
     }
 }

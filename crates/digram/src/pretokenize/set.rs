@@ -1,8 +1,8 @@
-//! Sets of characters, and what becomes of them in a pattern.
+//! Sets of characters, and operations on them.
 
 use std::rc::Rc;
 
-/// A set of characters: ranges, both ends included, in order and apart. Cheap to clone.
+/// A set of characters: inclusive ranges in order, with gaps between them. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Set(Rc<[(char, char)]>);
 
@@ -14,23 +14,23 @@ impl Set {
     /// The characters of ranges in any order, which may overlap.
     pub(super) fn new(mut ranges: Vec<(char, char)>) -> Set {
         ranges.sort();
-        let mut apart: Vec<(char, char)> = Vec::with_capacity(ranges.len());
+        let mut disjoint: Vec<(char, char)> = Vec::with_capacity(ranges.len());
         for (first, last) in ranges {
-            match apart.last_mut() {
-                Some(before) if next(before.1).is_none_or(|next| first <= next) => {
-                    before.1 = before.1.max(last);
+            match disjoint.last_mut() {
+                Some(previous) if next_char(previous.1).is_none_or(|next| first <= next) => {
+                    previous.1 = previous.1.max(last);
                 }
-                _ => apart.push((first, last)),
+                _ => disjoint.push((first, last)),
             }
         }
-        Set(apart.into())
+        Set(disjoint.into())
     }
 
     pub(super) fn ranges(&self) -> &[(char, char)] {
         &self.0
     }
 
-    /// How many ranges it has: the work that it takes to do something with it.
+    /// The number of ranges, which determines the cost of operations.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -39,7 +39,7 @@ impl Set {
         self.0.is_empty()
     }
 
-    /// Its one character, where it has one.
+    /// The character of a set of exactly one.
     pub(super) fn single(&self) -> Option<char> {
         match *self.0 {
             [(first, last)] if first == last => Some(first),
@@ -47,7 +47,7 @@ impl Set {
         }
     }
 
-    /// Whether it holds a character.
+    /// Whether it contains a character.
     pub(super) fn holds(&self, c: char) -> bool {
         let range = self.0.partition_point(|&(_, last)| last < c);
         self.0.get(range).is_some_and(|&(first, _)| first <= c)
@@ -55,50 +55,50 @@ impl Set {
 
     /// All characters that are not in it.
     pub(super) fn negated(&self) -> Set {
-        let mut others = Vec::with_capacity(self.len() + 1);
+        let mut complement = Vec::with_capacity(self.len() + 1);
         let mut from = Some('\0');
         for &(first, last) in self.ranges() {
             if let Some(from) = from.filter(|&from| from < first) {
-                others.push((from, before(first)));
+                complement.push((from, previous_char(first)));
             }
-            from = next(last);
+            from = next_char(last);
         }
-        others.extend(from.map(|from| (from, char::MAX)));
-        Set(others.into())
+        complement.extend(from.map(|from| (from, char::MAX)));
+        Set(complement.into())
     }
 
     pub(super) fn union(&self, other: &Set) -> Set {
         Set::new([self.ranges(), other.ranges()].concat())
     }
 
-    /// What is in both.
+    /// The characters in both sets.
     pub(super) fn intersection(&self, other: &Set) -> Set {
-        let (mut mine, mut theirs) = (self.ranges(), other.ranges());
-        let mut both = Vec::new();
-        while let ([one, rest @ ..], [other, others @ ..]) = (mine, theirs) {
-            let (first, last) = (one.0.max(other.0), one.1.min(other.1));
+        let (mut ranges_a, mut ranges_b) = (self.ranges(), other.ranges());
+        let mut common = Vec::new();
+        while let ([a, rest_a @ ..], [b, rest_b @ ..]) = (ranges_a, ranges_b) {
+            let (first, last) = (a.0.max(b.0), a.1.min(b.1));
             if first <= last {
-                both.push((first, last));
+                common.push((first, last));
             }
-            if one.1 < other.1 { mine = rest } else { theirs = others }
+            if a.1 < b.1 { ranges_a = rest_a } else { ranges_b = rest_b }
         }
-        Set(both.into())
+        Set(common.into())
     }
 
-    /// What is in this one alone.
+    /// The characters of this set that are not in `other`.
     pub(super) fn difference(&self, other: &Set) -> Set {
         self.intersection(&other.negated())
     }
 }
 
 /// The character after another one.
-fn next(c: char) -> Option<char> {
+fn next_char(c: char) -> Option<char> {
     let mut after = c..=char::MAX;
     after.nth(1)
 }
 
 /// The character before one that is not the first.
-fn before(c: char) -> char {
+fn previous_char(c: char) -> char {
     ('\0'..c).next_back().expect("not the first")
 }
 
@@ -106,44 +106,45 @@ fn before(c: char) -> char {
 mod tests {
     use super::*;
 
-    /// A few characters, the borders of the characters and of the surrogates among them.
+    /// A few characters, including the limits of Unicode and of the surrogates.
     const CHARACTERS: [char; 9] =
         ['\0', '\u{1}', 'a', 'b', 'c', '\u{d7fe}', '\u{d7ff}', '\u{e000}', char::MAX];
 
     #[test]
-    fn what_becomes_of_sets_is_what_becomes_of_each_character() {
+    fn set_operations_agree_with_membership() {
         let mut random = 1u64;
         let mut below = |maximum: usize| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) as usize % maximum
         };
-        let mut any = || -> Set {
+        let mut random_set = || -> Set {
             let mut range = || {
-                let (one, other) = (below(CHARACTERS.len()), below(CHARACTERS.len()));
-                (CHARACTERS[one.min(other)], CHARACTERS[one.max(other)])
+                let (a, b) = (below(CHARACTERS.len()), below(CHARACTERS.len()));
+                (CHARACTERS[a.min(b)], CHARACTERS[a.max(b)])
             };
             let ranges = [range(), range(), range()];
             Set::new(ranges[..below(4)].to_vec())
         };
         for _ in 0..20_000 {
-            let (one, other) = (any(), any());
+            let (a, b) = (random_set(), random_set());
             let results = [
-                (one.negated(), [false, false, true, true]),
-                (one.union(&other), [true, true, true, false]),
-                (one.intersection(&other), [true, false, false, false]),
-                (one.difference(&other), [false, true, false, false]),
+                (a.negated(), [false, false, true, true]),
+                (a.union(&b), [true, true, true, false]),
+                (a.intersection(&b), [true, false, false, false]),
+                (a.difference(&b), [false, true, false, false]),
             ];
             for (set, expected) in results {
-                let apart = set.0.windows(2).all(|pair| next(pair[0].1).is_some_and(|next| next < pair[1].0));
+                let apart =
+                    set.0.windows(2).all(|pair| next_char(pair[0].1).is_some_and(|next| next < pair[1].0));
                 assert!(apart && set.0.iter().all(|range| range.0 <= range.1), "{set:?}");
                 for c in CHARACTERS.into_iter().chain(['d', '\u{e001}']) {
-                    let case = match (one.holds(c), other.holds(c)) {
+                    let case = match (a.holds(c), b.holds(c)) {
                         (true, true) => 0,
                         (true, false) => 1,
                         (false, true) => 2,
                         (false, false) => 3,
                     };
-                    assert_eq!(set.holds(c), expected[case], "{one:?} {other:?} {set:?} {c:?}");
+                    assert_eq!(set.holds(c), expected[case], "{a:?} {b:?} {set:?} {c:?}");
                 }
             }
         }

@@ -11,8 +11,8 @@ use super::unicode::{self, Case, Unknown};
 
 type Result<T> = std::result::Result<T, Stopped>;
 
-/// How deep groups, sets and repeats may be nested.
-const MOST_DEPTH: u32 = 100;
+/// The maximum nesting depth of groups, sets and repetitions.
+const MAX_DEPTH: u32 = 100;
 
 /// The steps of the parser for a byte, each of which may become part of the tree.
 const BYTE_STEPS: usize = 16;
@@ -21,18 +21,20 @@ const BYTE_STEPS: usize = 16;
 pub(super) fn read(pattern: &str, sets: &mut Sets, effort: &mut Effort) -> Result<Node> {
     effort.after(BYTE_STEPS * pattern.len())?;
     let ast = ast::parse::ParserBuilder::new()
-        .nest_limit(MOST_DEPTH)
+        .nest_limit(MAX_DEPTH)
         .build()
         .parse(pattern)
-        .map_err(|error| refused(error.span(), error.kind()))?;
+        .map_err(|error| unsupported(error.span(), error.kind()))?;
     PatternParser { flags: Flags::default(), case: None, sets, effort }.node(&ast)
 }
 
 /// The error for an unsupported construct, with the parser's message and the position.
-fn refused(span: &Span, what: &dyn std::fmt::Display) -> Stopped {
-    let at = span.start.offset;
-    format!("{what} (at byte {at}). Write it without, or split with several patterns one after the other.")
-        .into()
+fn unsupported(span: &Span, reason: &dyn std::fmt::Display) -> Stopped {
+    let offset = span.start.offset;
+    format!(
+        "{reason} (at byte {offset}). Write it without, or split with several patterns one after the other."
+    )
+    .into()
 }
 
 const NOT_UTF8: &str = "pattern can match invalid UTF-8";
@@ -152,7 +154,7 @@ impl PatternParser<'_, '_> {
     /// The character of a literal. In byte mode, a literal for a byte outside ASCII is an error.
     fn character(&self, literal: &ast::Literal) -> Result<char> {
         match literal.byte() {
-            Some(128..) if !self.flags.unicode => Err(refused(&literal.span, &NOT_UTF8)),
+            Some(128..) if !self.flags.unicode => Err(unsupported(&literal.span, &NOT_UTF8)),
             _ => Ok(literal.c),
         }
     }
@@ -168,14 +170,14 @@ impl PatternParser<'_, '_> {
 
     fn dot(&mut self, span: &Span) -> Result<Node> {
         if !self.flags.unicode {
-            return Err(refused(span, &NOT_UTF8));
+            return Err(unsupported(span, &NOT_UTF8));
         }
-        let left_out: &[char] = match (self.flags.dot_takes_newline, self.flags.crlf) {
+        let excluded: &[char] = match (self.flags.dot_takes_newline, self.flags.crlf) {
             (true, _) => &[],
             (false, true) => &['\n', '\r'],
             (false, false) => &['\n'],
         };
-        self.set(Set::new(left_out.iter().map(|&c| (c, c)).collect()).negated())
+        self.set(Set::new(excluded.iter().map(|&c| (c, c)).collect()).negated())
     }
 
     fn look(&self, kind: &ast::AssertionKind) -> Look {
@@ -224,7 +226,7 @@ impl PatternParser<'_, '_> {
             return Ok(set);
         }
         if !self.flags.unicode {
-            return Err(refused(span, &NOT_UTF8));
+            return Err(unsupported(span, &NOT_UTF8));
         }
         self.effort.after(RANGE_STEPS * set.len())?;
         Ok(set.negated())
@@ -233,19 +235,19 @@ impl PatternParser<'_, '_> {
     /// `\p{…}`
     fn property(&mut self, class: &ast::ClassUnicode) -> Result<Set> {
         if !self.flags.unicode {
-            return Err(refused(&class.span, &NOT_UNICODE));
+            return Err(unsupported(&class.span, &NOT_UNICODE));
         }
-        let found = match &class.kind {
+        let result = match &class.kind {
             ast::ClassUnicodeKind::OneLetter(c) => unicode::alone(c.encode_utf8(&mut [0; 4])),
             ast::ClassUnicodeKind::Named(name) => unicode::alone(name),
             ast::ClassUnicodeKind::NamedValue { name, value, .. } => unicode::by_value(name, value),
         };
-        let set = found.map_err(|unknown| {
-            let what = match unknown {
+        let set = result.map_err(|unknown| {
+            let message = match unknown {
                 Unknown::Property => "Unicode property not found",
                 Unknown::Value => "Unicode property value not found",
             };
-            refused(&class.span, &what)
+            unsupported(&class.span, &message)
         })?;
         self.effort.after(RANGE_STEPS * set.len())?;
         let set = self.folded(set)?;
@@ -284,14 +286,14 @@ impl PatternParser<'_, '_> {
                 Ok(Set::new(ranges))
             }
             ClassSet::BinaryOp(operation) => {
-                let (one, other) = (self.class_set(&operation.lhs)?, self.class_set(&operation.rhs)?);
-                let (one, other) = (self.folded(one)?, self.folded(other)?);
-                self.effort.after(RANGE_STEPS * (one.len() + other.len()))?;
+                let (left, right) = (self.class_set(&operation.lhs)?, self.class_set(&operation.rhs)?);
+                let (left, right) = (self.folded(left)?, self.folded(right)?);
+                self.effort.after(RANGE_STEPS * (left.len() + right.len()))?;
                 Ok(match operation.kind {
-                    ClassSetBinaryOpKind::Intersection => one.intersection(&other),
-                    ClassSetBinaryOpKind::Difference => one.difference(&other),
+                    ClassSetBinaryOpKind::Intersection => left.intersection(&right),
+                    ClassSetBinaryOpKind::Difference => left.difference(&right),
                     ClassSetBinaryOpKind::SymmetricDifference => {
-                        one.difference(&other).union(&other.difference(&one))
+                        left.difference(&right).union(&right.difference(&left))
                     }
                 })
             }
@@ -331,7 +333,7 @@ impl PatternParser<'_, '_> {
     /// A character in a set; in byte mode it must be ASCII.
     fn item_character(&self, literal: &ast::Literal) -> Result<char> {
         let c = self.character(literal)?;
-        if self.flags.unicode || c.is_ascii() { Ok(c) } else { Err(refused(&literal.span, &NOT_UNICODE)) }
+        if self.flags.unicode || c.is_ascii() { Ok(c) } else { Err(unsupported(&literal.span, &NOT_UNICODE)) }
     }
 }
 
@@ -365,8 +367,8 @@ mod tests {
     use super::*;
     use crate::interrupt::Never;
 
-    /// The same tree made from regex-syntax's own translation and tables.
-    fn theirs(hir: &Hir, sets: &mut Sets, effort: &mut Effort) -> Node {
+    /// The same tree, made from regex-syntax's own translation and tables.
+    fn tree_of_hir(hir: &Hir, sets: &mut Sets, effort: &mut Effort) -> Node {
         let mut set = |set: &hir::ClassUnicode| {
             let ranges = set.iter().map(|range| (range.start(), range.end())).collect();
             Node::Set(sets.number(Set::new(ranges), effort).unwrap())
@@ -386,17 +388,19 @@ mod tests {
                 _ => Look::Other,
             }),
             HirKind::Repetition(repetition) => Node::Repeat {
-                part: Box::new(theirs(&repetition.sub, sets, effort)),
+                part: Box::new(tree_of_hir(&repetition.sub, sets, effort)),
                 min: repetition.min,
                 max: repetition.max,
                 greedy: repetition.greedy,
             },
-            HirKind::Capture(group) => Node::Group(group.index, Box::new(theirs(&group.sub, sets, effort))),
+            HirKind::Capture(group) => {
+                Node::Group(group.index, Box::new(tree_of_hir(&group.sub, sets, effort)))
+            }
             HirKind::Concat(parts) => {
-                Node::Concat(parts.iter().map(|part| theirs(part, sets, effort)).collect())
+                Node::Concat(parts.iter().map(|part| tree_of_hir(part, sets, effort)).collect())
             }
             HirKind::Alternation(parts) => {
-                Node::Alternation(parts.iter().map(|part| theirs(part, sets, effort)).collect())
+                Node::Alternation(parts.iter().map(|part| tree_of_hir(part, sets, effort)).collect())
             }
         }
     }
@@ -550,12 +554,12 @@ mod tests {
         #[test]
         fn trees_are_those_of_regex_syntax(pattern in patterns()) {
             let (mut sets, effort) = (Sets::default(), &mut Effort::new(&Never));
-            let ours = read(&pattern, &mut sets, effort);
-            let parsed = regex_syntax::ParserBuilder::new().nest_limit(MOST_DEPTH).build().parse(&pattern);
-            match (ours, parsed) {
-                (Ok(ours), Ok(hir)) => prop_assert_eq!(ours, theirs(&hir, &mut sets, effort), "{}", pattern),
+            let node = read(&pattern, &mut sets, effort);
+            let hir = regex_syntax::ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(&pattern);
+            match (node, hir) {
+                (Ok(node), Ok(hir)) => prop_assert_eq!(node, tree_of_hir(&hir, &mut sets, effort), "{}", pattern),
                 (Err(Stopped::Refused(_)), Err(_)) => {}
-                (ours, parsed) => prop_assert!(false, "{}: {:?} {:?}", pattern, ours, parsed),
+                (node, hir) => prop_assert!(false, "{}: {:?} {:?}", pattern, node, hir),
             }
         }
     }

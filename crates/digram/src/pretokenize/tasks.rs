@@ -1,42 +1,42 @@
-//! Texts in tasks for several threads: a long one is cut, short ones come together.
+//! Dividing texts into tasks for several threads: a long text is split, short ones are combined.
 //!
-//! It is cut where what becomes of it is what becomes of its two parts, as at a border of pretokens,
-//! so that one document keeps all threads busy.
+//! A text is split where the results of its two parts join to that of the text, as at a border of
+//! pretokens, so that one document keeps all threads busy.
 
 use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory;
 
-/// A task holds about this much text: enough to outweigh handing it out.
+/// The approximate size of a task, which is enough to outweigh its overhead.
 pub(crate) const TASK_BYTES: usize = 1 << 16;
 
-/// Less text than this stays on the calling thread: starting others takes longer.
+/// Less text than this is processed on the calling thread, because starting others takes longer.
 pub(crate) const ALONE_BYTES: usize = 1 << 17;
 
-/// Places inside a text of `len` bytes, a task apart or more: what `next` finds at a place or after
-/// it, up to the first that it finds at the end.
+/// Positions inside a text of `len` bytes, a task or more apart. `next` returns the first possible
+/// position from an offset on, or `len`.
 pub(crate) fn split_points(len: usize, mut next: impl FnMut(usize) -> Result<usize>) -> Result<Vec<usize>> {
     let mut split_points = Vec::new();
-    let mut at = TASK_BYTES;
-    while at + TASK_BYTES < len {
-        let split = next(at)?;
-        if split >= len {
+    let mut offset = TASK_BYTES;
+    while offset + TASK_BYTES < len {
+        let split_point = next(offset)?;
+        if split_point >= len {
             break;
         }
-        split_points.push(split);
-        at = split + TASK_BYTES;
+        split_points.push(split_point);
+        offset = split_point + TASK_BYTES;
     }
     Ok(split_points)
 }
 
-/// Some or all of the text of a number.
+/// A part of the text with index `text`, or all of it.
 pub(crate) struct TextPart {
     pub(crate) text: usize,
     pub(crate) range: Range<usize>,
 }
 
-/// The parts of texts, in order, each text cut where `split_points` says.
+/// The parts of texts, in order; each text is split at its `split_points`.
 pub(crate) fn parts<T: AsRef<[u8]>>(
     texts: &[T],
     split_points: impl Fn(&[u8]) -> Result<Vec<usize>>,

@@ -1,24 +1,31 @@
-//! Texts that are looked up from a place on: the longest that stands there.
+//! A trie that finds the longest of many texts at a position.
 
 use std::ops::Range;
 
-/// Any number of texts. A look-up takes a step for each byte that some of them begin with.
+/// A set of texts. A look-up takes one step for each byte of the longest matching prefix.
 pub(super) struct Trie {
-    /// The nodes of first bytes, 0 where no text begins so: most places of a text go no further.
+    /// The node of each first byte, or 0. Most look-ups end here.
     firsts: Box<[u32; 256]>,
     nodes: Vec<TrieNode>,
     max_bytes: usize,
-    /// For each node the byte that leads to it.
+    /// For each node, the byte that leads to it.
     bytes: Vec<u8>,
 }
 
-/// The nodes that follow a node stand side by side, in the order of their bytes.
+/// A node, whose children are consecutive, in the order of their bytes.
 #[derive(Clone, Copy)]
 struct TrieNode {
-    next: u32,
-    count: u16,
+    first_child: u32,
+    children: u16,
     /// Whether a text ends here.
     ends: bool,
+}
+
+impl TrieNode {
+    /// The indices of its children.
+    fn children(self) -> Range<usize> {
+        self.first_child as usize..self.first_child as usize + usize::from(self.children)
+    }
 }
 
 impl Trie {
@@ -27,38 +34,38 @@ impl Trie {
         let mut texts: Vec<&[u8]> = texts.into_iter().map(str::as_bytes).collect();
         texts.sort_unstable();
         texts.dedup();
-        let root = TrieNode { next: 0, count: 0, ends: false };
+        let root = TrieNode { first_child: 0, children: 0, ends: false };
         let mut trie = Trie { firsts: Box::new([0; 256]), nodes: vec![root], bytes: vec![0], max_bytes: 0 };
         trie.max_bytes = texts.iter().map(|text| text.len()).max().unwrap_or(0);
-        // What comes through a node begins alike for so many bytes.
-        let mut waiting: Vec<(usize, Range<usize>, usize)> = vec![(0, 0..texts.len(), 0)];
-        while let Some((node, mut range, depth)) = waiting.pop() {
-            // The shorter of texts that begin alike comes first.
+        // The node, the range of texts with its prefix, and the length of the prefix.
+        let mut stack: Vec<(usize, Range<usize>, usize)> = vec![(0, 0..texts.len(), 0)];
+        while let Some((node, mut range, depth)) = stack.pop() {
+            // The text that equals the prefix is the first.
             if !range.is_empty() && texts[range.start].len() == depth {
                 trie.nodes[node].ends = true;
                 range.start += 1;
             }
-            trie.nodes[node].next = trie.nodes.len() as u32;
+            trie.nodes[node].first_child = trie.nodes.len() as u32;
             for group in texts[range.clone()].chunk_by(|a, b| a[depth] == b[depth]) {
-                waiting.push((trie.nodes.len(), range.start..range.start + group.len(), depth + 1));
+                stack.push((trie.nodes.len(), range.start..range.start + group.len(), depth + 1));
                 range.start += group.len();
-                trie.nodes[node].count += 1;
-                trie.nodes.push(TrieNode { next: 0, count: 0, ends: false });
+                trie.nodes[node].children += 1;
+                trie.nodes.push(TrieNode { first_child: 0, children: 0, ends: false });
                 trie.bytes.push(group[0][depth]);
             }
         }
-        for first in 1..=usize::from(trie.nodes[0].count) {
+        for first in 1..=usize::from(trie.nodes[0].children) {
             trie.firsts[usize::from(trie.bytes[first])] = first as u32;
         }
         trie
     }
 
-    /// Whether there is no text in it.
+    /// Whether it contains no text.
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.len() <= 1
     }
 
-    /// Where the longest of its texts ends that stands in `text` at `start` and may end there.
+    /// The end of the longest of its texts that is at `start` of `text` and whose end `may_end` accepts.
     #[inline]
     pub(super) fn longest(
         &self,
@@ -71,27 +78,26 @@ impl Trie {
     }
 
     /// Whether one of its texts begins with `text`.
-    pub(super) fn leads_through(&self, text: &[u8]) -> bool {
+    pub(super) fn has_prefix(&self, text: &[u8]) -> bool {
         let Some((&first, rest)) = text.split_first() else { return !self.is_empty() };
         let mut node = self.firsts[usize::from(first)] as usize;
         for &byte in rest {
             if node == 0 {
                 return false;
             }
-            let TrieNode { next, count, .. } = self.nodes[node];
-            let next = next as usize..next as usize + usize::from(count);
-            let found = self.bytes[next.clone()].iter().position(|&other| other == byte);
-            node = found.map_or(0, |found| next.start + found);
+            let children = self.nodes[node].children();
+            let child = self.bytes[children.clone()].iter().position(|&other| other == byte);
+            node = child.map_or(0, |child| children.start + child);
         }
         node > 0
     }
 
-    /// How many bytes its longest text has.
+    /// The length of its longest text, in bytes.
     pub(super) fn max_bytes(&self) -> usize {
         self.max_bytes
     }
 
-    /// The same from the node of the first byte on.
+    /// Continues from the node of the first byte.
     fn longest_from(
         &self,
         first: usize,
@@ -101,13 +107,13 @@ impl Trie {
     ) -> Option<usize> {
         let mut node = &self.nodes[first];
         let mut longest = (node.ends && may_end(start + 1)).then_some(start + 1);
-        for (number, &byte) in text.iter().enumerate().skip(start + 1) {
-            let next = node.next as usize..node.next as usize + usize::from(node.count);
-            let found = self.bytes[next.clone()].iter().position(|&other| other == byte);
-            let Some(found) = found else { break };
-            node = &self.nodes[next.start + found];
-            if node.ends && may_end(number + 1) {
-                longest = Some(number + 1);
+        for (offset, &byte) in text.iter().enumerate().skip(start + 1) {
+            let children = node.children();
+            let child = self.bytes[children.clone()].iter().position(|&other| other == byte);
+            let Some(child) = child else { break };
+            node = &self.nodes[children.start + child];
+            if node.ends && may_end(offset + 1) {
+                longest = Some(offset + 1);
             }
         }
         longest
@@ -129,9 +135,9 @@ mod tests {
         assert_eq!(longest("", 0), None);
         assert_eq!(trie.longest(b"abc", 0, |end| end < 3), Some(2));
         for (text, expected) in [("ab", true), ("abcd", true), ("abd", false), ("x", false), ("xa", false)] {
-            assert_eq!(trie.leads_through(text.as_bytes()), expected, "{text}");
+            assert_eq!(trie.has_prefix(text.as_bytes()), expected, "{text}");
         }
-        assert!(trie.leads_through(b"") && !Trie::new([]).leads_through(b""));
+        assert!(trie.has_prefix(b"") && !Trie::new([]).has_prefix(b""));
         assert!(!trie.is_empty() && Trie::new([]).is_empty());
         assert_eq!(Trie::new([]).longest(b"a", 0, |_| true), None);
     }

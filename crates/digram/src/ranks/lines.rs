@@ -1,25 +1,25 @@
-//! Reading `.tiktoken` files as they are published.
+//! A fast reader for `.tiktoken` files in their published form.
 
 use crate::vocabulary::{MAX_VOCAB_SIZE, Vocabulary};
 
-/// What is not a letter of base64.
+/// Marks bytes that are not base64 digits.
 const NONE: u8 = 0xff;
 
-/// The six bits of each letter of base64.
+/// The six bits of each base64 digit.
 const BITS: [u8; 256] = {
     let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut bits = [NONE; 256];
-    let mut at = 0;
-    while at < 64 {
-        bits[letters[at] as usize] = at as u8;
-        at += 1;
+    let mut index = 0;
+    while index < 64 {
+        bits[letters[index] as usize] = index as u8;
+        index += 1;
     }
     bits
 };
 
-/// The tokens of a file each of whose lines is a token in base64, one space and its rank, the ranks
-/// rising; `None` for anything else. Nobody is told what is wrong, so that whoever asks can read
-/// the file slowly: there are other ways to write the same.
+/// The tokens of a file in which each line is a token in base64, one space and its rank, in ascending
+/// order; `None` for any other file. It gives no reason: the caller reads such a file with the
+/// slow reader, which accepts more forms.
 pub(super) fn read(data: &[u8]) -> Option<Vocabulary> {
     let mut bytes = Vec::with_capacity(data.len() / 2);
     let mut ends = Vec::with_capacity(data.len() / 16);
@@ -38,7 +38,7 @@ pub(super) fn read(data: &[u8]) -> Option<Vocabulary> {
     (!ends.is_empty()).then(|| Vocabulary::from_ends(bytes, ends).ok())?
 }
 
-/// Decodes base64 up to the space after it, and gives what follows that.
+/// Decodes base64 up to the next space; returns the data after it.
 fn token<'d>(mut rest: &'d [u8], bytes: &mut Vec<u8>) -> Option<&'d [u8]> {
     loop {
         let (group, after) = match rest {
@@ -49,15 +49,15 @@ fn token<'d>(mut rest: &'d [u8], bytes: &mut Vec<u8>) -> Option<&'d [u8]> {
         let letters = 4 - group.iter().rev().take_while(|&&letter| letter == b'=').count();
         let mut bits = 0;
         for &letter in &group[..letters] {
-            let six = BITS[letter as usize];
-            if six == NONE {
+            let sextet = BITS[letter as usize];
+            if sextet == NONE {
                 return None;
             }
-            bits = bits << 6 | u32::from(six);
+            bits = bits << 6 | u32::from(sextet);
         }
         match letters {
             4 => bytes.extend_from_slice(&bits.to_be_bytes()[1..]),
-            // The bits that are not whole byte are zero, or another text would stand for the same.
+            // The unused bits must be zero, so that each token has one encoding.
             3 if bits & 0b11 == 0 => bytes.extend_from_slice(&(bits >> 2).to_be_bytes()[2..]),
             2 if bits & 0b1111 == 0 => bytes.extend_from_slice(&(bits >> 4).to_be_bytes()[3..]),
             _ => return None,
@@ -69,7 +69,7 @@ fn token<'d>(mut rest: &'d [u8], bytes: &mut Vec<u8>) -> Option<&'d [u8]> {
     }
 }
 
-/// A number of at most seven digits up to the end of the line, and what follows that.
+/// A number of at most seven digits up to the end of the line, and the data after it.
 fn number(mut rest: &[u8]) -> Option<(usize, &[u8])> {
     let (mut number, mut digits) = (0, 0);
     while let [digit @ b'0'..=b'9', after @ ..] = rest {
@@ -93,15 +93,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_as_they_are_published() {
+    fn published_lines_are_read() {
         let vocabulary = read(b"YQ== 0\nYWI= 1\nYWJj 3\nYWJjZA== 4").unwrap();
         let tokens: Vec<_> = (0..5).map(|id| vocabulary.get(id)).collect();
         assert_eq!(tokens, [Some(&b"a"[..]), Some(b"ab"), None, Some(b"abc"), Some(b"abcd")]);
     }
 
     #[test]
-    fn all_others_are_left_to_others() {
-        let odd: [&[u8]; 16] = [
+    fn other_forms_are_not_read() {
+        let cases: [&[u8]; 16] = [
             b"",
             b"\n",
             b"YQ==",
@@ -119,6 +119,6 @@ mod tests {
             b"Y=Q= 0",
             b"YQ== -1",
         ];
-        assert!(odd.iter().all(|data| read(data).is_none()));
+        assert!(cases.iter().all(|data| read(data).is_none()));
     }
 }

@@ -1,5 +1,5 @@
-//! Merges from ranks: the `.tiktoken` form of a vocabulary lists tokens in the order of their
-//! merges, but not what they were merged from.
+//! Merges from ranks: the `.tiktoken` format lists tokens in the order of their
+//! merges, without the parts of each merge.
 
 mod lines;
 
@@ -31,24 +31,24 @@ pub struct Ranks {
 }
 
 /// Tokens between two checks of the interrupt; finding the parts of a token may take a microsecond.
-const TOKENS: usize = 1 << 12;
+const CHECK_INTERVAL: usize = 1 << 12;
 
 /// Prefetch distance, in tokens.
-const AHEAD: usize = 8;
+const PREFETCH_DISTANCE: usize = 8;
 
 impl Ranks {
     /// The tokens of a vocabulary, whose ids are their ranks. Fails if two have the same bytes.
     pub fn new(vocabulary: Vocabulary) -> Result<Ranks> {
         match TokenIndex::of_all(&vocabulary) {
             Ok(index) => Ok(Ranks { vocabulary: vocabulary.into(), index: index.into() }),
-            Err((one, other)) => Err(Error::Vocabulary {
-                reason: format!("the tokens {one} and {other} have the same bytes."),
+            Err((first, second)) => Err(Error::Vocabulary {
+                reason: format!("the tokens {first} and {second} have the same bytes."),
             }),
         }
     }
 
-    /// The tokens of a `.tiktoken` file that is written as the published ones are: on each line
-    /// base64, a space and a rank, the ranks rising. `None` for any other, be it right or wrong.
+    /// The tokens of a `.tiktoken` file in the published form: on each line
+    /// base64, a space and a rank, in ascending order. `None` for any other file, valid or not.
     pub fn read(data: &[u8]) -> Option<Ranks> {
         Ranks::new(lines::read(data)?).ok()
     }
@@ -67,7 +67,7 @@ impl Ranks {
     ///
     /// Fails if a token's parts have higher ranks than the token, which no list of merges can express.
     pub fn merges(&self, interrupt: &dyn Interrupt) -> Result<(Merges, Vec<TokenId>)> {
-        let mut found = MergeFinder {
+        let mut finder = MergeFinder {
             ranks: self,
             merges: Merges::with_capacity(self.vocabulary.token_count()),
             made: MadeBy::new(self.vocabulary.size()),
@@ -75,10 +75,13 @@ impl Ranks {
             longest: 1,
         };
         let (text, ends) = self.vocabulary.ends();
-        let (mut unreachable, mut start, mut pacer) = (Vec::new(), 0, Pacer::every(TOKENS, interrupt));
+        let (mut unreachable, mut start, mut pacer) =
+            (Vec::new(), 0, Pacer::every(CHECK_INTERVAL, interrupt));
         for (id, &end) in (0..).zip(ends) {
             pacer.after(1)?;
-            if let Some([from, to]) = ends.get(id as usize + AHEAD..id as usize + AHEAD + 2) {
+            if let Some([from, to]) =
+                ends.get(id as usize + PREFETCH_DISTANCE..id as usize + PREFETCH_DISTANCE + 2)
+            {
                 let (from, to) = (*from as usize, *to as usize);
                 for middle in from + 1..to.min(from + 4) {
                     self.index.prefetch(text, middle, to);
@@ -88,9 +91,9 @@ impl Ranks {
             if start < from + 2 {
                 continue;
             }
-            match found.quickly(text, from, start, id).or_else(|| self.parts(&text[from..start])) {
+            match finder.parts_from_merges(text, from, start, id).or_else(|| self.parts(&text[from..start])) {
                 Some((left, right)) if left.max(right) < id => {
-                    found.add(Merge { left, right, id }, start - from)
+                    finder.add(Merge { left, right, id }, start - from)
                 }
                 Some((left, right)) => {
                     return Err(Error::Vocabulary {
@@ -102,7 +105,7 @@ impl Ranks {
                 None => unreachable.push(id),
             }
         }
-        Ok((found.merges, unreachable))
+        Ok((finder.merges, unreachable))
     }
 
     /// The two tokens that `token` is joined from when its bytes are merged lowest rank first, or `None` if
@@ -110,11 +113,12 @@ impl Ranks {
     /// tokens.
     fn parts(&self, token: &[u8]) -> Option<(TokenId, TokenId)> {
         let rank = |start: usize, end: usize| self.index.get(&token[start..end]).unwrap_or(Rank::MAX);
-        // Where each part starts, and the end of the last; and the rank at which part i joins with
+        // The start of each part, and the end of the last; and the rank at which part i joins with
         // part i + 1.
         let mut starts: Vec<usize> = (0..=token.len()).collect();
         let mut joins: Vec<Rank> = (2..=token.len()).map(|end| rank(end - 2, end)).collect();
-        while let Some((at, lowest)) = joins.iter().copied().enumerate().min_by_key(|&(at, rank)| (rank, at))
+        while let Some((index, lowest)) =
+            joins.iter().copied().enumerate().min_by_key(|&(index, rank)| (rank, index))
         {
             if lowest == Rank::MAX {
                 return None;
@@ -123,13 +127,13 @@ impl Ranks {
                 let parts = (rank(starts[0], starts[1]), rank(starts[1], starts[2]));
                 return (parts.0 != Rank::MAX && parts.1 != Rank::MAX).then_some(parts);
             }
-            starts.remove(at + 1);
-            joins.remove(at);
-            if at < joins.len() {
-                joins[at] = rank(starts[at], starts[at + 2]);
+            starts.remove(index + 1);
+            joins.remove(index);
+            if index < joins.len() {
+                joins[index] = rank(starts[index], starts[index + 2]);
             }
-            if at > 0 {
-                joins[at - 1] = rank(starts[at - 1], starts[at + 1]);
+            if index > 0 {
+                joins[index - 1] = rank(starts[index - 1], starts[index + 1]);
             }
         }
         None
@@ -154,29 +158,35 @@ impl MergeFinder<'_> {
         self.merges.push(merge);
     }
 
-    /// The two parts of token `id`, which is `text[start..end]`, if merges so far leave them.
+    /// The two parts of token `id`, which is `text[start..end]`, if the merges so far leave exactly two.
     ///
-    /// These are two tokens that were made before and stay apart under the merges so far; the encoding of
-    /// the bytes is unique. In published vocabularies, 1.4 places are tried per token, with 10 look-ups in
+    /// These are two earlier tokens that stay apart under the merges so far; the encoding of
+    /// the bytes is unique. In published vocabularies, 1.4 positions are tried per token, with 10 look-ups in
     /// both indexes; merging its bytes takes 15 or more.
-    fn quickly(&self, text: &[u8], start: usize, end: usize, id: TokenId) -> Option<(TokenId, TokenId)> {
+    fn parts_from_merges(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        id: TokenId,
+    ) -> Option<(TokenId, TokenId)> {
         if !text[start..end].iter().all(|&byte| self.bytes[byte as usize].is_some()) {
             return None;
         }
-        let before = |from: usize, to: usize| {
+        let earlier_token = |from: usize, to: usize| {
             if to - from == 1 {
                 return self.bytes[text[from] as usize].filter(|&part| part < id);
             }
             let part = self.ranks.index.get_in(text, from, to)?;
             (part < id && self.made.is_made(part)).then_some(part)
         };
-        // The longest right part first: it is the one in two of three tokens.
+        // The longest right part first: it is correct for two of three tokens.
         let first = (start + 1).max(end.saturating_sub(self.longest));
         let last = (end - 1).min(start + self.longest);
         let below = self.merges.in_order().len() as Rank;
         (first..=last).find_map(|middle| {
-            let right = before(middle, end)?;
-            let left = before(start, middle)?;
+            let right = earlier_token(middle, end)?;
+            let left = earlier_token(start, middle)?;
             self.made.stay_apart(&self.merges, left, right, below).then_some((left, right))
         })
     }

@@ -16,18 +16,18 @@ use crate::pretokenize::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points,
 use crate::special::OnSpecial;
 use crate::vocabulary::TokenId;
 
-/// The bytes that an id stands for in usual text, or some more.
-const USUAL_BYTES_PER_ID: usize = 4;
+/// A rather high estimate of the bytes of text per id.
+const BYTES_PER_ID: usize = 4;
 
 /// The output of a task, and its number of ids after each part.
 type TaskOutput<S> = (S, Vec<usize>);
 
-/// Encoded documents, stored in the parts that the threads made.
+/// Encoded documents, in the parts that the threads encoded.
 pub struct Documents {
     texts: usize,
     unfinished: Vec<usize>,
     parts: Vec<TextPart>,
-    done: Vec<TaskOutput<Vec<TokenId>>>,
+    outputs: Vec<TaskOutput<Vec<TokenId>>>,
 }
 
 impl Documents {
@@ -40,9 +40,9 @@ impl Documents {
         end: Option<TokenId>,
         narrow: impl Fn(TokenId) -> I,
     ) -> Result<(Vec<I>, Vec<i64>)> {
-        let found: usize = self.done.iter().map(|(ids, _)| ids.len()).sum();
+        let count: usize = self.outputs.iter().map(|(ids, _)| ids.len()).sum();
         let (mut ids, mut ends) = (Vec::new(), Vec::new());
-        memory::try_reserve(&mut ids, found + self.texts)?;
+        memory::try_reserve(&mut ids, count + self.texts)?;
         memory::try_reserve(&mut ends, self.texts)?;
         let (mut unfinished, mut next) = (self.unfinished.into_iter().peekable(), 0);
         let mut finish_before = |text: usize, ids: &mut Vec<I>| {
@@ -55,12 +55,12 @@ impl Documents {
             }
         };
         let mut parts = self.parts.iter();
-        for (part_ids, after) in self.done {
+        for (part_ids, part_ends) in self.outputs {
             let mut start = 0;
-            for (stop, part) in after.into_iter().zip(&mut parts) {
+            for (part_end, part) in part_ends.into_iter().zip(&mut parts) {
                 finish_before(part.text, &mut ids);
-                ids.extend(part_ids[start..stop].iter().map(|&id| narrow(id)));
-                start = stop;
+                ids.extend(part_ids[start..part_end].iter().map(|&id| narrow(id)));
+                start = part_end;
             }
         }
         finish_before(self.texts, &mut ids);
@@ -87,15 +87,17 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(Vec<TokenId>, Vec<u64>)> {
-        let (plan, mut done) = self.in_parts::<_, Vec<TokenId>>(texts, special, threads, interrupt)?;
-        let offsets = ends(texts.len(), &plan, done.iter().map(|(_, ends)| &ends[..])).map_err(nowhere)?;
-        if done.len() == 1 {
-            return Ok((done.pop().expect("one task").0, offsets));
+        let (plan, mut outputs) =
+            self.encode_in_parts::<_, Vec<TokenId>>(texts, special, threads, interrupt)?;
+        let offsets =
+            ends(texts.len(), &plan, outputs.iter().map(|(_, ends)| &ends[..])).map_err(without_index)?;
+        if outputs.len() == 1 {
+            return Ok((outputs.pop().expect("one task").0, offsets));
         }
         let mut ids = Vec::new();
-        let count = done.iter().map(|(ids, _)| ids.len()).sum();
-        memory::try_reserve(&mut ids, count).map_err(nowhere)?;
-        done.into_iter().for_each(|(part, _)| ids.extend(part));
+        let count = outputs.iter().map(|(ids, _)| ids.len()).sum();
+        memory::try_reserve(&mut ids, count).map_err(without_index)?;
+        outputs.into_iter().for_each(|(part, _)| ids.extend(part));
         Ok((ids, offsets))
     }
 
@@ -111,8 +113,8 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<Documents> {
-        let (plan, done) = self.in_parts(texts, special, threads, interrupt)?;
-        Ok(Documents { texts: texts.len(), unfinished, parts: plan.parts, done })
+        let (plan, outputs) = self.encode_in_parts(texts, special, threads, interrupt)?;
+        Ok(Documents { texts: texts.len(), unfinished, parts: plan.parts, outputs })
     }
 
     /// The number of ids of each text, computed on up to `threads` threads.
@@ -125,9 +127,9 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<Vec<u64>> {
-        let (plan, done) = self.in_parts::<_, IdCount>(texts, special, threads, interrupt)?;
-        let ends = ends(texts.len(), &plan, done.iter().map(|(_, ends)| &ends[..]));
-        ends.and_then(|ends| lengths(&ends)).map_err(nowhere)
+        let (plan, outputs) = self.encode_in_parts::<_, IdCount>(texts, special, threads, interrupt)?;
+        let ends = ends(texts.len(), &plan, outputs.iter().map(|(_, ends)| &ends[..]));
+        ends.and_then(|ends| lengths(&ends)).map_err(without_index)
     }
 
     /// The number of occurrences of each id in all texts, by id, and the number of ids of each text,
@@ -143,22 +145,27 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(Vec<u64>, Vec<u64>)> {
         let plan = self.plan(texts, special, threads, interrupt)?;
-        let all = Mutex::new(memory::try_filled(0, self.vocab_size()).map_err(|error| (0, error))?);
-        let share = || {
-            let times = memory::try_filled(0, self.vocab_size())?;
-            Ok(HistogramShare { scratch: self.scratch_pool.take(), times, all: &all })
+        let totals = Mutex::new(memory::try_filled(0, self.vocab_size()).map_err(|error| (0, error))?);
+        let new_share = || {
+            let counts = memory::try_filled(0, self.vocab_size())?;
+            Ok(HistogramShare { scratch: self.scratch_pool.take(), counts, totals: &totals })
         };
-        let done =
-            items_in_parallel(plan.threads, plan.tasks.len(), interrupt, share, |share, task, interrupt| {
-                let mut sink = IdHistogram { times: &mut share.times, len: 0 };
+        let task_ends = items_in_parallel(
+            plan.threads,
+            plan.tasks.len(),
+            interrupt,
+            new_share,
+            |share, task, interrupt| {
+                let mut sink = IdHistogram { times: &mut share.counts, len: 0 };
                 self.each_part(texts, special, &plan, task, &mut share.scratch, interrupt, &mut sink)
-            })?;
-        let ends = ends(texts.len(), &plan, done.iter().map(|ends| &ends[..]));
-        let lengths = ends.and_then(|ends| lengths(&ends)).map_err(nowhere)?;
-        Ok((all.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()), lengths))
+            },
+        )?;
+        let ends = ends(texts.len(), &plan, task_ends.iter().map(|ends| &ends[..]));
+        let lengths = ends.and_then(|ends| lengths(&ends)).map_err(without_index)?;
+        Ok((totals.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()), lengths))
     }
 
-    fn in_parts<T: AsRef<[u8]> + Sync, S: Sink + Default + Send>(
+    fn encode_in_parts<T: AsRef<[u8]> + Sync, S: Sink + Default + Send>(
         &self,
         texts: &[T],
         special: OnSpecial<'_>,
@@ -166,19 +173,19 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(BatchPlan, Vec<TaskOutput<S>>)> {
         let plan = self.plan(texts, special, threads, interrupt)?;
-        let take = || Ok(self.scratch_pool.take());
-        let done = items_in_parallel(
+        let new_scratch = || Ok(self.scratch_pool.take());
+        let outputs = items_in_parallel(
             plan.threads,
             plan.tasks.len(),
             interrupt,
-            take,
+            new_scratch,
             |scratch, task, interrupt| {
                 let mut sink = S::default();
                 let ends = self.each_part(texts, special, &plan, task, scratch, interrupt, &mut sink)?;
                 Ok((sink, ends))
             },
         )?;
-        Ok((plan, done))
+        Ok((plan, outputs))
     }
 
     fn plan<T: AsRef<[u8]> + Sync>(
@@ -194,9 +201,10 @@ impl Tokenizer {
             1 => Ok(Vec::new()),
             _ => self.task_splits(text, special, interrupt),
         };
-        let parts = parts(texts, splits).map_err(nowhere)?;
+        let parts = parts(texts, splits).map_err(without_index)?;
         // A single thread needs only one task and writes to one output.
-        let tasks = tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES }).map_err(nowhere)?;
+        let tasks =
+            tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES }).map_err(without_index)?;
         Ok(BatchPlan { threads, parts, tasks })
     }
 
@@ -214,9 +222,9 @@ impl Tokenizer {
     ) -> ItemResult<Vec<usize>> {
         let parts = &plan.parts[plan.tasks[task].clone()];
         let bytes: usize = parts.iter().map(|part| part.range.len()).sum();
-        sink.reserve_hint(bytes / USUAL_BYTES_PER_ID);
+        sink.reserve_hint(bytes / BYTES_PER_ID);
         let mut ends = Vec::new();
-        memory::try_reserve(&mut ends, parts.len()).map_err(nowhere)?;
+        memory::try_reserve(&mut ends, parts.len()).map_err(without_index)?;
         let mut pacer = Pacer::new(interrupt);
         for TextPart { text, range } in parts {
             let content = &texts[*text].as_ref()[range.clone()];
@@ -228,26 +236,26 @@ impl Tokenizer {
         Ok(ends)
     }
 
-    /// Places at which a long text can be split, about the size of a task apart.
+    /// Offsets at which a long text can be split, about the size of a task apart.
     fn task_splits(
         &self,
         text: &[u8],
         special: OnSpecial<'_>,
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<usize>> {
-        let mut found = self.find_special(text, 0, special);
+        let mut special_token = self.find_special(text, 0, special);
         let mut pacer = Pacer::new(interrupt);
-        split_points(text.len(), |at| {
-            let cut = self.next_split(text, at, interrupt)?;
-            while let Some((start, end, _)) = found
-                && end <= cut
+        split_points(text.len(), |offset| {
+            let split = self.next_split(text, offset, interrupt)?;
+            while let Some((start, end, _)) = special_token
+                && end <= split
             {
                 pacer.after_text(&text[start..end])?;
-                found = self.find_special(text, end, special);
+                special_token = self.find_special(text, end, special);
             }
-            Ok(match found {
-                Some((start, end, _)) if start < cut => end,
-                _ => cut,
+            Ok(match special_token {
+                Some((start, end, _)) if start < split => end,
+                _ => split,
             })
         })
     }
@@ -256,37 +264,41 @@ impl Tokenizer {
 /// The counts of a thread, added to the total when it ends.
 struct HistogramShare<'a> {
     scratch: Pooled<'a>,
-    times: Vec<u64>,
-    all: &'a Mutex<Vec<u64>>,
+    counts: Vec<u64>,
+    totals: &'a Mutex<Vec<u64>>,
 }
 
 impl Drop for HistogramShare<'_> {
     fn drop(&mut self) {
-        let mut all = self.all.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        all.iter_mut().zip(&self.times).for_each(|(all, times)| *all += times);
+        let mut totals = self.totals.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        totals.iter_mut().zip(&self.counts).for_each(|(totals, counts)| *totals += counts);
     }
 }
 
 /// The offsets of the texts in the list of all ids, from the number of ids after each part of each task.
-fn ends<'a>(texts: usize, plan: &BatchPlan, done: impl Iterator<Item = &'a [usize]>) -> Result<Vec<u64>> {
+fn ends<'a>(
+    texts: usize,
+    plan: &BatchPlan,
+    task_ends: impl Iterator<Item = &'a [usize]>,
+) -> Result<Vec<u64>> {
     let mut ends = memory::try_filled(0, texts + 1)?;
-    let (mut before, mut parts) = (0, plan.parts.iter());
-    for after in done {
-        for (end, part) in after.iter().zip(&mut parts) {
-            ends[part.text + 1] = (before + end) as u64;
+    let (mut previous_ids, mut parts) = (0, plan.parts.iter());
+    for part_ends in task_ends {
+        for (end, part) in part_ends.iter().zip(&mut parts) {
+            ends[part.text + 1] = (previous_ids + end) as u64;
         }
-        before += after.last().copied().unwrap_or_default();
+        previous_ids += part_ends.last().copied().unwrap_or_default();
     }
     Ok(ends)
 }
 
-/// How many ids each text has.
+/// The number of ids of each text.
 fn lengths(ends: &[u64]) -> Result<Vec<u64>> {
     memory::try_collect(ends.windows(2).map(|ends| ends[1] - ends[0]))
 }
 
 /// An error that concerns no particular text.
-fn nowhere(error: Error) -> (usize, Error) {
+fn without_index(error: Error) -> (usize, Error) {
     (0, error)
 }
 
@@ -316,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_text_keeps_all_threads_busy() {
+    fn a_long_text_is_split_into_tasks() {
         let text = ("ab".repeat(40) + "\n").repeat(10_000);
         for stages in [vec![], vec![Stage::Pattern(r"\w+|\W+".into())]] {
             let splits = tokenizer(&stages).task_splits(text.as_bytes(), OnSpecial::Text, &Never).unwrap();
@@ -324,9 +336,9 @@ mod tests {
             assert!(ends.windows(2).all(|ends| ends[1] - ends[0] < 2 * TASK_BYTES + 100), "{ends:?}");
             assert!(ends[0] < 2 * TASK_BYTES);
         }
-        // Where nothing is cut, a text stays whole.
-        let endless = "ab".repeat(400_000);
-        let splits = tokenizer(&[]).task_splits(endless.as_bytes(), OnSpecial::Text, &Never);
+        // A text that cannot be split remains whole.
+        let unsplittable = "ab".repeat(400_000);
+        let splits = tokenizer(&[]).task_splits(unsplittable.as_bytes(), OnSpecial::Text, &Never);
         assert_eq!(splits, Ok(Vec::new()));
     }
 }

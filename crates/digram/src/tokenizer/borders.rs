@@ -1,4 +1,4 @@
-//! The ends of the tokens of a text, read from one side as far as needed.
+//! The token boundaries of a text, read from one side as far as needed.
 
 use std::ops::Range;
 
@@ -16,12 +16,12 @@ use crate::vocabulary::TokenId;
 /// The minimum number of bytes read at once.
 const STEP: usize = 1 << 10;
 
-/// A place where a token ends, or the text begins.
+/// A token boundary, or the side that the text is read from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TokenBorder {
-    /// In bytes.
-    pub(super) place: usize,
-    /// The number of ids between this place and the side that is read from.
+    /// The offset in bytes.
+    pub(super) offset: usize,
+    /// The number of ids between this offset and the side that is read from.
     pub(super) count: usize,
     /// Whether the text can be split here: the numbers of ids on both sides add up.
     is_split: bool,
@@ -35,11 +35,11 @@ pub(super) struct TokenBorders<'a> {
     interrupt: &'a dyn Interrupt,
     scratch: Pooled<'a>,
     unread: UnreadSegments<'a>,
-    /// The segment that is being read, and its unread rest.
-    part: Range<usize>,
+    /// The segment that is being read, and the unread part of it.
+    segment: Range<usize>,
     rest: Range<usize>,
     /// In reading order.
-    known: Vec<TokenBorder>,
+    borders: Vec<TokenBorder>,
     ids: Vec<TokenId>,
 }
 
@@ -57,13 +57,13 @@ impl<'a> TokenBorders<'a> {
         special: OnSpecial<'a>,
         interrupt: &'a dyn Interrupt,
     ) -> Result<TokenBorders<'a>> {
-        let parts = tokenizer.parts(text, special);
-        let (unread, place) = match side {
-            Side::Right => (UnreadSegments::FromLeft(parts), 0),
+        let segments = tokenizer.segments(text, special);
+        let (unread, offset) = match side {
+            Side::Right => (UnreadSegments::FromLeft(segments), 0),
             // Special tokens can only be found from the left.
-            Side::Left => (UnreadSegments::FromRight(parts.collect::<Result<_>>()?), text.len()),
+            Side::Left => (UnreadSegments::FromRight(segments.collect::<Result<_>>()?), text.len()),
         };
-        let known = vec![TokenBorder { place, count: 0, is_split: true }];
+        let borders = vec![TokenBorder { offset, count: 0, is_split: true }];
         let scratch = tokenizer.scratch_pool.take();
         Ok(TokenBorders {
             tokenizer,
@@ -72,54 +72,55 @@ impl<'a> TokenBorders<'a> {
             interrupt,
             scratch,
             unread,
-            part: 0..0,
+            segment: 0..0,
             rest: 0..0,
-            known,
+            borders,
             ids: Vec::new(),
         })
     }
 
-    pub(super) fn get(&self, number: usize) -> TokenBorder {
-        self.known[number]
+    pub(super) fn get(&self, index: usize) -> TokenBorder {
+        self.borders[index]
     }
 
     /// The index of the farthest boundary with at most `maximum` ids before it.
     pub(super) fn farthest(&mut self, maximum: usize) -> Result<usize> {
-        while self.known[self.known.len() - 1].count <= maximum && self.read()? {}
-        Ok(self.number_where(|border| border.count <= maximum))
+        while self.borders[self.borders.len() - 1].count <= maximum && self.read()? {}
+        Ok(self.last_index_where(|border| border.count <= maximum))
     }
 
-    /// The index of the last known boundary for which `is_so` returns true. It must be true for the first
+    /// The index of the last known boundary for which `predicate` returns true. It must be true for the first
     /// one, and for none after one for which it is false.
-    pub(super) fn number_where(&self, is_so: impl Fn(&TokenBorder) -> bool) -> usize {
-        self.known.partition_point(is_so).max(1) - 1
+    pub(super) fn last_index_where(&self, predicate: impl Fn(&TokenBorder) -> bool) -> usize {
+        self.borders.partition_point(predicate).max(1) - 1
     }
 
     /// Drops all boundaries before one of them.
-    pub(super) fn forget_before(&mut self, number: usize) {
-        // The kept ones are moved, so they should be fewer than the dropped ones.
-        if number > self.known.len() / 2 {
-            self.known.drain(..number);
+    pub(super) fn forget_before(&mut self, index: usize) {
+        // The remaining ones are moved, so they should be fewer than the dropped ones.
+        if index > self.borders.len() / 2 {
+            self.borders.drain(..index);
         }
     }
 
     /// The number of ids of the text from the side that is read up to a boundary, encoded on its own.
-    pub(super) fn own_count(&mut self, number: usize) -> Result<usize> {
-        let place = self.known[number].place;
-        let cut = *self.known[..=number].iter().rev().find(|border| border.is_split).expect("the first is");
+    pub(super) fn own_count(&mut self, index: usize) -> Result<usize> {
+        let offset = self.borders[index].offset;
+        let split =
+            *self.borders[..=index].iter().rev().find(|border| border.is_split).expect("the first is");
         let between = match self.side {
-            Side::Right => cut.place..place,
-            Side::Left => place..cut.place,
+            Side::Right => split.offset..offset,
+            Side::Left => offset..split.offset,
         };
-        Ok(cut.count + self.count(between)?)
+        Ok(split.count + self.count(between)?)
     }
 
     /// The number of ids of a part of the text without special tokens, encoded on its own.
-    pub(super) fn count(&mut self, part: Range<usize>) -> Result<usize> {
+    pub(super) fn count(&mut self, range: Range<usize>) -> Result<usize> {
         self.interrupt.check()?;
-        let text = &self.text[part.clone()];
-        let counted = self.tokenizer.count_ordinary(text, &mut self.scratch, self.interrupt);
-        counted.map_err(|error| error.shifted(part.start))
+        let text = &self.text[range.clone()];
+        let count = self.tokenizer.count_ordinary(text, &mut self.scratch, self.interrupt);
+        count.map_err(|error| error.shifted(range.start))
     }
 
     /// Reads on up to the next split; returns false at the end of the text.
@@ -133,73 +134,73 @@ impl<'a> TokenBorders<'a> {
             match next {
                 None => return Ok(false),
                 Some(Segment::Special(range)) => {
-                    let place = if self.side == Side::Right { range.end } else { range.start };
-                    self.put(place, 1, true)?;
+                    let offset = if self.side == Side::Right { range.end } else { range.start };
+                    self.push(offset, 1, true)?;
                     return Ok(true);
                 }
-                Some(Segment::Text(range)) => (self.part, self.rest) = (range.clone(), range),
+                Some(Segment::Text(range)) => (self.segment, self.rest) = (range.clone(), range),
             }
         }
-        let text = &self.text[self.part.clone()];
-        let rest = self.rest.start - self.part.start..self.rest.end - self.part.start;
-        let stretch = match self.side {
+        let text = &self.text[self.segment.clone()];
+        let rest = self.rest.start - self.segment.start..self.rest.end - self.segment.start;
+        let range = match self.side {
             Side::Right => rest.start..self.tokenizer.next_split(text, rest.start + STEP, self.interrupt)?,
             Side::Left => {
                 self.tokenizer.last_split_until(text, rest.end.saturating_sub(STEP), self.interrupt)?
                     ..rest.end
             }
         };
-        let stretch = self.part.start + stretch.start..self.part.start + stretch.end;
-        self.read_stretch(stretch.clone())?;
+        let range = self.segment.start + range.start..self.segment.start + range.end;
+        self.read_range(range.clone())?;
         match self.side {
-            Side::Right => self.rest.start = stretch.end,
-            Side::Left => self.rest.end = stretch.start,
+            Side::Right => self.rest.start = range.end,
+            Side::Left => self.rest.end = range.start,
         }
         Ok(true)
     }
 
     /// Encodes the text between two splits.
-    fn read_stretch(&mut self, stretch: Range<usize>) -> Result<()> {
-        let text = &self.text[stretch.clone()];
+    fn read_range(&mut self, range: Range<usize>) -> Result<()> {
+        let text = &self.text[range.clone()];
         let mut ids = std::mem::take(&mut self.ids);
         ids.clear();
         self.tokenizer
             .each_ordinary(text, 0, GoesOn::No, &mut self.scratch, self.interrupt, &mut ids)
-            .map_err(|error| error.shifted(stretch.start))?;
-        let before = self.known[self.known.len() - 1].count;
-        memory::try_reserve(&mut self.known, ids.len())?;
-        let (first, mut at, mut pacer) = (self.known.len(), 0, Pacer::new(self.interrupt));
-        for (number, &id) in ids.iter().enumerate() {
+            .map_err(|error| error.shifted(range.start))?;
+        let before = self.borders[self.borders.len() - 1].count;
+        memory::try_reserve(&mut self.borders, ids.len())?;
+        let (first, mut end, mut pacer) = (self.borders.len(), 0, Pacer::new(self.interrupt));
+        for (index, &id) in ids.iter().enumerate() {
             pacer.after(1)?;
-            let start = at;
-            at += self.tokenizer.encoder.len_in_text(id, &text[start..]);
+            let start = end;
+            end += self.tokenizer.encoder.len_in_text(id, &text[start..]);
             // Read from the right, a token ends at its start.
-            let (place, count) = match self.side {
-                Side::Right => (at, number + 1),
-                Side::Left => (start, ids.len() - number),
+            let (offset, count) = match self.side {
+                Side::Right => (end, index + 1),
+                Side::Left => (start, ids.len() - index),
             };
-            if character_until(text, place) == place {
-                let (place, is_split) = (stretch.start + place, count == ids.len());
-                self.known.push(TokenBorder { place, count: before + count, is_split });
+            if character_until(text, offset) == offset {
+                let (offset, is_split) = (range.start + offset, count == ids.len());
+                self.borders.push(TokenBorder { offset, count: before + count, is_split });
             }
         }
         if self.side == Side::Left {
-            self.known[first..].reverse();
+            self.borders[first..].reverse();
         }
         self.ids = ids;
         Ok(())
     }
 
-    fn put(&mut self, place: usize, ids: usize, is_split: bool) -> Result<()> {
-        let count = self.known[self.known.len() - 1].count + ids;
-        memory::try_reserve(&mut self.known, 1)?;
-        self.known.push(TokenBorder { place, count, is_split });
+    fn push(&mut self, offset: usize, ids: usize, is_split: bool) -> Result<()> {
+        let count = self.borders[self.borders.len() - 1].count + ids;
+        memory::try_reserve(&mut self.borders, 1)?;
+        self.borders.push(TokenBorder { offset, count, is_split });
         Ok(())
     }
 }
 
-/// Tries how many boundaries to step back until a part fits that has more ids on its own than within the
-/// text: 0, 1, 3, 7, … and at last `maximum`. Returns the distance, if any fits.
+/// Finds how many boundaries to step back until a part fits, which may have more ids on its own than within the
+/// text. Tries 0, 1, 3, 7, … and finally `maximum`. Returns the distance, if any fits.
 pub(super) fn step_back(
     maximum: usize,
     mut fits: impl FnMut(usize) -> Result<bool>,

@@ -26,8 +26,8 @@ impl Tokenizer {
     /// If it has more ids on its own than within the text, it is 1, 3, 7, … tokens shorter. If a single
     /// token has too many ids on its own, it is split between its characters in the same way.
     ///
-    /// Each chunk begins with the last `overlap` tokens of the one before, or 1, 3, 7, … fewer, so that the
-    /// shared part has at most `overlap` ids on its own. It begins at the end of the one before if it could
+    /// Each chunk begins with the last `overlap` tokens of the previous one, or 1, 3, 7, … fewer, so that the
+    /// shared part has at most `overlap` ids on its own. It begins at the end of the previous one if it could
     /// otherwise not advance. Fails with [`Error::Limit`] if one character has more than `size` ids. Takes
     /// near-linear time.
     pub fn chunks(
@@ -39,30 +39,31 @@ impl Tokenizer {
     ) -> Result<Vec<Chunk>> {
         let mut borders = TokenBorders::new(self, text, Side::Right, OnSpecial::Text, interrupt)?;
         let mut chunks: Vec<Chunk> = Vec::new();
-        let mut done = 0;
-        while done < text.len() {
+        let mut covered = 0;
+        while covered < text.len() {
             // Chunks of a few ids may never reach a check inside.
             interrupt.check()?;
-            let shared = match chunks.last() {
-                Some(before) if overlap > 0 => shared(&mut borders, &before.range, overlap)?,
+            let overlap_start = match chunks.last() {
+                Some(previous) if overlap > 0 => shared_start(&mut borders, &previous.range, overlap)?,
                 _ => None,
             };
-            let next = shared.map(|start| chunk(&mut borders, text, start, size)).transpose()?.flatten();
-            let next = match next.filter(|found| found.range.end > done) {
-                Some(found) => Some(found),
-                None => chunk(&mut borders, text, done, size)?,
+            let next =
+                overlap_start.map(|start| chunk(&mut borders, text, start, size)).transpose()?.flatten();
+            let next = match next.filter(|chunk| chunk.range.end > covered) {
+                Some(chunk) => Some(chunk),
+                None => chunk(&mut borders, text, covered, size)?,
             };
             let Some(next) = next else {
-                let character = &text[done..done + decode(&text[done..]).1];
+                let character = &text[covered..covered + decode(&text[covered..]).1];
                 return Err(Error::Limit {
                     reason: format!(
-                        "the character {:?} at byte {done} has more than {size} tokens. Allow more in a chunk.",
+                        "the character {:?} at byte {covered} has more than {size} tokens. Allow more in a chunk.",
                         String::from_utf8_lossy(character)
                     ),
                 });
             };
-            done = next.range.end;
-            borders.forget_before(borders.number_where(|border| border.place <= next.range.start));
+            covered = next.range.end;
+            borders.forget_before(borders.last_index_where(|border| border.offset <= next.range.start));
             memory::try_reserve(&mut chunks, 1)?;
             chunks.push(next);
         }
@@ -72,21 +73,21 @@ impl Tokenizer {
 
 /// The chunk that begins at `start`; `None` if not even a character fits.
 fn chunk(borders: &mut TokenBorders<'_>, text: &[u8], start: usize, size: usize) -> Result<Option<Chunk>> {
-    let first = borders.number_where(|border| border.place <= start);
+    let first = borders.last_index_where(|border| border.offset <= start);
     let last = borders.farthest(borders.get(first).count.saturating_add(size))?;
     if let Some(maximum) = last.checked_sub(first + 1)
-        && let Some(found) =
-            longest(borders, start, size, maximum, |borders, distance| borders.get(last - distance).place)?
+        && let Some(result) =
+            longest(borders, start, size, maximum, |borders, distance| borders.get(last - distance).offset)?
     {
-        return Ok(Some(found));
+        return Ok(Some(result));
     }
-    let token = start..borders.get(first + 1).place;
+    let token = start..borders.get(first + 1).offset;
     let mut ends = Vec::new();
-    let mut at = token.start;
-    while at < token.end {
-        at += decode(&text[at..token.end]).1;
+    let mut position = token.start;
+    while position < token.end {
+        position += decode(&text[position..token.end]).1;
         memory::try_reserve(&mut ends, 1)?;
-        ends.push(at);
+        ends.push(position);
     }
     longest(borders, start, size, ends.len() - 1, |_, distance| ends[ends.len() - 1 - distance])
 }
@@ -100,27 +101,31 @@ fn longest(
     end: impl Fn(&TokenBorders<'_>, usize) -> usize,
 ) -> Result<Option<Chunk>> {
     let mut count = 0;
-    let found = step_back(maximum, |distance| {
+    let distance = step_back(maximum, |distance| {
         count = borders.count(start..end(borders, distance))?;
         Ok(count <= size)
     })?;
-    Ok(found.map(|distance| Chunk { range: start..end(borders, distance), count }))
+    Ok(distance.map(|distance| Chunk { range: start..end(borders, distance), count }))
 }
 
 /// The start of the part of a chunk that the next chunk shares, if there is one.
-fn shared(borders: &mut TokenBorders<'_>, chunk: &Range<usize>, overlap: usize) -> Result<Option<usize>> {
-    let end = borders.number_where(|border| border.place <= chunk.end);
+fn shared_start(
+    borders: &mut TokenBorders<'_>,
+    chunk: &Range<usize>,
+    overlap: usize,
+) -> Result<Option<usize>> {
+    let end = borders.last_index_where(|border| border.offset <= chunk.end);
     let count = borders.get(end).count;
     let first = 1 + borders
-        .number_where(|border| border.place <= chunk.start)
-        .max(borders.number_where(|border| border.count.saturating_add(overlap) < count));
+        .last_index_where(|border| border.offset <= chunk.start)
+        .max(borders.last_index_where(|border| border.count.saturating_add(overlap) < count));
     // A shared part that is the whole chunk would not let the next one advance, and an empty one shares
     // nothing.
     let Some(maximum) = end.checked_sub(first + 1) else { return Ok(None) };
-    let place = |borders: &TokenBorders<'_>, distance| borders.get(first + distance).place;
-    let found = step_back(maximum, |distance| {
-        let start = place(borders, distance);
+    let offset = |borders: &TokenBorders<'_>, distance| borders.get(first + distance).offset;
+    let distance = step_back(maximum, |distance| {
+        let start = offset(borders, distance);
         Ok(borders.count(start..chunk.end)? <= overlap)
     })?;
-    Ok(found.map(|distance| place(borders, distance)))
+    Ok(distance.map(|distance| offset(borders, distance)))
 }

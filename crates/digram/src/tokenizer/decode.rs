@@ -30,54 +30,54 @@ pub struct FlatBytes {
 impl FlatBytes {
     /// The bytes of each sequence, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        let start = |number: usize| if number == 0 { 0 } else { self.ends[number - 1] };
-        (0..self.ends.len()).map(move |number| &self.bytes[start(number)..self.ends[number]])
+        let start = |index: usize| if index == 0 { 0 } else { self.ends[index - 1] };
+        (0..self.ends.len()).map(move |index| &self.bytes[start(index)..self.ends[index]])
     }
 }
 
 impl Tokenizer {
-    /// The ids without special tokens. An id without a token is an error that gives its index.
+    /// Removes special tokens. An id without a token is an error that gives its index.
     pub fn without_special(&self, ids: &[TokenId], interrupt: &dyn Interrupt) -> Result<Vec<TokenId>> {
-        let mut kept = Vec::new();
-        memory::try_reserve(&mut kept, ids.len())?;
-        for (number, some) in ids.chunks(CHECK_INTERVAL).enumerate() {
-            if number > 0 {
+        let mut result = Vec::new();
+        memory::try_reserve(&mut result, ids.len())?;
+        for (chunk, chunk_ids) in ids.chunks(CHECK_INTERVAL).enumerate() {
+            if chunk > 0 {
                 interrupt.check()?;
             }
-            for (index, &id) in some.iter().enumerate() {
+            for (index, &id) in chunk_ids.iter().enumerate() {
                 if self.special_tokens().has(id) {
                     continue;
                 }
                 if self.token(id).is_none() {
-                    let vocab_size = self.all.size() as u32;
-                    return Err(Error::TokenId { index: number * CHECK_INTERVAL + index, id, vocab_size });
+                    let vocab_size = self.vocabulary.size() as u32;
+                    return Err(Error::TokenId { index: chunk * CHECK_INTERVAL + index, id, vocab_size });
                 }
-                kept.push(id);
+                result.push(id);
             }
         }
-        Ok(kept)
+        Ok(result)
     }
 
     /// Appends the bytes of `ids` to `bytes`. On an error `bytes` is unchanged.
     pub fn decode(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
-        let before = bytes.len();
-        self.append_bytes(ids, interrupt, bytes).inspect_err(|_| bytes.truncate(before))
+        let start = bytes.len();
+        self.append_bytes(ids, interrupt, bytes).inspect_err(|_| bytes.truncate(start))
     }
 
     fn append_bytes(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
         // Tokens have about 3.5 bytes on average; the buffer grows if that is not enough.
         memory::try_reserve(bytes, ids.len() * 4)?;
-        let slots = self.slots.get_or_init(|| Box::new(TokenSlots::new(&self.all)));
-        for (number, some) in ids.chunks(CHECK_INTERVAL).enumerate() {
-            if number > 0 {
+        let slots = self.slots.get_or_init(|| Box::new(TokenSlots::new(&self.vocabulary)));
+        for (chunk, chunk_ids) in ids.chunks(CHECK_INTERVAL).enumerate() {
+            if chunk > 0 {
                 interrupt.check()?;
             }
-            slots.append(some, &self.all, bytes).map_err(|failed| match failed {
+            slots.append(chunk_ids, &self.vocabulary, bytes).map_err(|error| match error {
                 AppendError::Memory(error) => error,
                 AppendError::NoToken(index) => Error::TokenId {
-                    index: number * CHECK_INTERVAL + index,
-                    id: some[index],
-                    vocab_size: self.all.size() as u32,
+                    index: chunk * CHECK_INTERVAL + index,
+                    id: chunk_ids[index],
+                    vocab_size: self.vocabulary.size() as u32,
                 },
             })?;
         }
@@ -110,9 +110,9 @@ impl Tokenizer {
                 memory::try_reserve(&mut part.ends, shares[task].len()).map_err(|error| (0, error))?;
                 for index in shares[task].clone() {
                     let sequence = &ids[ranges[index].clone()];
-                    let before = part.bytes.len();
+                    let start = part.bytes.len();
                     self.decode(sequence, interrupt, &mut part.bytes)
-                        .and_then(|()| pacer.after_text(&part.bytes[before..]))
+                        .and_then(|()| pacer.after_text(&part.bytes[start..]))
                         .map_err(|error| (index, error))?;
                     part.ends.push(part.bytes.len());
                 }

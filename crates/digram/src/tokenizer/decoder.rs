@@ -8,23 +8,24 @@ use crate::interrupt::Interrupt;
 use crate::vocabulary::TokenId;
 
 /// The maximum length of an incomplete character.
-const MAX_HELD: usize = 3;
+const MAX_PENDING: usize = 3;
 
-/// A decoder for a stream of ids. It holds an incomplete character and the offset before it. The texts it
+/// A decoder for a stream of ids. It stores an incomplete character and the offset before it. The texts it
 /// returns join to the text that [`Tokenizer::decode`] gives for all ids.
 #[derive(Debug, Clone, Copy)]
 pub struct Decoder {
     on_invalid: OnInvalid,
-    held: [u8; MAX_HELD],
-    held_len: usize,
-    /// Bytes of text returned so far.
+    /// The bytes of an incomplete character.
+    pending: [u8; MAX_PENDING],
+    pending_len: usize,
+    /// The number of bytes of text returned so far.
     bytes: usize,
 }
 
 impl Decoder {
     /// A decoder at the start of a stream.
     pub fn new(on_invalid: OnInvalid) -> Decoder {
-        Decoder { on_invalid, held: [0; MAX_HELD], held_len: 0, bytes: 0 }
+        Decoder { on_invalid, pending: [0; MAX_PENDING], pending_len: 0, bytes: 0 }
     }
 
     /// Adds ids, and returns the text that is certain.
@@ -37,27 +38,27 @@ impl Decoder {
         ids: &[TokenId],
         interrupt: &dyn Interrupt,
     ) -> Result<String> {
-        let mut bytes = self.held[..self.held_len].to_vec();
+        let mut bytes = self.pending[..self.pending_len].to_vec();
         tokenizer.decode(ids, interrupt, &mut bytes)?;
-        let held = unfinished(&bytes);
-        let text = self.text(&bytes[..bytes.len() - held])?.into_owned();
-        self.bytes += bytes.len() - held;
-        self.held[..held].copy_from_slice(&bytes[bytes.len() - held..]);
-        self.held_len = held;
+        let pending = incomplete_len(&bytes);
+        let text = self.text(&bytes[..bytes.len() - pending])?.into_owned();
+        self.bytes += bytes.len() - pending;
+        self.pending[..pending].copy_from_slice(&bytes[bytes.len() - pending..]);
+        self.pending_len = pending;
         Ok(text)
     }
 
-    /// Ends the stream, and returns the text of the bytes still held. The decoder can then start a new
+    /// Ends the stream, and returns the text of the pending bytes. The decoder can then start a new
     /// stream.
     pub fn finish(&mut self) -> Result<String> {
-        let text = self.text(&self.held[..self.held_len])?.into_owned();
+        let text = self.text(&self.pending[..self.pending_len])?.into_owned();
         *self = Decoder::new(self.on_invalid);
         Ok(text)
     }
 
     /// The bytes of an incomplete character.
-    pub fn held(&self) -> &[u8] {
-        &self.held[..self.held_len]
+    pub fn pending(&self) -> &[u8] {
+        &self.pending[..self.pending_len]
     }
 
     fn text<'b>(&self, bytes: &'b [u8]) -> Result<Cow<'b, str>> {
@@ -72,13 +73,13 @@ impl Decoder {
 }
 
 /// The number of bytes at the end of `bytes` that may still become a character.
-fn unfinished(bytes: &[u8]) -> usize {
+fn incomplete_len(bytes: &[u8]) -> usize {
     // An incomplete character extends to the end, and its first byte is not a continuation byte.
-    (1..=MAX_HELD.min(bytes.len()))
+    (1..=MAX_PENDING.min(bytes.len()))
         .find(|&len| bytes[bytes.len() - len] >= 0xc0)
         .filter(|&len| {
-            let end = std::str::from_utf8(&bytes[bytes.len() - len..]);
-            end.is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+            let suffix = std::str::from_utf8(&bytes[bytes.len() - len..]);
+            suffix.is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
         })
         .unwrap_or(0)
 }
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_still_become_a_character_is_unfinished() {
+    fn incomplete_characters_at_the_end_are_counted() {
         let cases: [(&[u8], usize); 12] = [
             (b"", 0),
             (b"a", 0),
@@ -104,7 +105,7 @@ mod tests {
             (b"\xff", 0),
         ];
         for (bytes, len) in cases {
-            assert_eq!(unfinished(bytes), len, "{bytes:x?}");
+            assert_eq!(incomplete_len(bytes), len, "{bytes:x?}");
         }
     }
 }

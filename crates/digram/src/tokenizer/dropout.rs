@@ -32,8 +32,8 @@ impl WithDropout {
 }
 
 impl Tokenizer {
-    /// Encodes `text` with merges left out and appends the ids to `ids`; terms and units of rules stay
-    /// whole. A probability of 0 leaves none out, and gives the ids of [`Tokenizer::encode`] unless that
+    /// Encodes `text` with random merges omitted and appends the ids to `ids`; terms and units of rules stay
+    /// whole. A probability of 0 omits none, and gives the ids of [`Tokenizer::encode`] unless that
     /// ignores merges.
     ///
     /// Takes O(n log n / (1 − probability)) time for n bytes of text.
@@ -45,11 +45,12 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let before = ids.len();
-        self.all_with_dropout(text, special, dropout, interrupt, ids).inspect_err(|_| ids.truncate(before))
+        let previous_len = ids.len();
+        self.all_with_dropout(text, special, dropout, interrupt, ids)
+            .inspect_err(|_| ids.truncate(previous_len))
     }
 
-    /// Encodes several texts with merges left out, on up to `threads` threads. Returns all ids in one list,
+    /// Encodes several texts with random merges omitted, on up to `threads` threads. Returns all ids in one list,
     /// and the offsets of the texts in it: a zero, then the end of each text.
     ///
     /// Text *i* has the ids that it has alone with *i* added to the seed, modulo 2^64. An error names the
@@ -92,8 +93,8 @@ impl Tokenizer {
         memory::try_reserve(&mut offsets, texts.len() + 1).map_err(|error| (0, error))?;
         offsets.push(0);
         for (part, ends) in parts {
-            let before = ids.len() as u64;
-            offsets.extend(ends.into_iter().map(|end| before + end));
+            let previous_ids = ids.len() as u64;
+            offsets.extend(ends.into_iter().map(|end| previous_ids + end));
             ids.extend(part);
         }
         Ok((ids, offsets))
@@ -107,15 +108,16 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
-        while let Some((start, end, found)) = self.find_special(text, at, special) {
-            pacer.after_text(&text[at..end])?;
-            self.each_with_dropout(&text[at..start], dropout, interrupt, ids)
-                .map_err(|error| error.shifted(at))?;
-            self.one_special(special, found, start, ids)?;
-            at = end;
+        let (mut offset, mut pacer) = (0, Pacer::new(interrupt));
+        while let Some((start, end, token)) = self.find_special(text, offset, special) {
+            pacer.after_text(&text[offset..end])?;
+            self.each_with_dropout(&text[offset..start], dropout, interrupt, ids)
+                .map_err(|error| error.shifted(offset))?;
+            self.push_special(special, token, start, ids)?;
+            offset = end;
         }
-        self.each_with_dropout(&text[at..], dropout, interrupt, ids).map_err(|error| error.shifted(at))
+        self.each_with_dropout(&text[offset..], dropout, interrupt, ids)
+            .map_err(|error| error.shifted(offset))
     }
 
     fn each_with_dropout(
@@ -127,8 +129,8 @@ impl Tokenizer {
     ) -> Result<()> {
         let encoded = self.pretokenizer.for_many(text, 0, GoesOn::No, interrupt, |mut start, ends| {
             ends.iter().try_for_each(|&end| {
-                let from = std::mem::replace(&mut start, end);
-                let pretoken = &text[from..end];
+                let pretoken_start = std::mem::replace(&mut start, end);
+                let pretoken = &text[pretoken_start..end];
                 memory::try_reserve(ids, pretoken.len())?;
                 if self.pretokenizer.protects(pretoken)
                     && let Some(id) = self.encoder.whole(pretoken)
@@ -137,7 +139,7 @@ impl Tokenizer {
                     return Ok(());
                 }
                 let encoded = self.encoder.encode_with_dropout(pretoken, choices, scratch, interrupt, ids);
-                encoded.map_err(|error| error.shifted(from))
+                encoded.map_err(|error| error.shifted(pretoken_start))
             })
         });
         encoded.map(|_| ())

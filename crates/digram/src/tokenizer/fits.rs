@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::special::OnSpecial;
 
-/// Bytes of text counted between two comparisons with the maximum.
+/// The number of bytes counted between two comparisons with the maximum.
 const STEP: usize = 1 << 10;
 
 impl Tokenizer {
@@ -14,7 +14,7 @@ impl Tokenizer {
     ///
     /// Stops as soon as the result is known. A text with more bytes than `maximum` tokens can have is not
     /// read at all; of a shorter one, only about `maximum` tokens and the text up to the next split are
-    /// read, or the whole text if a pattern has no such places. Errors in the rest of the text are not
+    /// read, or the whole text if a pattern has no splits. Errors in the rest of the text are not
     /// found.
     pub fn fits(
         &self,
@@ -28,8 +28,8 @@ impl Tokenizer {
         }
         let mut scratch = self.scratch_pool.take();
         let mut count = 0;
-        for part in self.parts(text, special) {
-            let (range, mut at) = match part? {
+        for segment in self.segments(text, special) {
+            let (range, mut position) = match segment? {
                 Segment::Special(_) => {
                     count += 1;
                     continue;
@@ -37,13 +37,13 @@ impl Tokenizer {
                 Segment::Text(range) => (range, 0),
             };
             let text = &text[range.clone()];
-            while at < text.len() && count <= maximum {
+            while position < text.len() && count <= maximum {
                 interrupt.check()?;
-                let end = self.next_split(text, at + STEP, interrupt)?;
+                let end = self.next_split(text, position + STEP, interrupt)?;
                 count += self
-                    .count_ordinary(&text[at..end], &mut scratch, interrupt)
-                    .map_err(|error| error.shifted(range.start + at))?;
-                at = end;
+                    .count_ordinary(&text[position..end], &mut scratch, interrupt)
+                    .map_err(|error| error.shifted(range.start + position))?;
+                position = end;
             }
             if count > maximum {
                 return Ok(false);

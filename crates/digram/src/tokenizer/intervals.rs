@@ -9,9 +9,9 @@ use crate::memory;
 
 /// The minimum distance of stored splits, in bytes. An interval counts little more than this anew at its
 /// ends, and the memory is a quarter of the text's size.
-const APART: usize = 64;
+const MIN_DISTANCE: usize = 64;
 
-/// Places at which a text can be split, each with the number of ids before it.
+/// Offsets at which a text can be split, each with the number of ids before it.
 #[derive(Debug)]
 pub struct Intervals(Vec<(usize, usize)>);
 
@@ -26,24 +26,24 @@ impl Tokenizer {
     /// Counts a text once, so that [`Tokenizer::count_interval`] can count any part of it.
     pub fn intervals(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Intervals> {
         let mut scratch = self.scratch_pool.take();
-        let (mut splits, mut at, mut count) = (vec![(0, 0)], 0, 0);
-        while at < text.len() {
+        let (mut splits, mut offset, mut count) = (vec![(0, 0)], 0, 0);
+        while offset < text.len() {
             interrupt.check()?;
-            let end = self.next_split(text, at + APART, interrupt)?;
+            let end = self.next_split(text, offset + MIN_DISTANCE, interrupt)?;
             count += self
-                .count_ordinary(&text[at..end], &mut scratch, interrupt)
-                .map_err(|error| error.shifted(at))?;
-            at = end;
+                .count_ordinary(&text[offset..end], &mut scratch, interrupt)
+                .map_err(|error| error.shifted(offset))?;
+            offset = end;
             memory::try_reserve(&mut splits, 1)?;
-            splits.push((at, count));
+            splits.push((offset, count));
         }
         Ok(Intervals(splits))
     }
 
     /// The number of ids of `text[range]`, where `text` is the text that was counted.
     ///
-    /// Takes time in proportion to what stands between the ends of the interval and the next cuts
-    /// inside it, however long it is.
+    /// Takes time in proportion to the text between the ends of the interval and the next splits
+    /// inside it, independent of its length.
     pub fn count_interval(
         &self,
         Intervals(splits): &Intervals,
@@ -54,13 +54,13 @@ impl Tokenizer {
         let part = &text[range.clone()];
         let mut scratch = self.scratch_pool.take();
         let mut count = |from: usize, to: usize| {
-            let counted = self.count_ordinary(&text[from..to], &mut scratch, interrupt);
-            counted.map_err(|error| error.shifted(from))
+            let result = self.count_ordinary(&text[from..to], &mut scratch, interrupt);
+            result.map_err(|error| error.shifted(from))
         };
         // A split at the edge of the interval may depend on a character that is not entirely inside.
-        let inside = |cut: &&(usize, usize)| self.can_split_at(part, cut.0 - range.start);
-        let within = &splits[splits.partition_point(|cut| cut.0 <= range.start)..];
-        let within = &within[..within.partition_point(|cut| cut.0 < range.end)];
+        let inside = |split: &&(usize, usize)| self.can_split_at(part, split.0 - range.start);
+        let within = &splits[splits.partition_point(|split| split.0 <= range.start)..];
+        let within = &within[..within.partition_point(|split| split.0 < range.end)];
         match (within.iter().find(inside), within.iter().rev().find(inside)) {
             (Some(first), Some(last)) => {
                 Ok(count(range.start, first.0)? + (last.1 - first.1) + count(last.0, range.end)?)

@@ -58,11 +58,11 @@ pub struct Definition {
     pub merges: Vec<Merge>,
     /// Special tokens with their ids.
     pub special_tokens: Vec<(String, TokenId)>,
-    /// What text is made of before anything is merged.
+    /// The units of text before any merge.
     pub unit: Unit,
     /// Splits text into pretokens.
     pub pretokenizer: Arc<Pretokenizer>,
-    /// Whether a whole pretoken that is a token becomes it even where the merges say otherwise.
+    /// Whether a pretoken that is a token becomes that token even if the merges give other ids.
     pub ignore_merges: bool,
     /// How merges are applied, if not by rank alone.
     pub scheme: Option<Scheme>,
@@ -74,7 +74,7 @@ pub struct Tokenizer {
     pretokenizer: Arc<Pretokenizer>,
     special: SpecialTokens,
     /// Ordinary and special tokens together, for decoding.
-    all: Vocabulary,
+    vocabulary: Vocabulary,
     /// An index of all tokens, built at first use.
     index: OnceBox<TokenIndex>,
     /// The tokens in slots for decoding, built at first use.
@@ -93,7 +93,7 @@ impl std::fmt::Debug for Tokenizer {
 }
 
 impl Tokenizer {
-    /// Checks a definition and makes a tokenizer of it.
+    /// Builds a tokenizer from a definition, which is validated.
     pub fn new(definition: Definition) -> Result<Tokenizer> {
         let Definition { tokens, merges, special_tokens, unit, pretokenizer, ignore_merges, scheme } =
             definition;
@@ -112,7 +112,7 @@ impl Tokenizer {
     ) -> Result<Tokenizer> {
         let vocabulary = &model.vocabulary;
         let special = SpecialTokens::new(special_tokens)?;
-        let all = with_special_tokens(vocabulary, &special)?;
+        let vocabulary_with_special = with_special_tokens(vocabulary, &special)?;
         let fallback: Vec<TokenId> = match &unit {
             Unit::Byte { ids } => {
                 for (byte, &id) in ids.iter().enumerate() {
@@ -133,7 +133,7 @@ impl Tokenizer {
                 ids.to_vec()
             }
             Unit::Char { on_unknown: OnUnknown::Token(id) } => {
-                if all.get(*id).is_none() {
+                if vocabulary_with_special.get(*id).is_none() {
                     return Err(Error::Vocabulary {
                         reason: format!("the unknown token {id} is not in the vocabulary."),
                     });
@@ -145,13 +145,16 @@ impl Tokenizer {
         let ordinary = |id| !fallback.contains(&id);
         let encoder = Encoder::new(model, unit, &pretokenizer, ignore_merges, scheme, ordinary)?;
         // An unknown character can become a single id too.
-        let max_bytes = all.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
+        let max_bytes = vocabulary_with_special
+            .iter()
+            .map(|(_, token)| token.len())
+            .fold(char::MAX.len_utf8(), usize::max);
         let (index, slots, scratch_pool) = (OnceBox::new(), OnceBox::new(), ScratchPool::default());
         Ok(Tokenizer {
             encoder,
             pretokenizer,
             special,
-            all,
+            vocabulary: vocabulary_with_special,
             index,
             slots,
             max_bytes,
@@ -162,32 +165,32 @@ impl Tokenizer {
 
     /// One more than the highest id.
     pub fn vocab_size(&self) -> usize {
-        self.all.size()
+        self.vocabulary.size()
     }
 
     /// The id of the empty token, if there is one.
     pub fn empty(&self) -> Option<TokenId> {
-        self.all.empty()
+        self.vocabulary.empty()
     }
 
     /// The number of tokens, including special ones.
     pub fn token_count(&self) -> usize {
-        self.all.token_count()
+        self.vocabulary.token_count()
     }
 
     /// The bytes of a token; for a special token, its text.
     pub fn token(&self, id: TokenId) -> Option<&[u8]> {
-        self.all.get(id)
+        self.vocabulary.get(id)
     }
 
     /// The id of the token with these bytes. If a character and a fallback byte have the same bytes, the id
     /// of the character.
     pub fn token_to_id(&self, bytes: &[u8]) -> Option<TokenId> {
         if bytes.is_empty() {
-            return self.all.empty();
+            return self.vocabulary.empty();
         }
-        let all = || TokenIndex::new(&self.all.iter().collect::<Vec<_>>());
-        self.encoder.whole(bytes).or_else(|| self.index.get_or_init(|| Box::new(all())).get(bytes))
+        let build_index = || TokenIndex::new(&self.vocabulary.iter().collect::<Vec<_>>());
+        self.encoder.whole(bytes).or_else(|| self.index.get_or_init(|| Box::new(build_index())).get(bytes))
     }
 
     /// The token of a pretoken that is a single token.
@@ -195,7 +198,7 @@ impl Tokenizer {
         self.encoder.whole(pretoken)
     }
 
-    /// The ordinary tokens and the merges, to make other tokenizers of.
+    /// The ordinary tokens and the merges, for building other tokenizers.
     pub fn model(&self) -> Model {
         self.encoder.model()
     }
@@ -205,7 +208,7 @@ impl Tokenizer {
         self.encoder.merges().in_order()
     }
 
-    /// What text is made of before anything is merged.
+    /// The units of text before any merge.
     pub fn unit(&self) -> &Unit {
         self.encoder.unit()
     }
@@ -215,7 +218,7 @@ impl Tokenizer {
         self.encoder.kernel()
     }
 
-    /// Whether a whole pretoken that is a token becomes it even where the merges say otherwise.
+    /// Whether a pretoken that is a token becomes that token even if the merges give other ids.
     pub fn ignores_merges(&self) -> bool {
         self.ignore_merges
     }
@@ -230,7 +233,7 @@ impl Tokenizer {
         &self.pretokenizer
     }
 
-    /// The tokens that no text becomes by merging, in rising order.
+    /// The tokens that merging never makes from any text, in ascending order.
     pub fn unreachable(&self) -> &[TokenId] {
         self.encoder.unreachable()
     }
@@ -252,16 +255,16 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let before = ids.len();
+        let previous_len = ids.len();
         self.each_id(text, special, &mut self.scratch_pool.take(), interrupt, ids)
-            .inspect_err(|_| ids.truncate(before))
+            .inspect_err(|_| ids.truncate(previous_len))
     }
 
     /// The number of ids that [`Tokenizer::encode`] would give, without storing them.
     pub fn count(&self, text: &[u8], special: OnSpecial<'_>, interrupt: &dyn Interrupt) -> Result<usize> {
-        let mut tally = IdCount(0);
-        self.each_id(text, special, &mut self.scratch_pool.take(), interrupt, &mut tally)?;
-        Ok(tally.0)
+        let mut count = IdCount(0);
+        self.each_id(text, special, &mut self.scratch_pool.take(), interrupt, &mut count)?;
+        Ok(count.0)
     }
 
     fn each_id(
@@ -272,20 +275,20 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
-        while let Some((start, end, found)) = self.find_special(text, at, special) {
-            pacer.after_text(&text[at..end])?;
-            self.each_ordinary(&text[at..start], 0, GoesOn::No, scratch, interrupt, sink)
-                .map_err(|error| error.shifted(at))?;
-            self.one_special(special, found, start, sink)?;
-            at = end;
+        let (mut offset, mut pacer) = (0, Pacer::new(interrupt));
+        while let Some((start, end, token)) = self.find_special(text, offset, special) {
+            pacer.after_text(&text[offset..end])?;
+            self.each_ordinary(&text[offset..start], 0, GoesOn::No, scratch, interrupt, sink)
+                .map_err(|error| error.shifted(offset))?;
+            self.push_special(special, token, start, sink)?;
+            offset = end;
         }
-        let rest = self.each_ordinary(&text[at..], 0, GoesOn::No, scratch, interrupt, sink);
-        rest.map(|_| ()).map_err(|error| error.shifted(at))
+        let rest = self.each_ordinary(&text[offset..], 0, GoesOn::No, scratch, interrupt, sink);
+        rest.map(|_| ()).map_err(|error| error.shifted(offset))
     }
 
     /// Emits a special token found at byte `offset`.
-    fn one_special(
+    fn push_special(
         &self,
         special: OnSpecial<'_>,
         (token, id): &(String, TokenId),
@@ -348,7 +351,7 @@ impl Tokenizer {
 
 /// Ordinary and special tokens in one table.
 fn with_special_tokens(vocabulary: &Vocabulary, special: &SpecialTokens) -> Result<Vocabulary> {
-    let mut named: Vec<(TokenId, &[u8])> = Vec::new();
+    let mut tokens: Vec<(TokenId, &[u8])> = Vec::new();
     for (text, id) in special.tokens() {
         if *id as usize >= MAX_VOCAB_SIZE {
             let reason = format!("special token {text:?} has the id {id}; ids are below {MAX_VOCAB_SIZE}.");
@@ -358,8 +361,8 @@ fn with_special_tokens(vocabulary: &Vocabulary, special: &SpecialTokens) -> Resu
             let reason = format!("special token {text:?} has the id {id}, which an ordinary token has too.");
             return Err(Error::Vocabulary { reason });
         }
-        named.push((*id, text.as_bytes()));
+        tokens.push((*id, text.as_bytes()));
     }
-    named.sort_unstable();
-    vocabulary.with(&named)
+    tokens.sort_unstable();
+    vocabulary.with(&tokens)
 }

@@ -1,4 +1,4 @@
-//! Places at which a text can be split without changing its ids, and its segments between special tokens.
+//! Offsets at which a text can be split without changing its ids, and its segments between special tokens.
 
 use std::ops::Range;
 
@@ -19,72 +19,75 @@ pub(super) enum Segment {
 pub(super) struct Segments<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a [u8],
-    rule: OnSpecial<'a>,
-    at: usize,
-    found: Option<Range<usize>>,
+    on_special: OnSpecial<'a>,
+    offset: usize,
+    /// A special token after the segment that was returned last.
+    pending_special: Option<Range<usize>>,
 }
 
 impl Iterator for Segments<'_> {
     type Item = Result<Segment>;
 
     fn next(&mut self) -> Option<Result<Segment>> {
-        if let Some(found) = self.found.take() {
-            return Some(Ok(Segment::Special(found)));
+        if let Some(range) = self.pending_special.take() {
+            return Some(Ok(Segment::Special(range)));
         }
-        if self.at == self.text.len() {
+        if self.offset == self.text.len() {
             return None;
         }
-        let start = self.at;
-        let Some((found, end, (token, _))) = self.tokenizer.find_special(self.text, start, self.rule) else {
-            self.at = self.text.len();
-            return Some(Ok(Segment::Text(start..self.at)));
+        let start = self.offset;
+        let Some((special_start, end, (token, _))) =
+            self.tokenizer.find_special(self.text, start, self.on_special)
+        else {
+            self.offset = self.text.len();
+            return Some(Ok(Segment::Text(start..self.offset)));
         };
-        if found > start && matches!(self.rule, OnSpecial::Fail) {
+        if special_start > start && matches!(self.on_special, OnSpecial::Fail) {
             // The text before the special token comes first; the next call finds the token again.
-            self.at = found;
-            return Some(Ok(Segment::Text(start..found)));
+            self.offset = special_start;
+            return Some(Ok(Segment::Text(start..special_start)));
         }
-        if let OnSpecial::Fail = self.rule {
-            self.at = self.text.len();
-            return Some(Err(Error::SpecialToken { token: token.clone(), offset: found }));
+        if let OnSpecial::Fail = self.on_special {
+            self.offset = self.text.len();
+            return Some(Err(Error::SpecialToken { token: token.clone(), offset: special_start }));
         }
-        self.at = end;
-        if found == start {
-            return Some(Ok(Segment::Special(found..end)));
+        self.offset = end;
+        if special_start == start {
+            return Some(Ok(Segment::Special(special_start..end)));
         }
-        self.found = Some(found..end);
-        Some(Ok(Segment::Text(start..found)))
+        self.pending_special = Some(special_start..end);
+        Some(Ok(Segment::Text(start..special_start)))
     }
 }
 
 impl Tokenizer {
-    pub(super) fn parts<'a>(&'a self, text: &'a [u8], rule: OnSpecial<'a>) -> Segments<'a> {
-        Segments { tokenizer: self, text, rule, at: 0, found: None }
+    pub(super) fn segments<'a>(&'a self, text: &'a [u8], on_special: OnSpecial<'a>) -> Segments<'a> {
+        Segments { tokenizer: self, text, on_special, offset: 0, pending_special: None }
     }
 
-    /// Whether every text with these two characters around `at`, and no special token there, can be split
-    /// at `at`: its ids are then those of its two parts.
-    pub(super) fn can_split_at(&self, text: &[u8], at: usize) -> bool {
-        if at == 0 || at >= text.len() {
+    /// Whether every text with these two characters around `offset`, and no special token there, can be split
+    /// at `offset`: its ids are then those of its two parts.
+    pub(super) fn can_split_at(&self, text: &[u8], offset: usize) -> bool {
+        if offset == 0 || offset >= text.len() {
             return false;
         }
         if self.pretokenizer.is_whole() {
-            self.encoder.can_split_at(text, at)
+            self.encoder.can_split_at(text, offset)
         } else {
-            // Valid also if the text before the place is cut off or extended.
-            self.pretokenizer.is_border_anywhere(text, at)
+            // Valid also if the text before the offset is removed or extended.
+            self.pretokenizer.is_border_anywhere(text, offset)
         }
     }
 
-    /// The first place to split at or after `from`; the end of the text if there is none.
+    /// The first split at or after `from`; the end of the text if there is none.
     pub(super) fn next_split(&self, text: &[u8], from: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let has_splits = self.pretokenizer.is_whole() || self.pretokenizer.has_borders();
-        let places = if has_splits { from..text.len() } else { 0..0 };
-        let found = find_first(places, interrupt, |at| self.can_split_at(text, at))?;
-        Ok(found.unwrap_or(text.len()))
+        let offsets = if has_splits { from..text.len() } else { 0..0 };
+        let split = find_first(offsets, interrupt, |offset| self.can_split_at(text, offset))?;
+        Ok(split.unwrap_or(text.len()))
     }
 
-    /// The last place to split at or before `until`; 0 if there is none.
+    /// The last split at or before `until`; 0 if there is none.
     pub(super) fn last_split_until(
         &self,
         text: &[u8],
@@ -94,7 +97,7 @@ impl Tokenizer {
         if !self.pretokenizer.is_whole() && !self.pretokenizer.has_borders() {
             return Ok(0);
         }
-        Ok(find_last(1..until + 1, interrupt, |at| self.can_split_at(text, at))?.unwrap_or(0))
+        Ok(find_last(1..until + 1, interrupt, |offset| self.can_split_at(text, offset))?.unwrap_or(0))
     }
 
     /// The number of ids of text without special tokens.
@@ -104,8 +107,8 @@ impl Tokenizer {
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
     ) -> Result<usize> {
-        let mut tally = IdCount::default();
-        self.each_ordinary(text, 0, GoesOn::No, scratch, interrupt, &mut tally)?;
-        Ok(tally.0)
+        let mut count = IdCount::default();
+        self.each_ordinary(text, 0, GoesOn::No, scratch, interrupt, &mut count)?;
+        Ok(count.0)
     }
 }

@@ -38,7 +38,7 @@ const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\
 /// single level nothing is compared.
 static LEVELS: LazyLock<Vec<SimdLevel>> = LazyLock::new(|| {
     let levels = SimdLevel::available();
-    _ = writeln!(std::io::stderr(), "ways of this processor, all forced: {levels:?}");
+    _ = writeln!(std::io::stderr(), "SIMD levels of this processor, all tested: {levels:?}");
     levels
 });
 
@@ -106,10 +106,10 @@ fn vocabularies() -> impl Strategy<Value = (Vec<Vec<u8>>, Vec<Merge>)> {
         let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
         let mut merges = Vec::new();
         for (left, right) in pairs {
-            let known = bytes.len() + tokens.len() - 256;
-            let id = |number: usize| match bytes.get(number % known) {
+            let symbol_count = bytes.len() + tokens.len() - 256;
+            let id = |index: usize| match bytes.get(index % symbol_count) {
                 Some(&byte) => TokenId::from(byte),
-                None => (256 + number % known - bytes.len()) as TokenId,
+                None => (256 + index % symbol_count - bytes.len()) as TokenId,
             };
             let (left, right) = (id(left), id(right));
             let token = [&tokens[left as usize][..], &tokens[right as usize]].concat();
@@ -141,7 +141,7 @@ fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<TokenId> {
 
 /// The distinct pretokens of a text, in the order of first occurrence, with their counts. Counted on this
 /// thread, for which the level is forced.
-fn counted(pretokenizer: &Arc<Pretokenizer>, text: &[u8], simd: SimdLevel) -> Vec<(Vec<u8>, u64)> {
+fn count_pretokens(pretokenizer: &Arc<Pretokenizer>, text: &[u8], simd: SimdLevel) -> Vec<(Vec<u8>, u64)> {
     simd.force(|| {
         let mut counter = Counter::new(pretokenizer.clone());
         counter.add(&[text], 1, &Never).unwrap();
@@ -154,7 +154,7 @@ proptest! {
     #![proptest_config(cases(600))]
 
     #[test]
-    fn all_ways_cut_count_and_encode_as_defined(
+    fn all_simd_levels_split_count_and_encode_as_defined(
         (tokens, merges) in vocabularies(),
         text in texts(),
         pretokenizer in 0..PRETOKENIZERS.len(),
@@ -174,16 +174,16 @@ proptest! {
         }
         for (&simd, pretokenizer) in LEVELS.iter().zip(pretokenizers) {
             prop_assert_eq!(&pretokenizer.split(&text), &pretokens, "{:?}", simd);
-            let found = counted(pretokenizer, &text, simd);
-            prop_assert_eq!(found.len(), counts.len(), "{:?}", simd);
-            for (piece, count) in found {
+            let counted = count_pretokens(pretokenizer, &text, simd);
+            prop_assert_eq!(counted.len(), counts.len(), "{:?}", simd);
+            for (piece, count) in counted {
                 prop_assert_eq!(Some(&count), counts.get(&piece[..]), "{:?} {:?}", simd, piece);
             }
             let tokenizer = simd.force(|| {
                 let vocabulary = Vocabulary::new(tokens.iter().cloned().map(Some)).unwrap();
                 tokenizer(Model::new(vocabulary, merges.clone()).unwrap(), pretokenizer, ignore_merges)
             });
-            // The second time many ids come from the cache.
+            // In the second pass many ids come from the cache.
             for _ in 0..2 {
                 prop_assert_eq!(&encode(&tokenizer, &text), &expected, "{:?}", simd);
             }
@@ -195,8 +195,8 @@ proptest! {
 
 /// The folder of published vocabularies and corpora, as for the tests in Python.
 fn data() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("DIGRAM_DATA").map_or_else(beside, PathBuf::from);
+    let default = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("DIGRAM_DATA").map_or_else(default, PathBuf::from);
     if !folder.join("corpora").is_dir() {
         _ = writeln!(std::io::stderr(), "skipped: no corpora in {}", folder.display());
         return None;
@@ -224,47 +224,47 @@ fn corpora(encoding: &str, pattern: &str, maximum: u64) {
         let file = std::fs::File::open(folder.join(format!("corpora/{corpus}.txt"))).unwrap();
         let mut text = Vec::new();
         file.take(maximum).read_to_end(&mut text).unwrap();
-        let seen = |(simd, tokenizer): &(SimdLevel, Tokenizer)| {
+        let results = |(simd, tokenizer): &(SimdLevel, Tokenizer)| {
             let mut ends = Vec::new();
-            let split = tokenizer.pretokenizer.try_for_many(&text, 0, GoesOn::No, |_, more| {
-                ends.extend_from_slice(more);
+            let split = tokenizer.pretokenizer.try_for_many(&text, 0, GoesOn::No, |_, new_ends| {
+                ends.extend_from_slice(new_ends);
                 ControlFlow::<Infallible>::Continue(())
             });
             assert!(split == ControlFlow::Continue(text.len()));
-            let counts = counted(&tokenizer.pretokenizer, &text, *simd);
+            let counts = count_pretokens(&tokenizer.pretokenizer, &text, *simd);
             let ids = encode(tokenizer, &text);
             let (batch, _) = tokenizer.encode_batch(&[&text], OnSpecial::Text, 2, &Never).unwrap();
-            assert!(batch == ids, "{encoding}, {corpus}, {simd:?}: two threads encode otherwise");
+            assert!(batch == ids, "{encoding}, {corpus}, {simd:?}: two threads encode differently");
             (ends, counts, ids)
         };
-        let expected = seen(&tokenizers[0]);
+        let expected = results(&tokenizers[0]);
         assert!(expected.2.len() > text.len() / 20);
         for other in &tokenizers[1..] {
-            let (ends, counts, ids) = seen(other);
-            assert!(ends == expected.0, "{encoding}, {corpus}: {:?} cuts otherwise", other.0);
-            assert!(counts == expected.1, "{encoding}, {corpus}: {:?} counts otherwise", other.0);
-            assert!(ids == expected.2, "{encoding}, {corpus}: {:?} encodes otherwise", other.0);
+            let (ends, counts, ids) = results(other);
+            assert!(ends == expected.0, "{encoding}, {corpus}: {:?} splits differently", other.0);
+            assert!(counts == expected.1, "{encoding}, {corpus}: {:?} counts differently", other.0);
+            assert!(ids == expected.2, "{encoding}, {corpus}: {:?} encodes differently", other.0);
         }
     }
 }
 
 /// Bytes of each corpus: a part, or with DIGRAM_CORPORA=whole all 129 MB, which take minutes.
-fn share() -> u64 {
+fn corpus_bytes() -> u64 {
     let whole = std::env::var_os("DIGRAM_CORPORA").is_some_and(|share| share == "whole");
     if whole { u64::MAX } else { 250_000 }
 }
 
 #[test]
 fn the_corpora_under_r50k() {
-    corpora("r50k_base", GPT2, share());
+    corpora("r50k_base", GPT2, corpus_bytes());
 }
 
 #[test]
 fn the_corpora_under_cl100k() {
-    corpora("cl100k_base", CL100K, share());
+    corpora("cl100k_base", CL100K, corpus_bytes());
 }
 
 #[test]
 fn the_corpora_under_o200k() {
-    corpora("o200k_base", O200K, share());
+    corpora("o200k_base", O200K, corpus_bytes());
 }

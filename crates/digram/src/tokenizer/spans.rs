@@ -1,6 +1,6 @@
-//! Offsets of the tokens of an encoding in their text, and the numbers of their pretokens.
+//! Offsets of the tokens of an encoding in their text, and the indices of their pretokens.
 //!
-//! Both are computed afterwards, from the text and its ids, so encoding alone does not pay for them. The
+//! Both are computed afterwards, from the text and its ids, so they do not slow encoding down. The
 //! result is exact, because the bytes of the tokens join to the text, and no token crosses the boundary of
 //! a pretoken.
 
@@ -33,7 +33,7 @@ pub enum OffsetUnit {
 pub struct EncodedTexts<'a, T> {
     /// The texts.
     pub texts: &'a [T],
-    /// The rule for special tokens with which they were encoded.
+    /// The treatment of special tokens with which they were encoded.
     pub special: OnSpecial<'a>,
     /// The ids of all texts.
     pub ids: &'a [TokenId],
@@ -45,12 +45,12 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
     /// The range of texts of each task, and the number of bytes of all. A text is read in order, so a long
     /// one is a task of its own.
     fn tasks(&self) -> (Vec<Range<usize>>, usize) {
-        let (mut tasks, mut start, mut before, mut bytes) = (Vec::new(), 0, 0, 0);
+        let (mut tasks, mut start, mut task_start, mut bytes) = (Vec::new(), 0, 0, 0);
         for (index, text) in self.texts.iter().enumerate() {
             bytes += text.as_ref().len();
-            if bytes - before >= TASK_BYTES || index + 1 == self.texts.len() {
+            if bytes - task_start >= TASK_BYTES || index + 1 == self.texts.len() {
                 tasks.push(std::mem::replace(&mut start, index + 1)..index + 1);
-                before = bytes;
+                task_start = bytes;
             }
         }
         (tasks, bytes)
@@ -72,25 +72,25 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
             interrupt,
             || (),
             |(), task, interrupt| {
-                let mut found = Vec::new();
-                memory::try_reserve(&mut found, ids(tasks[task].clone()).len())?;
+                let mut results = Vec::new();
+                memory::try_reserve(&mut results, ids(tasks[task].clone()).len())?;
                 let mut pacer = Pacer::new(interrupt);
                 for text in tasks[task].clone() {
                     let ids = &self.ids[ids(text..text + 1)];
-                    work(text, self.texts[text].as_ref(), ids, &mut found, interrupt)?;
+                    work(text, self.texts[text].as_ref(), ids, &mut results, interrupt)?;
                     pacer.after_text(self.texts[text].as_ref())?;
                 }
-                Ok(found)
+                Ok(results)
             },
         );
         let mut parts = parts?;
         match parts.len() {
             1 => Ok(parts.pop().expect("one part")),
             _ => {
-                let mut all = Vec::new();
-                memory::try_reserve(&mut all, parts.iter().map(Vec::len).sum())?;
-                parts.into_iter().for_each(|part| all.extend(part));
-                Ok(all)
+                let mut joined = Vec::new();
+                memory::try_reserve(&mut joined, parts.iter().map(Vec::len).sum())?;
+                parts.into_iter().for_each(|part| joined.extend(part));
+                Ok(joined)
             }
         }
     }
@@ -108,10 +108,10 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<[usize; 2]>> {
-        encoded.each(threads, interrupt, |index, text, ids, found, interrupt| {
+        encoded.each(threads, interrupt, |index, text, ids, spans, interrupt| {
             let unit = if text.is_ascii() { OffsetUnit::Bytes } else { unit(index) };
             let mut offsets = OffsetConverter::new(text, unit);
-            self.each_span(text, encoded.special, ids, interrupt, |span| found.push(offsets.convert(span)))
+            self.each_span(text, encoded.special, ids, interrupt, |span| spans.push(offsets.convert(span)))
         })
     }
 
@@ -123,11 +123,11 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<u32>> {
-        encoded.each(threads, interrupt, |_, text, ids, found, interrupt| {
+        encoded.each(threads, interrupt, |_, text, ids, numbers, interrupt| {
             let ends = self.pretoken_ends(text, encoded.special, interrupt)?;
             let mut number = 0;
             self.each_span(text, encoded.special, ids, interrupt, |span| {
-                found.push(number);
+                numbers.push(number);
                 number += u32::from(ends.get(number as usize) == Some(&span.end));
             })
         })
@@ -142,38 +142,38 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         mut visit: impl FnMut(Range<usize>),
     ) -> Result<()> {
-        let strange = || Error::Internal { reason: "the ids are not those of the text.".into() };
+        let mismatch = || Error::Internal { reason: "the ids are not those of the text.".into() };
         let unknown = match self.encoder.unit() {
             Unit::Char { on_unknown: OnUnknown::Token(id) } => Some(*id),
             _ => None,
         };
-        let (mut at, mut rest, mut pacer) = (0, ids.iter(), Pacer::new(interrupt));
+        let (mut position, mut rest, mut pacer) = (0, ids.iter(), Pacer::new(interrupt));
         loop {
-            let found = self.find_special(text, at, special);
-            let stop = found.map_or(text.len(), |(start, ..)| start);
-            while at < stop {
-                let id = *rest.next().ok_or_else(strange)?;
+            let special_token = self.find_special(text, position, special);
+            let segment_end = special_token.map_or(text.len(), |(start, ..)| start);
+            while position < segment_end {
+                let id = *rest.next().ok_or_else(mismatch)?;
                 // The unknown token stands for one character, not for its own text.
                 let len = if unknown == Some(id) {
-                    utf8::decode(&text[at..]).1
+                    utf8::decode(&text[position..]).1
                 } else {
-                    self.all.get(id).map_or(0, <[u8]>::len)
+                    self.vocabulary.get(id).map_or(0, <[u8]>::len)
                 };
-                let end = at + len;
-                if len == 0 || end > stop {
-                    return Err(strange());
+                let end = position + len;
+                if len == 0 || end > segment_end {
+                    return Err(mismatch());
                 }
-                visit(at..end);
-                at = end;
+                visit(position..end);
+                position = end;
                 pacer.after(len)?;
             }
-            let Some((_, end, _)) = found else { break };
-            rest.next().ok_or_else(strange)?;
-            visit(at..end);
-            at = end;
+            let Some((_, end, _)) = special_token else { break };
+            rest.next().ok_or_else(mismatch)?;
+            visit(position..end);
+            position = end;
             pacer.after_text(&[])?;
         }
-        if rest.next().is_some() { Err(strange()) } else { Ok(()) }
+        if rest.next().is_some() { Err(mismatch()) } else { Ok(()) }
     }
 
     /// The end of each pretoken, in bytes.
@@ -184,20 +184,26 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<usize>> {
         let mut ends = Vec::new();
-        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
+        let (mut position, mut pacer) = (0, Pacer::new(interrupt));
         loop {
-            let found = self.find_special(text, at, special);
-            let stop = found.map_or(text.len(), |(start, ..)| start);
-            pacer.after_text(&text[at..stop])?;
-            self.pretokenizer.for_many(&text[at..stop], 0, GoesOn::No, interrupt, |_, some| {
-                memory::try_reserve(&mut ends, some.len() + 1)?;
-                ends.extend(some.iter().map(|end| at + end));
-                Ok(())
-            })?;
-            let Some((_, end, _)) = found else { return Ok(ends) };
+            let special_token = self.find_special(text, position, special);
+            let segment_end = special_token.map_or(text.len(), |(start, ..)| start);
+            pacer.after_text(&text[position..segment_end])?;
+            self.pretokenizer.for_many(
+                &text[position..segment_end],
+                0,
+                GoesOn::No,
+                interrupt,
+                |_, segment_ends| {
+                    memory::try_reserve(&mut ends, segment_ends.len() + 1)?;
+                    ends.extend(segment_ends.iter().map(|end| position + end));
+                    Ok(())
+                },
+            )?;
+            let Some((_, end, _)) = special_token else { return Ok(ends) };
             memory::try_reserve(&mut ends, 1)?;
             ends.push(end);
-            at = end;
+            position = end;
         }
     }
 }
@@ -246,14 +252,14 @@ mod tests {
 
     #[test]
     fn a_span_inside_characters_covers_them_whole() {
-        // é is two bytes, 🙂 four, and the last byte is none of UTF-8.
+        // é is two bytes, 🙂 four, and the last byte is not UTF-8.
         let text = "aé🙂".bytes().chain([0xff]).collect::<Vec<_>>();
-        let measured = |unit| {
+        let converted = |unit| {
             let mut offsets = OffsetConverter::new(&text, unit);
             [0..2, 2..3, 3..5, 5..6, 6..8].map(|span| offsets.convert(span))
         };
-        assert_eq!(measured(OffsetUnit::Bytes), [[0, 2], [2, 3], [3, 5], [5, 6], [6, 8]]);
-        assert_eq!(measured(OffsetUnit::Characters), [[0, 2], [1, 2], [2, 3], [2, 3], [2, 4]]);
-        assert_eq!(measured(OffsetUnit::Utf16), [[0, 2], [1, 2], [2, 4], [2, 4], [2, 5]]);
+        assert_eq!(converted(OffsetUnit::Bytes), [[0, 2], [2, 3], [3, 5], [5, 6], [6, 8]]);
+        assert_eq!(converted(OffsetUnit::Characters), [[0, 2], [1, 2], [2, 3], [2, 3], [2, 4]]);
+        assert_eq!(converted(OffsetUnit::Utf16), [[0, 2], [1, 2], [2, 4], [2, 4], [2, 5]]);
     }
 }

@@ -1,11 +1,11 @@
 //! Counting the ids of a text that grows at its end, encoding only the last part anew.
 //!
 //! Text far enough before the end is not encoded again. In most text, pretokens that no further text can
-//! change are settled. In one open pretoken nothing is settled, but two facts tell whether the ids before a
-//! place in it are still valid (`docs/algorithm.md`). Valid encodings that share a token join to a valid
+//! change are settled. In one open pretoken nothing is settled, but two facts decide whether the ids before a
+//! position in it are still valid (`docs/algorithm.md`). Valid encodings that share a token join to a valid
 //! one, so the ids stay valid as long as the text from that token on, encoded alone, begins with that
 //! token. And a match that begins there ends where the long one ends, once both were in the same state at
-//! the same place.
+//! the same position.
 
 use std::ops::ControlFlow;
 
@@ -17,30 +17,30 @@ use crate::pretokenize::GoesOn;
 use crate::utf8::{complete, is_inside};
 use crate::vocabulary::TokenId;
 
-/// About the number of bytes encoded anew at each count; more if tokens are long.
-const MIN: usize = 256;
+/// The approximate number of bytes encoded anew at each count; more if tokens are long.
+const MIN_TAIL: usize = 256;
 
 /// Matches that converge do so within this many bytes: eight characters.
-const TOGETHER: usize = 32;
+const CONVERGENCE_BYTES: usize = 32;
 
 /// The number of tokens tried as a new start.
-const TRIES: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
-/// The place from which a text is encoded anew.
+/// The position from which a text is encoded anew.
 #[derive(Debug)]
 pub(super) struct Tail {
     start: usize,
     /// The number of ids before it.
-    before: usize,
+    ids_before: usize,
     /// The token that begins there inside a pretoken; `None` if a pretoken is certain to begin there.
     first: Option<TokenId>,
-    /// A later place is searched for when this many bytes follow.
-    worth: usize,
+    /// A later position is searched for when this many bytes follow.
+    threshold: usize,
 }
 
 impl Default for Tail {
     fn default() -> Tail {
-        Tail { start: 0, before: 0, first: None, worth: MIN }
+        Tail { start: 0, ids_before: 0, first: None, threshold: MIN_TAIL }
     }
 }
 
@@ -64,13 +64,13 @@ impl Tail {
             tokenizer
                 .each_ordinary(rest, 0, GoesOn::No, scratch, interrupt, &mut ids)
                 .map_err(|error| error.shifted(self.start))?;
-            let is_known = match self.first {
+            let is_valid = match self.first {
                 None => true,
                 Some(first) => ids.first() == Some(&first) && is_open(tokenizer, rest, interrupt)?,
             };
-            if is_known {
-                let count = self.before + ids.len();
-                if rest.len() >= self.worth {
+            if is_valid {
+                let count = self.ids_before + ids.len();
+                if rest.len() >= self.threshold {
                     self.advance(tokenizer, rest, &ids, interrupt)?;
                 }
                 return Ok(count);
@@ -79,7 +79,7 @@ impl Tail {
         }
     }
 
-    /// Moves to a later place, if there is one in what was just encoded.
+    /// Moves to a later position, if there is one in the text that was just encoded.
     fn advance(
         &mut self,
         tokenizer: &Tokenizer,
@@ -87,36 +87,42 @@ impl Tail {
         ids: &[TokenId],
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        let mut at = 0;
+        let mut end = 0;
         let ends = ids.iter().map(|&id| {
-            at += tokenizer.encoder.len_in_text(id, &rest[at..]);
-            at
+            end += tokenizer.encoder.len_in_text(id, &rest[end..]);
+            end
         });
         let ends: Vec<usize> = ends.collect();
-        let settled = settled(tokenizer, rest, &ends, interrupt)?;
-        let passed = ends.partition_point(|&end| end <= settled);
-        let (mut start, mut before) = (settled, passed);
+        let settled = settled_end(tokenizer, rest, &ends, interrupt)?;
+        let settled_ids = ends.partition_point(|&end| end <= settled);
+        let (mut start, mut ids_before) = (settled, settled_ids);
         let mut first = self.first.filter(|_| settled == 0);
-        if rest.len() - settled >= MIN
-            && let Some(end) = inside(tokenizer, &rest[settled..], settled, &ends[passed..], interrupt)?
+        if rest.len() - settled >= MIN_TAIL
+            && let Some(end) =
+                start_in_pretoken(tokenizer, &rest[settled..], settled, &ends[settled_ids..], interrupt)?
         {
             start = end;
-            before = ends.partition_point(|&end| end <= start);
-            first = Some(ids[before]);
+            ids_before = ends.partition_point(|&end| end <= start);
+            first = Some(ids[ids_before]);
         }
         self.start += start;
-        self.before += before;
+        self.ids_before += ids_before;
         self.first = first;
-        // Less than double: the place found is before the middle, so doubling would let the encoded part
+        // Less than double: the new position is before the middle, so doubling would let the encoded part
         // grow a little each time.
-        self.worth = MIN.max((rest.len() - start) / 2 * 3);
+        self.threshold = MIN_TAIL.max((rest.len() - start) / 2 * 3);
         Ok(())
     }
 }
 
-/// The last place where a pretoken begins, however the text continues, and as it would if the text began
-/// there; or such a place near the middle; or 0.
-fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], interrupt: &dyn Interrupt) -> Result<usize> {
+/// The last position where a pretoken begins, however the text continues, and as it would if the text began
+/// there; or such a position near the middle; or 0.
+fn settled_end(
+    tokenizer: &Tokenizer,
+    text: &[u8],
+    tokens: &[usize],
+    interrupt: &dyn Interrupt,
+) -> Result<usize> {
     let pretokenizer = &tokenizer.pretokenizer;
     if pretokenizer.may_begin_at_pretokens() {
         return pretokenizer.for_many(text, 0, GoesOn::Maybe, interrupt, |_, _| Ok(()));
@@ -126,7 +132,7 @@ fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], interrupt: &dyn
         return Ok(pretokenizer.last_border_so_far(text, 0).unwrap_or(0));
     }
     let half = tokens.partition_point(|&end| end <= text.len() / 2);
-    for &end in tokens[..half].iter().rev().take(TRIES) {
+    for &end in tokens[..half].iter().rev().take(MAX_ATTEMPTS) {
         if pretokenizer.ends_for_certain(text, 0, end, interrupt)? {
             return Ok(end);
         }
@@ -134,9 +140,9 @@ fn settled(tokenizer: &Tokenizer, text: &[u8], tokens: &[usize], interrupt: &dyn
     Ok(0)
 }
 
-/// A place in the first half of an open pretoken where a token begins and a text could begin, as long as
+/// A position in the first half of an open pretoken where a token begins and a text could begin, as long as
 /// the pretoken stays open. `tokens` are the ends of its tokens, counted from `offset` bytes before.
-fn inside(
+fn start_in_pretoken(
     tokenizer: &Tokenizer,
     pretoken: &[u8],
     offset: usize,
@@ -146,21 +152,21 @@ fn inside(
     if !tokenizer.encoder.is_by_rank() || !is_open(tokenizer, pretoken, interrupt)? {
         return Ok(None);
     }
-    // A pretoken that is a token against its merges is not longer than the longest token. And if `pretoken`
-    // begins inside a longer one, it must have converged with that before.
-    let against = if tokenizer.encoder.slices_are_valid() { 0 } else { tokenizer.max_bytes };
-    let minimum = TOGETHER.max(against);
+    // A pretoken that is a token contrary to its merges is not longer than the longest token. And if `pretoken`
+    // begins inside a longer one, it must have converged with that one earlier.
+    let max_whole_token = if tokenizer.encoder.slices_are_valid() { 0 } else { tokenizer.max_bytes };
+    let minimum = CONVERGENCE_BYTES.max(max_whole_token);
     // Nothing is known about an incomplete character.
-    let Some(known) = complete(pretoken).checked_sub(TOGETHER) else { return Ok(None) };
-    let maximum = known.min(pretoken.len() / 2);
+    let Some(convergent) = complete(pretoken).checked_sub(CONVERGENCE_BYTES) else { return Ok(None) };
+    let maximum = convergent.min(pretoken.len() / 2);
     let suffixes = tokenizer.pretokenizer.suffixes(pretoken, interrupt)?;
-    let number = tokens.partition_point(|&end| end - offset <= maximum);
-    let mut tried = tokens[..number].iter().rev().take(TRIES);
-    let found = tried.find(|&&end| {
-        let at = end - offset;
-        at >= minimum && !is_inside(pretoken[at]) && suffixes.is_regular(pretoken, at)
+    let count = tokens.partition_point(|&end| end - offset <= maximum);
+    let mut candidates = tokens[..count].iter().rev().take(MAX_ATTEMPTS);
+    let start = candidates.find(|&&end| {
+        let position = end - offset;
+        position >= minimum && !is_inside(pretoken[position]) && suffixes.is_regular(pretoken, position)
     });
-    Ok(found.copied())
+    Ok(start.copied())
 }
 
 /// Whether a text is one pretoken: a match that would end there in any text that ends there, or characters
@@ -171,6 +177,6 @@ fn is_open(tokenizer: &Tokenizer, text: &[u8], interrupt: &dyn Interrupt) -> Res
         None => interrupt.check().map_or_else(|error| ControlFlow::Break(Err(error)), ControlFlow::Continue),
     };
     let first = tokenizer.pretokenizer.try_for_many(text, 0, GoesOn::No, visit);
-    let is_one = first.break_value().transpose()? == Some(text.len());
-    Ok(is_one && tokenizer.pretokenizer.whole_prefixes(text, 0, interrupt)?[text.len()])
+    let is_single = first.break_value().transpose()? == Some(text.len());
+    Ok(is_single && tokenizer.pretokenizer.whole_prefixes(text, 0, interrupt)?[text.len()])
 }

@@ -11,26 +11,26 @@ use crate::interrupt::{Interrupt, Pacer};
 use super::corpus::utf8;
 
 /// The characters of the counted text, sorted: all of them, or the `limit` most frequent ones. Of
-/// equally frequent ones the lowest code points stay.
+/// equally frequent ones, those with the lowest code points are included.
 pub fn characters(counts: &dyn Pieces, limit: Option<usize>, interrupt: &dyn Interrupt) -> Result<Vec<char>> {
-    let mut seen = HashMap::<char, u64>::default();
+    let mut counts_by_character = HashMap::<char, u64>::default();
     let mut pacer = Pacer::new(interrupt);
     counts.for_each(&mut |piece| {
         pacer.after(1 + piece.bytes.len())?;
         for character in utf8(piece.bytes)?.chars() {
-            let count = seen.entry(character).or_default();
+            let count = counts_by_character.entry(character).or_default();
             *count = count.checked_add(piece.count).ok_or_else(|| Error::Limit {
                 reason: format!("{character:?} occurs more than 2^64 times."),
             })?;
         }
         Ok(())
     })?;
-    let mut found: Vec<(char, u64)> = seen.into_iter().collect();
+    let mut frequencies: Vec<(char, u64)> = counts_by_character.into_iter().collect();
     if let Some(limit) = limit {
-        found.sort_unstable_by_key(|&(character, count)| (Reverse(count), character));
-        found.truncate(limit);
+        frequencies.sort_unstable_by_key(|&(character, count)| (Reverse(count), character));
+        frequencies.truncate(limit);
     }
-    let mut characters: Vec<char> = found.into_iter().map(|(character, _)| character).collect();
+    let mut characters: Vec<char> = frequencies.into_iter().map(|(character, _)| character).collect();
     characters.sort_unstable();
     Ok(characters)
 }
@@ -42,11 +42,14 @@ mod tests {
     use crate::interrupt::Never;
 
     #[test]
-    fn the_most_frequent_stay_and_ties_go_to_the_lowest() {
+    fn the_most_frequent_are_selected_and_ties_go_to_the_lowest() {
         let counts = Counts::from_pieces([("cab", 2), ("d", 3), ("é", 1)]).unwrap();
-        let of = |limit| characters(&counts, limit, &Never).unwrap().into_iter().collect::<String>();
-        assert_eq!(of(None), "abcdé");
-        assert_eq!([of(Some(0)), of(Some(1)), of(Some(2)), of(Some(3))], ["", "d", "ad", "abd"]);
-        assert_eq!(of(Some(99)), "abcdé");
+        let select = |limit| characters(&counts, limit, &Never).unwrap().into_iter().collect::<String>();
+        assert_eq!(select(None), "abcdé");
+        assert_eq!(
+            [select(Some(0)), select(Some(1)), select(Some(2)), select(Some(3))],
+            ["", "d", "ad", "abd"]
+        );
+        assert_eq!(select(Some(99)), "abcdé");
     }
 }

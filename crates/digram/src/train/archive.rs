@@ -1,8 +1,8 @@
 //! The corpus on disk, for training within a memory limit.
 //!
-//! It holds all pretokens in their current tokens. A round reads into memory only the stretches in which
-//! every pair of neighbours reaches the minimum count, which is all it needs (`docs/algorithm.md`, 17), and
-//! writes them back at its end. If not even the most frequent pair fits, a merge is made by rewriting the
+//! It stores all pretokens in their current tokens. A round reads into memory only the stretches in which
+//! every pair of neighbours reaches the minimum count, which are sufficient (`docs/algorithm.md`, 17), and
+//! writes them back at its end. If not even the most frequent pair fits, a merge is applied by rewriting the
 //! file.
 
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::count::{Folder, Piece, Pieces, RunReader, RunWriter, Spill, put_number, sort, take_number};
+use crate::count::{Folder, Piece, Pieces, RunReader, RunWriter, Spill, read_varint, sort, write_varint};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::vocabulary::TokenId;
 
 use super::Base;
-use super::corpus::{BORDER, Corpus, CorpusBuilder, Order, Symbols, stretches};
+use super::corpus::{BORDER, Corpus, CorpusBuilder, Order, SymbolEncoder, stretches};
 use super::frequent::{Frequent, PairCount, PairCounting};
 use super::memory_need::{self, MemoryBudget};
 use super::stretches::{Stretches, TokenSequences};
 
 /// The size of a block of the file, in bytes.
-const BLOCK: usize = 1 << 17;
+const BLOCK_SIZE: usize = 1 << 17;
 
-/// Memory per pretoken that waits to be written, beside its bytes.
-const OF_WORD: usize = 64;
+/// The memory of a pretoken that waits to be written, in addition to its bytes.
+const PENDING_WORD_MEMORY: usize = 64;
 
 /// All pretokens with more than one token, in a file in its own folder.
 pub(super) struct Archive {
@@ -35,7 +35,8 @@ pub(super) struct Archive {
     memory: u64,
     /// Whether pretokens are in the order of first occurrence, each preceded by its sort key.
     by_first: bool,
-    taken: Option<RoundStretches>,
+    /// The stretches of the current round.
+    round: Option<RoundStretches>,
 }
 
 /// The stretches that were read into memory, and their pairs.
@@ -56,7 +57,7 @@ impl RoundStretches {
         move |word| {
             merged.clear();
             for part in word.chunk_by(|&left, &right| self.pairs.contains(&(left, right))) {
-                let result = if part.len() > 1 { results.get(self.stretches.number_of(part)?) } else { part };
+                let result = if part.len() > 1 { results.get(self.stretches.index_of(part)?) } else { part };
                 merged.extend_from_slice(result);
             }
             std::mem::swap(word, &mut merged);
@@ -66,25 +67,25 @@ impl RoundStretches {
 }
 
 impl Archive {
-    /// Writes the counted pretokens, as base tokens, to a new folder in `inside`. Fails if one is too long.
+    /// Writes the counted pretokens, as base tokens, to a new folder in `parent`. Fails if one is too long.
     pub(super) fn new(
         pieces: &dyn Pieces,
         base: &Base,
         order: Order,
         budget: MemoryBudget,
-        inside: &Path,
+        parent: &Path,
         interrupt: &dyn Interrupt,
     ) -> Result<Archive> {
         let memory = budget.memory;
         let by_first = matches!(order, Order::FirstSeen);
-        let spill = Spill::new(Folder::temporary(inside)?, &[], Some(memory));
-        let each = |visit: &mut dyn FnMut(Vec<u8>, u64) -> Result<()>| {
-            for_each_run(pieces, base, by_first, budget, interrupt, visit)
+        let spill = Spill::new(Folder::temporary(parent)?, &[], Some(memory));
+        let for_each = |visit: &mut dyn FnMut(Vec<u8>, u64) -> Result<()>| {
+            for_each_encoded_run(pieces, base, by_first, budget, interrupt, visit)
         };
         if by_first {
             let (mut unsorted, mut bytes) = (Vec::new(), 0);
-            each(&mut |run, count| {
-                bytes += run.len() + OF_WORD;
+            for_each(&mut |run, count| {
+                bytes += run.len() + PENDING_WORD_MEMORY;
                 unsorted.push((run, count));
                 if bytes as u64 > memory / 2 {
                     bytes = 0;
@@ -95,12 +96,12 @@ impl Archive {
             write_sorted(&mut unsorted, &spill, interrupt)?;
         } else {
             spill.write_run(interrupt, |push| {
-                each(&mut |run, count| push(Piece { bytes: &run, count, first: 0 }))
+                for_each(&mut |run, count| push(Piece { bytes: &run, count, first: 0 }))
             })?;
         }
         let (folder, name, _) = spill.into_run(interrupt)?;
         let file = folder.file(&name);
-        Ok(Archive { folder, file, memory, by_first, taken: None })
+        Ok(Archive { folder, file, memory, by_first, round: None })
     }
 
     /// Visits each pair of neighbours with its count.
@@ -119,9 +120,9 @@ impl Archive {
         interrupt: &dyn Interrupt,
         visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
-        match &self.taken {
+        match &self.round {
             None => self.for_each_pair(interrupt, visit),
-            Some(taken) => self.for_each_changed(interrupt, taken.merged(corpus), visit),
+            Some(round) => self.for_each_changed(interrupt, round.merged(corpus), visit),
         }
     }
 
@@ -148,7 +149,7 @@ impl Archive {
         let (mut word, mut pacer) = (Vec::new(), Pacer::new(interrupt));
         while reader.next()? {
             let Piece { bytes, count, .. } = reader.piece();
-            let (head, tokens) = bytes.split_at_checked(self.head()).unwrap_or_default();
+            let (head, tokens) = bytes.split_at_checked(self.head_len()).unwrap_or_default();
             self.decode(tokens, &mut word)?;
             pacer.after(1 + word.len())?;
             visit(head, &mut word, count)?;
@@ -166,28 +167,28 @@ impl Archive {
         interrupt: &dyn Interrupt,
     ) -> Result<Option<(Corpus, u64)>> {
         let counts: HashMap<_, _> =
-            frequent.complete().map(|found| ((found.left, found.right), found.count)).collect();
-        let count = |left, right| counts.get(&(left, right)).copied().unwrap_or(0);
+            frequent.complete().map(|pair| ((pair.left, pair.right), pair.count)).collect();
+        let count_of = |left, right| counts.get(&(left, right)).copied().unwrap_or(0);
         let highest = counts.values().copied().max().unwrap_or(0);
-        let (mut min_count, mut taken) = (frequent.min_count, Stretches::default());
-        self.for_each(interrupt, |_, word, times| {
-            stretches(word, |left, right| count(left, right) >= min_count)
-                .for_each(|stretch| taken.add(stretch, times));
-            while min_count <= highest && taken.memory() > self.memory {
-                // Down to a half, so that this happens rarely.
-                let lowest = taken.need(count).min_count_within(self.memory / 2, min_count + 1);
+        let (mut min_count, mut selected) = (frequent.min_count, Stretches::default());
+        self.for_each(interrupt, |_, word, word_count| {
+            stretches(word, |left, right| count_of(left, right) >= min_count)
+                .for_each(|stretch| selected.add(stretch, word_count));
+            while min_count <= highest && selected.memory() > self.memory {
+                // To a half of the limit, so that this happens rarely.
+                let lowest = selected.need(count_of).min_count_within(self.memory / 2, min_count + 1);
                 min_count = lowest.unwrap_or(if min_count < highest { highest } else { u64::MAX });
-                taken = taken.cut(|left, right| count(left, right) >= min_count);
+                selected = selected.split(|left, right| count_of(left, right) >= min_count);
             }
             Ok(())
         })?;
         if min_count > highest {
             return Ok(None);
         }
-        let corpus = taken.corpus(tokens)?;
+        let corpus = selected.corpus(tokens)?;
         let pairs =
             counts.into_iter().filter(|&(_, count)| count >= min_count).map(|(pair, _)| pair).collect();
-        self.taken = Some(RoundStretches { pairs, stretches: taken });
+        self.round = Some(RoundStretches { pairs, stretches: selected });
         Ok(Some((corpus, min_count)))
     }
 
@@ -199,13 +200,13 @@ impl Archive {
         interrupt: &dyn Interrupt,
         visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
-        match self.taken.take() {
+        match self.round.take() {
             None => self.for_each_pair(interrupt, visit),
-            Some(taken) => self.rewrite(interrupt, taken.merged(corpus), visit),
+            Some(round) => self.rewrite(interrupt, round.merged(corpus), visit),
         }
     }
 
-    /// Reads as many pretokens as fit into memory, writes back what `work` makes of them, and so on to the
+    /// Repeatedly reads as many pretokens as fit into memory, and writes back the result of `work`, to the
     /// end.
     pub(super) fn in_parts(
         &mut self,
@@ -214,9 +215,9 @@ impl Archive {
         mut work: impl FnMut(Corpus) -> Result<Corpus>,
     ) -> Result<()> {
         let file = self.new_file();
-        let mut writer = RunWriter::create(&file, BLOCK)?;
+        let mut writer = RunWriter::create(&file, BLOCK_SIZE)?;
         let mut word = Vec::new();
-        let mut put_back = |words: &mut CorpusBuilder, heads: &mut Vec<(Vec<u8>, u64)>| -> Result<()> {
+        let mut write_back = |words: &mut CorpusBuilder, heads: &mut Vec<(Vec<u8>, u64)>| -> Result<()> {
             let part = work(std::mem::replace(words, CorpusBuilder::new(tokens)).finish())?;
             let mut changed = part.words();
             for (mut bytes, count) in heads.drain(..) {
@@ -234,18 +235,18 @@ impl Archive {
         self.for_each(interrupt, |head, word, count| {
             words.push(word, count)?;
             heads.push((head.to_vec(), count));
-            let needed = memory_need::bytes_of(words.len() as u64, heads.len() as u64);
-            match needed + (heads.len() * OF_WORD) as u64 > self.memory {
-                true => put_back(&mut words, &mut heads),
+            let needed_memory = memory_need::bytes_of(words.len() as u64, heads.len() as u64);
+            match needed_memory + (heads.len() * PENDING_WORD_MEMORY) as u64 > self.memory {
+                true => write_back(&mut words, &mut heads),
                 false => Ok(()),
             }
         })?;
-        put_back(&mut words, &mut heads)?;
+        write_back(&mut words, &mut heads)?;
         writer.finish()?;
         self.replace(file)
     }
 
-    /// Merges a pair at all its places.
+    /// Merges a pair at all its positions.
     pub(super) fn merge(
         &mut self,
         left: TokenId,
@@ -255,41 +256,41 @@ impl Archive {
         visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
         let change = |word: &mut Vec<TokenId>| {
-            let mut to = 0;
-            let mut at = 0;
-            while at < word.len() {
-                let is_pair = word[at] == left && word.get(at + 1) == Some(&right);
-                word[to] = if is_pair { id } else { word[at] };
-                at += 1 + usize::from(is_pair);
-                to += 1;
+            let mut write = 0;
+            let mut read = 0;
+            while read < word.len() {
+                let is_pair = word[read] == left && word.get(read + 1) == Some(&right);
+                word[write] = if is_pair { id } else { word[read] };
+                read += 1 + usize::from(is_pair);
+                write += 1;
             }
-            word.truncate(to);
+            word.truncate(write);
             Ok(())
         };
         self.rewrite(interrupt, change, visit)
     }
 
-    /// The most frequent pairs for which `asked` returns true, at least `wanted` of them. It must return
+    /// The most frequent pairs for which `is_candidate` returns true, at least `minimum` of them. It must return
     /// true for all pairs that occur `min_count` times.
     pub(super) fn frequent<K: Ord>(
         &self,
         min_count: u64,
-        wanted: usize,
-        asked: impl Fn(TokenId, TokenId) -> bool,
+        minimum: usize,
+        is_candidate: impl Fn(TokenId, TokenId) -> bool,
         mut key: impl FnMut(&PairCount) -> K,
         interrupt: &dyn Interrupt,
     ) -> Result<Frequent> {
-        let mut counting = PairCounting::new(min_count, self.memory, wanted);
+        let mut counting = PairCounting::new(min_count, self.memory, minimum);
         while counting.begin() {
             self.for_each_pair(interrupt, |left, right, count| {
-                counting.add(left, right, count, || asked(left, right));
+                counting.add(left, right, count, || is_candidate(left, right));
             })?;
             counting.end(&mut key);
         }
         Ok(counting.finish())
     }
 
-    /// Rewrites the file, with each pretoken as `change` leaves it.
+    /// Rewrites the file, with each pretoken changed by `change`.
     fn rewrite(
         &mut self,
         interrupt: &dyn Interrupt,
@@ -297,7 +298,7 @@ impl Archive {
         mut visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
         let file = self.new_file();
-        let mut writer = RunWriter::create(&file, BLOCK)?;
+        let mut writer = RunWriter::create(&file, BLOCK_SIZE)?;
         let mut bytes = Vec::new();
         self.for_each(interrupt, |head, word, count| {
             change(word)?;
@@ -324,14 +325,14 @@ impl Archive {
     }
 
     /// The number of bytes before the tokens of a pretoken.
-    fn head(&self) -> usize {
+    fn head_len(&self) -> usize {
         if self.by_first { size_of::<u64>() + size_of::<u32>() } else { 0 }
     }
 
     fn decode(&self, mut tokens: &[u8], word: &mut Vec<TokenId>) -> Result<()> {
         word.clear();
         while !tokens.is_empty() {
-            let symbol = take_number(&mut tokens).and_then(|number| TokenId::try_from(number).ok());
+            let symbol = read_varint(&mut tokens).and_then(|number| TokenId::try_from(number).ok());
             word.push(symbol.ok_or_else(|| Error::Corrupt {
                 path: self.file.clone(),
                 offset: 0,
@@ -345,7 +346,7 @@ impl Archive {
 /// Calls `visit` with each run of symbols that merges on its own, in the file's encoding, and its count.
 /// With `by_first` the sort key comes first: the first occurrence of the whole pretoken, and the offset in
 /// it.
-fn for_each_run(
+fn for_each_encoded_run(
     pieces: &dyn Pieces,
     base: &Base,
     by_first: bool,
@@ -353,7 +354,7 @@ fn for_each_run(
     interrupt: &dyn Interrupt,
     visit: &mut dyn FnMut(Vec<u8>, u64) -> Result<()>,
 ) -> Result<()> {
-    let mut symbols = Symbols::new(base);
+    let mut symbols = SymbolEncoder::new(base);
     let (mut word, mut longest, mut pacer) = (Vec::new(), 0, Pacer::new(interrupt));
     pieces.for_each(&mut |piece| {
         longest = longest.max(piece.bytes.len() as u64);
@@ -397,7 +398,7 @@ fn write_sorted(runs: &mut Vec<(Vec<u8>, u64)>, spill: &Spill, interrupt: &dyn I
 
 /// Appends tokens in the file's encoding.
 fn append(bytes: &mut Vec<u8>, word: &[TokenId]) {
-    word.iter().for_each(|&symbol| put_number(bytes, symbol.into()));
+    word.iter().for_each(|&symbol| write_varint(bytes, symbol.into()));
 }
 
 #[cfg(test)]
@@ -410,8 +411,8 @@ mod tests {
     fn archive(pieces: &[(&str, u64)], order: Order, memory: u64) -> Archive {
         let counts = Counts::from_pieces(pieces.iter().copied()).unwrap();
         let budget = MemoryBudget { memory, pretoken: 100 };
-        let inside = std::env::temp_dir();
-        Archive::new(&counts, &Options::bytes(256).base, order, budget, &inside, &Never).unwrap()
+        let parent = std::env::temp_dir();
+        Archive::new(&counts, &Options::bytes(256).base, order, budget, &parent, &Never).unwrap()
     }
 
     fn words(archive: &Archive) -> Vec<(Vec<TokenId>, u64)> {
@@ -425,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn pretokens_are_in_their_order_and_nothing_else_is_left() {
+    fn pretokens_are_in_order_and_no_other_files_remain() {
         let pieces: Vec<(String, u64)> = (0..300).map(|n| (format!("{}x", 7919 * n % 1000), 1 + n)).collect();
         let pieces: Vec<(&str, u64)> = pieces.iter().map(|(piece, count)| (&piece[..], *count)).collect();
         let expected: Vec<(Vec<TokenId>, u64)> = pieces
@@ -444,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_put_back_is_seen_without_writing() {
+    fn merged_pairs_are_visited_without_writing() {
         let mut archive = archive(&[("abab", 3), ("xabx", 2), ("cd", 1)], Order::ByCount, 1 << 20);
         let pair = PairCount { left: 97, right: 98, count: 8, first: 0 };
         let frequent = Frequent { pairs: vec![pair], min_count: 8 };
@@ -453,13 +454,15 @@ mod tests {
         let id = corpus.add_token(97, 98);
         // Both stretches are the same, and come after the border at the start.
         corpus.merge(1, 97, 98, id);
-        let (mut seen, mut put_back) = (Vec::new(), Vec::new());
+        let (mut merged_pairs, mut written_pairs) = (Vec::new(), Vec::new());
         let file = archive.file.clone();
-        archive.for_each_merged_pair(&corpus, &Never, |l, r, count| seen.push((l, r, count))).unwrap();
+        archive
+            .for_each_merged_pair(&corpus, &Never, |l, r, count| merged_pairs.push((l, r, count)))
+            .unwrap();
         assert_eq!(archive.file, file);
-        assert_eq!(seen, [(id, id, 3), (120, id, 2), (id, 120, 2), (99, 100, 1)]);
-        archive.put_back(&corpus, &Never, |l, r, count| put_back.push((l, r, count))).unwrap();
-        assert_eq!(put_back, seen);
+        assert_eq!(merged_pairs, [(id, id, 3), (120, id, 2), (id, 120, 2), (99, 100, 1)]);
+        archive.put_back(&corpus, &Never, |l, r, count| written_pairs.push((l, r, count))).unwrap();
+        assert_eq!(written_pairs, merged_pairs);
         assert_eq!(words(&archive)[0], (vec![id, id], 3));
     }
 }

@@ -16,26 +16,26 @@ use super::weights::{PretokenWeight, WeightRuns};
 /// Separates pretokens, also at the start and the end. It is never merged.
 pub(super) const BORDER: TokenId = TokenId::MAX;
 
-/// Marks a place inside a token.
+/// Marks a position inside a token.
 pub(super) const INSIDE: TokenId = TokenId::MAX - 1;
 
 /// The order of the pretokens in the corpus.
 pub(super) enum Order {
     /// In the order of first occurrence.
     FirstSeen,
-    /// The most frequent first, which makes finding the count of a place fast.
+    /// The most frequent first, which makes finding the count at a position fast.
     ByCount,
 }
 
 /// Symbols in one array.
 ///
-/// A token made after the last compaction takes several places: the first and the last hold its id, those
+/// A token made after the last compaction takes several positions: the first and the last hold its id, those
 /// between a mark. So both neighbours of a token are found from the lengths of tokens, without links, and a
-/// merge writes four places.
+/// merge writes four positions.
 #[derive(Default)]
 pub(super) struct Corpus {
-    places: Vec<TokenId>,
-    /// The number of places of each token, by id.
+    symbols: Vec<TokenId>,
+    /// The number of positions of each token, by id.
     lengths: Vec<u32>,
     runs: WeightRuns,
 }
@@ -64,7 +64,7 @@ impl<'a> CorpusPart<'a> {
 
 /// Builds a corpus.
 pub(super) struct CorpusBuilder {
-    places: Vec<TokenId>,
+    symbols: Vec<TokenId>,
     runs: WeightRuns,
     /// The number of tokens.
     tokens: usize,
@@ -72,34 +72,34 @@ pub(super) struct CorpusBuilder {
 
 impl CorpusBuilder {
     pub(super) fn new(tokens: usize) -> CorpusBuilder {
-        CorpusBuilder { places: vec![BORDER], runs: WeightRuns::default(), tokens }
+        CorpusBuilder { symbols: vec![BORDER], runs: WeightRuns::default(), tokens }
     }
 
-    /// A builder with capacity for this many pretokens and places.
-    pub(super) fn with_capacity(tokens: usize, places: usize, words: usize) -> Result<CorpusBuilder> {
-        memory::check_available(places * size_of::<TokenId>() + words * size_of::<PretokenWeight>())?;
+    /// A builder with capacity for this many pretokens and positions.
+    pub(super) fn with_capacity(tokens: usize, positions: usize, words: usize) -> Result<CorpusBuilder> {
+        memory::check_available(positions * size_of::<TokenId>() + words * size_of::<PretokenWeight>())?;
         let mut builder =
-            CorpusBuilder { places: Vec::with_capacity(1 + places), ..CorpusBuilder::new(tokens) };
-        builder.places.push(BORDER);
+            CorpusBuilder { symbols: Vec::with_capacity(1 + positions), ..CorpusBuilder::new(tokens) };
+        builder.symbols.push(BORDER);
         builder.runs.reserve(words);
         Ok(builder)
     }
 
-    /// How many places there are.
+    /// The number of positions.
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.symbols.len()
     }
 
     pub(super) fn push(&mut self, word: &[TokenId], count: u64) -> Result<()> {
-        self.places.extend_from_slice(word);
+        self.symbols.extend_from_slice(word);
         self.end(PretokenWeight::of(count))
     }
 
     /// Ends the current pretoken.
     fn end(&mut self, weight: PretokenWeight) -> Result<()> {
-        self.places.push(BORDER);
-        self.runs.push(weight, self.places.len());
-        check_places(self.places.len())
+        self.symbols.push(BORDER);
+        self.runs.push(weight, self.symbols.len());
+        check_positions(self.symbols.len())
     }
 
     /// Adds the pretokens of a part, and returns its length: the number of its symbols, without those
@@ -107,18 +107,18 @@ impl CorpusBuilder {
     fn append(
         &mut self,
         part: &CorpusPart<'_>,
-        symbols: &mut Symbols,
+        encoder: &mut SymbolEncoder,
         interrupt: &dyn Interrupt,
     ) -> Result<u64> {
         let (mut length, mut pacer) = (0u64, Pacer::new(interrupt));
         for &(piece, count) in &part.pieces {
-            let start = self.places.len();
-            symbols.append(piece, &mut self.places, interrupt)?;
+            let start = self.symbols.len();
+            encoder.append(piece, &mut self.symbols, interrupt)?;
             pacer.after(1 + piece.len())?;
-            let known = self.places[start..].iter().filter(|&&id| id != BORDER).count();
-            length = length.saturating_add(count.saturating_mul(known as u64));
-            if self.places.len() - start < 2 {
-                self.places.truncate(start);
+            let base_symbols = self.symbols[start..].iter().filter(|&&id| id != BORDER).count();
+            length = length.saturating_add(count.saturating_mul(base_symbols as u64));
+            if self.symbols.len() - start < 2 {
+                self.symbols.truncate(start);
                 continue;
             }
             self.end((part.weigh)(count))?;
@@ -128,7 +128,7 @@ impl CorpusBuilder {
 
     pub(super) fn finish(mut self) -> Corpus {
         self.runs.finish();
-        Corpus { places: self.places, lengths: vec![1; self.tokens], runs: self.runs }
+        Corpus { symbols: self.symbols, lengths: vec![1; self.tokens], runs: self.runs }
     }
 }
 
@@ -149,84 +149,84 @@ impl Corpus {
         base: &Base,
         interrupt: &dyn Interrupt,
     ) -> Result<(Corpus, Vec<u64>)> {
-        let mut symbols = Symbols::new(base);
+        let mut encoder = SymbolEncoder::new(base);
         let pieces = parts.iter().flat_map(|part| &part.pieces);
-        let places = pieces.map(|(piece, _)| piece.len() + 1).sum::<usize>();
+        let positions = pieces.map(|(piece, _)| piece.len() + 1).sum::<usize>();
         if let Base::Bytes(_) = base {
-            check_places(1 + places)?;
+            check_positions(1 + positions)?;
         }
-        let mut words = CorpusBuilder::with_capacity(base.tokens().len(), places, 0)?;
-        let lengths = parts.iter().map(|part| words.append(part, &mut symbols, interrupt));
+        let mut builder = CorpusBuilder::with_capacity(base.tokens().len(), positions, 0)?;
+        let lengths = parts.iter().map(|part| builder.append(part, &mut encoder, interrupt));
         let lengths = lengths.collect::<Result<_>>()?;
-        Ok((words.finish(), lengths))
+        Ok((builder.finish(), lengths))
     }
 
-    /// The tokens by place, and the weights; only if nothing is merged yet.
+    /// The tokens by position, and the weights; only if nothing is merged yet.
     pub(super) fn into_parts(self) -> (Vec<TokenId>, WeightRuns) {
-        (self.places, self.runs)
+        (self.symbols, self.runs)
     }
 
     /// A cursor over the pretokens in their current form.
     pub(super) fn words(&self) -> PretokenCursor<'_> {
-        PretokenCursor { corpus: self, at: 1 }
+        PretokenCursor { corpus: self, position: 1 }
     }
 
-    /// How many places there are.
+    /// The number of positions.
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.symbols.len()
     }
 
-    /// The number of places of pretokens for whose weight `asked` returns true.
-    pub(super) fn len_of(&self, asked: impl Fn(PretokenWeight) -> bool) -> usize {
-        let runs = self.runs.iter().filter(|&(_, weight)| asked(weight));
-        runs.map(|(places, _)| places.len()).sum()
+    /// The number of positions of pretokens for whose weight `predicate` returns true.
+    pub(super) fn len_of(&self, predicate: impl Fn(PretokenWeight) -> bool) -> usize {
+        let runs = self.runs.iter().filter(|&(_, weight)| predicate(weight));
+        runs.map(|(range, _)| range.len()).sum()
     }
 
-    /// Compacts the corpus: each symbol takes one place again, and pretokens of a single symbol are
+    /// Compacts the corpus: each symbol takes one position again, and pretokens of a single symbol are
     /// dropped. Visits each pair of neighbours with its count.
-    pub(super) fn lay_out(
+    pub(super) fn compact(
         &mut self,
         interrupt: &dyn Interrupt,
         mut visit: impl FnMut(TokenId, TokenId, u64),
     ) -> Result<()> {
         let runs = std::mem::take(&mut self.runs);
-        // The border at the very start stays.
-        let (mut to, mut pacer) = (1, Pacer::new(interrupt));
-        for (places, weight) in runs.iter() {
-            let mut word = to;
-            let mut at = places.start.max(1);
-            while at < places.end {
-                let id = self.places[at];
+        // The border at the start is kept.
+        let (mut write, mut pacer) = (1, Pacer::new(interrupt));
+        for (symbols, weight) in runs.iter() {
+            let mut word_start = write;
+            let mut read = symbols.start.max(1);
+            while read < symbols.end {
+                let id = self.symbols[read];
                 if id != BORDER {
-                    if to > word {
-                        visit(self.places[to - 1], id, weight.count);
+                    if write > word_start {
+                        visit(self.symbols[write - 1], id, weight.count);
                     }
-                    self.places[to] = id;
-                    to += 1;
-                    at += self.lengths[id as usize] as usize;
+                    self.symbols[write] = id;
+                    write += 1;
+                    read += self.lengths[id as usize] as usize;
                     continue;
                 }
-                at += 1;
-                pacer.after(1 + to - word)?;
-                if to - word > 1 {
-                    self.places[to] = BORDER;
-                    to += 1;
-                    word = to;
+                read += 1;
+                pacer.after(1 + write - word_start)?;
+                if write - word_start > 1 {
+                    self.symbols[write] = BORDER;
+                    write += 1;
+                    word_start = write;
                 }
-                to = word;
+                write = word_start;
             }
-            if self.runs.end().max(1) < to {
-                self.runs.push(weight, to);
+            if self.runs.end().max(1) < write {
+                self.runs.push(weight, write);
             }
         }
-        self.places.truncate(to);
-        self.places.shrink_to(to);
+        self.symbols.truncate(write);
+        self.symbols.shrink_to(write);
         self.lengths.fill(1);
         self.runs.finish();
         Ok(())
     }
 
-    /// Visits each pair of neighbours: its place, both tokens, and its weight. Only valid directly after a
+    /// Visits each pair of neighbours: its position, both tokens, and its weight. Only valid directly after a
     /// compaction.
     pub(super) fn for_each_pair(
         &self,
@@ -236,24 +236,24 @@ impl Corpus {
         self.for_each_pair_of(|_| true, interrupt, visit)
     }
 
-    /// Like `for_each_pair`, for pretokens for whose weight `asked` returns true.
+    /// Like `for_each_pair`, for pretokens for whose weight `predicate` returns true.
     pub(super) fn for_each_pair_of(
         &self,
-        asked: impl Fn(PretokenWeight) -> bool,
+        predicate: impl Fn(PretokenWeight) -> bool,
         interrupt: &dyn Interrupt,
         mut visit: impl FnMut(usize, TokenId, TokenId, PretokenWeight),
     ) -> Result<()> {
         let mut pacer = Pacer::new(interrupt);
-        for (places, weight) in self.runs.iter().filter(|&(_, weight)| asked(weight)) {
-            let mut start = places.start;
-            while start < places.end {
-                let end = places.end.min(start + CHECK_INTERVAL);
+        for (symbols, weight) in self.runs.iter().filter(|&(_, weight)| predicate(weight)) {
+            let mut start = symbols.start;
+            while start < symbols.end {
+                let end = symbols.end.min(start + CHECK_INTERVAL);
                 // A run ends with a border, but a stretch of one may not.
-                let mut left = self.places[start];
-                let stretch = &self.places[start + 1..self.places.len().min(end + 1)];
-                for (at, &right) in (start..).zip(stretch) {
+                let mut left = self.symbols[start];
+                let stretch = &self.symbols[start + 1..self.symbols.len().min(end + 1)];
+                for (position, &right) in (start..).zip(stretch) {
                     if left != BORDER && right != BORDER {
-                        visit(at, left, right, weight);
+                        visit(position, left, right, weight);
                     }
                     left = right;
                 }
@@ -263,36 +263,37 @@ impl Corpus {
         Ok(())
     }
 
-    /// Prefetches a place.
+    /// Prefetches a position.
     #[inline]
-    pub(super) fn prefetch(&self, at: usize) {
-        prefetch(&self.places[at]);
+    pub(super) fn prefetch(&self, position: usize) {
+        prefetch(&self.symbols[position]);
     }
 
-    /// The weight of the pretoken at `at`.
+    /// The weight of the pretoken at `position`.
     #[inline]
-    pub(super) fn weight(&self, at: usize) -> PretokenWeight {
-        self.runs.weight(at)
+    pub(super) fn weight(&self, position: usize) -> PretokenWeight {
+        self.runs.weight(position)
     }
 
-    /// Whether the pair of `left` and `right` is at `at`. Tokens only grow, so a pair that left a place
+    /// Whether the pair of `left` and `right` is at a position. Tokens only grow, so a pair that left a position
     /// does not return to it.
     #[inline]
-    pub(super) fn has_pair(&self, at: usize, left: TokenId, right: TokenId) -> bool {
-        self.places[at] == left && self.places[at + self.lengths[left as usize] as usize] == right
+    pub(super) fn has_pair(&self, position: usize, left: TokenId, right: TokenId) -> bool {
+        self.symbols[position] == left
+            && self.symbols[position + self.lengths[left as usize] as usize] == right
     }
 
-    /// The token before the place where a token starts ([`BORDER`] if none), and its start.
+    /// The token before the position where a token starts ([`BORDER`] if none), and its start.
     #[inline]
-    pub(super) fn before(&self, at: usize) -> (TokenId, usize) {
-        let id = self.places[at - 1];
-        (id, if id == BORDER { at - 1 } else { at - self.lengths[id as usize] as usize })
+    pub(super) fn before(&self, position: usize) -> (TokenId, usize) {
+        let id = self.symbols[position - 1];
+        (id, if id == BORDER { position - 1 } else { position - self.lengths[id as usize] as usize })
     }
 
-    /// The token after the one that starts at `at`; [`BORDER`] if none.
+    /// The token after the one that starts at `position`; [`BORDER`] if none.
     #[inline]
-    pub(super) fn after(&self, at: usize) -> TokenId {
-        self.places[at + self.lengths[self.places[at] as usize] as usize]
+    pub(super) fn after(&self, position: usize) -> TokenId {
+        self.symbols[position + self.lengths[self.symbols[position] as usize] as usize]
     }
 
     /// Registers the token of `left` and `right`.
@@ -301,33 +302,33 @@ impl Corpus {
         (self.lengths.len() - 1) as TokenId
     }
 
-    /// Registers a token that takes one place.
+    /// Registers a token that takes one position.
     pub(super) fn add_symbol(&mut self) {
         self.lengths.push(1);
     }
 
-    /// Writes a token of one place over a border.
+    /// Writes a token of one position over a border.
     #[inline]
-    pub(super) fn put(&mut self, at: usize, id: TokenId) {
-        self.places[at] = id;
+    pub(super) fn put(&mut self, position: usize, id: TokenId) {
+        self.symbols[position] = id;
     }
 
-    /// Writes token `id` over the pair of `left` and `right` at `at`.
+    /// Writes token `id` over the pair of `left` and `right` at `position`.
     #[inline]
-    pub(super) fn merge(&mut self, at: usize, left: TokenId, right: TokenId, id: TokenId) {
-        let middle = at + self.lengths[left as usize] as usize;
+    pub(super) fn merge(&mut self, position: usize, left: TokenId, right: TokenId, id: TokenId) {
+        let middle = position + self.lengths[left as usize] as usize;
         let end = middle + self.lengths[right as usize] as usize;
-        // The marks come first: where a part has one place, that place is an end of the token.
-        self.places[middle - 1] = INSIDE;
-        self.places[middle] = INSIDE;
-        self.places[at] = id;
-        self.places[end - 1] = id;
+        // The marks come first: if a part has one position, that is an end of the token.
+        self.symbols[middle - 1] = INSIDE;
+        self.symbols[middle] = INSIDE;
+        self.symbols[position] = id;
+        self.symbols[end - 1] = id;
     }
 }
 
-/// Fails if the places cannot be numbered with the 32 bits of a posting.
-fn check_places(places: usize) -> Result<()> {
-    match places > u32::MAX as usize {
+/// Fails if the positions do not fit into the 32 bits of a posting.
+fn check_positions(symbols: usize) -> Result<()> {
+    match symbols > u32::MAX as usize {
         false => Ok(()),
         true => Err(Error::Limit {
             reason: "the distinct pretokens have more than 2^32 symbols together. Use a pretokenizer that cuts the text, less text, or a limit of memory.".into(),
@@ -335,53 +336,53 @@ fn check_places(places: usize) -> Result<()> {
     }
 }
 
-/// The maximal stretches of two or more symbols in which `wanted` holds for all neighbours.
+/// The maximal stretches of two or more symbols in which `predicate` holds for all neighbours.
 pub(super) fn stretches(
     word: &[TokenId],
-    wanted: impl Fn(TokenId, TokenId) -> bool,
+    predicate: impl Fn(TokenId, TokenId) -> bool,
 ) -> impl Iterator<Item = &[TokenId]> {
-    word.chunk_by(move |&left, &right| wanted(left, right)).filter(|stretch| stretch.len() > 1)
+    word.chunk_by(move |&left, &right| predicate(left, right)).filter(|stretch| stretch.len() > 1)
 }
 
 /// Iterates over the pretokens of a corpus.
 pub(super) struct PretokenCursor<'a> {
     corpus: &'a Corpus,
-    at: usize,
+    position: usize,
 }
 
 impl PretokenCursor<'_> {
     /// Replaces the contents of `word` with the tokens of the next pretoken.
     pub(super) fn next_into(&mut self, word: &mut Vec<TokenId>) {
         word.clear();
-        while let Some(&id) = self.corpus.places.get(self.at).filter(|&&id| id != BORDER) {
+        while let Some(&id) = self.corpus.symbols.get(self.position).filter(|&&id| id != BORDER) {
             word.push(id);
-            self.at += self.corpus.lengths[id as usize] as usize;
+            self.position += self.corpus.lengths[id as usize] as usize;
         }
-        self.at += 1;
+        self.position += 1;
     }
 }
 
-/// From text to base symbols.
-pub(super) enum Symbols<'a> {
+/// Encodes text as base symbols.
+pub(super) enum SymbolEncoder<'a> {
     Bytes(Box<[TokenId; 256]>),
     Chars(HashMap<char, TokenId>),
     Tokens(Box<Pretokens<'a>>),
 }
 
-impl Symbols<'_> {
-    pub(super) fn new(base: &Base) -> Symbols<'_> {
-        let number = |chars: &[char], from: usize| {
-            Symbols::Chars(chars.iter().enumerate().map(|(i, &c)| (c, (from + i) as TokenId)).collect())
+impl SymbolEncoder<'_> {
+    pub(super) fn new(base: &Base) -> SymbolEncoder<'_> {
+        let number_from = |chars: &[char], from: usize| {
+            SymbolEncoder::Chars(chars.iter().enumerate().map(|(i, &c)| (c, (from + i) as TokenId)).collect())
         };
         match base {
             Base::Bytes(order) => {
                 let mut ids = Box::new([0; 256]);
                 order.iter().enumerate().for_each(|(id, &byte)| ids[byte as usize] = id as TokenId);
-                Symbols::Bytes(ids)
+                SymbolEncoder::Bytes(ids)
             }
-            Base::Chars(chars) => number(chars, 0),
-            Base::CharsAndBytes(chars) => number(chars, 256),
-            Base::Tokens(tokenizer) => Symbols::Tokens(Box::new(tokenizer.pretokens())),
+            Base::Chars(chars) => number_from(chars, 0),
+            Base::CharsAndBytes(chars) => number_from(chars, 256),
+            Base::Tokens(tokenizer) => SymbolEncoder::Tokens(Box::new(tokenizer.pretokens())),
         }
     }
 
@@ -389,16 +390,16 @@ impl Symbols<'_> {
     pub(super) fn append(
         &mut self,
         piece: &[u8],
-        places: &mut Vec<TokenId>,
+        symbols: &mut Vec<TokenId>,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
         match self {
-            Symbols::Bytes(ids) => places.extend(piece.iter().map(|&byte| ids[byte as usize])),
+            SymbolEncoder::Bytes(ids) => symbols.extend(piece.iter().map(|&byte| ids[byte as usize])),
             // A character outside the alphabet is never merged, like a border.
-            Symbols::Chars(ids) => {
-                places.extend(utf8(piece)?.chars().map(|c| ids.get(&c).copied().unwrap_or(BORDER)));
+            SymbolEncoder::Chars(ids) => {
+                symbols.extend(utf8(piece)?.chars().map(|c| ids.get(&c).copied().unwrap_or(BORDER)));
             }
-            Symbols::Tokens(pretokens) => pretokens.append(piece, BORDER, places, interrupt)?,
+            SymbolEncoder::Tokens(pretokens) => pretokens.append(piece, BORDER, symbols, interrupt)?,
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! Training in which languages take turns, so that none falls behind.
+//! Training in which languages take turns, so that all are compressed similarly.
 //!
 //! The same loop as in ordinary training, over one corpus in which the pretokens of each language are
 //! contiguous, and with pairs also counted by language. A pair is tracked as soon as one language may
-//! choose it; its places in the other languages are then known too, and take part in the merge.
+//! choose it; its positions in the other languages are then known too, and are merged as well.
 
 use std::collections::BinaryHeap;
 
@@ -28,7 +28,7 @@ use super::{Learned, Options, Stop, Ties, Trained, limits};
 pub struct Language<'a> {
     /// The text from which merges are learned.
     pub counts: &'a Counts,
-    /// The text on which its length is measured; by default the same.
+    /// The text on which its length is measured; by default the training text.
     pub dev: Option<&'a Counts>,
 }
 
@@ -44,10 +44,10 @@ pub struct Fairness {
     pub window: Option<Window>,
 }
 
-/// Learns each merge for the language that is furthest behind: its most frequent pair. The merge is applied
+/// Learns each merge as the most frequent pair of the language that is compressed least. It is applied
 /// in all languages.
 ///
-/// Ties are broken as in [`train`](super::train()), but [`Ties::FirstSeen`] is refused: languages have no
+/// Ties are broken as in [`train`](super::train()), but [`Ties::FirstSeen`] is an error: languages have no
 /// common order. A language without pairs that are frequent enough gets no more turns.
 ///
 /// # Errors
@@ -60,8 +60,9 @@ pub fn train_fair(
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     interrupt: &dyn Interrupt,
 ) -> Result<Trained> {
-    check(languages.len(), fairness, options)?;
-    let bytes = languages.iter().try_fold(0u64, |sum, one| sum.checked_add(one.counts.totals().bytes));
+    check_options(languages.len(), fairness, options)?;
+    let bytes =
+        languages.iter().try_fold(0u64, |sum, language| sum.checked_add(language.counts.totals().bytes));
     if bytes.is_none() {
         return Err(Error::Limit { reason: "the languages have more than 2^64 bytes together.".into() });
     }
@@ -72,7 +73,9 @@ pub fn train_fair(
             learner.learn(fairness, on_merge, interrupt)
         }
         Ties::FirstSeen => {
-            return Err(refused("languages have no common order, so none of their pairs is seen first."));
+            return Err(invalid_option(
+                "languages have no common order, so none of their pairs is seen first.",
+            ));
         }
         Ties::Lexicographic | Ties::Printable => {
             let ties = Lexicographic::of(options.ties);
@@ -83,29 +86,29 @@ pub fn train_fair(
     Ok(Trained { base: options.base.clone(), merges, stop })
 }
 
-fn check(languages: usize, fairness: &Fairness, options: &Options) -> Result<()> {
+fn check_options(languages: usize, fairness: &Fairness, options: &Options) -> Result<()> {
     limits(options)?;
     if languages == 0 {
-        return Err(refused("at least one language is needed."));
+        return Err(invalid_option("at least one language is needed."));
     }
     if options.runners_up > 0 {
-        return Err(refused("runners-up cannot be kept if languages take turns."));
+        return Err(invalid_option("runners-up cannot be kept if languages take turns."));
     }
     let above_zero = |number: f64| number.is_finite() && number > 0.0;
     if let Some(ratios) = &fairness.ratios
         && (ratios.len() != languages || !ratios.iter().copied().all(above_zero))
     {
-        return Err(refused("ratios are numbers above 0, one for each language."));
+        return Err(invalid_option("ratios are numbers above 0, one for each language."));
     }
     if let Some(window) = fairness.window
         && (window.size == 0 || !above_zero(window.alpha))
     {
-        return Err(refused("a window has a size of at least 1, and an alpha above 0."));
+        return Err(invalid_option("a window has a size of at least 1, and an alpha above 0."));
     }
     Ok(())
 }
 
-fn refused(reason: &str) -> Error {
+fn invalid_option(reason: &str) -> Error {
     Error::Option { reason: reason.into() }
 }
 
@@ -113,9 +116,9 @@ fn refused(reason: &str) -> Error {
 struct FairLearner<T: TieRule> {
     learner: Learner<T>,
     /// The number of merges made for each language.
-    made: Vec<usize>,
+    merge_counts: Vec<usize>,
     /// The initial length of each language.
-    before: Vec<u64>,
+    initial_lengths: Vec<u64>,
 }
 
 impl<T: TieRule> FairLearner<T> {
@@ -126,31 +129,31 @@ impl<T: TieRule> FairLearner<T> {
         options: &Options,
         interrupt: &dyn Interrupt,
     ) -> Result<FairLearner<T>> {
-        let paired: Vec<_> = (0..languages.len())
-            .map(|number| {
-                let is_measured = u64::from(languages[number].dev.is_none());
-                move |count| PretokenWeight { count, length: count * is_measured, language: number as u32 }
+        let training_weights: Vec<_> = (0..languages.len())
+            .map(|index| {
+                let is_measured = u64::from(languages[index].dev.is_none());
+                move |count| PretokenWeight { count, length: count * is_measured, language: index as u32 }
             })
             .collect();
-        let measured: Vec<_> = (0..languages.len())
-            .map(|number| move |count| PretokenWeight { count: 0, length: count, language: number as u32 })
+        let dev_weights: Vec<_> = (0..languages.len())
+            .map(|index| move |count| PretokenWeight { count: 0, length: count, language: index as u32 })
             .collect();
         let mut parts = Vec::new();
-        for (language, weigh) in languages.iter().zip(&paired) {
+        for (language, weigh) in languages.iter().zip(&training_weights) {
             parts.push(CorpusPart::new(language.counts, Order::ByCount, weigh, interrupt)?);
         }
-        let mut measured_of: Vec<usize> = (0..languages.len()).collect();
-        for (number, (language, weigh)) in languages.iter().zip(&measured).enumerate() {
+        let mut measured_part: Vec<usize> = (0..languages.len()).collect();
+        for (index, (language, weigh)) in languages.iter().zip(&dev_weights).enumerate() {
             if let Some(dev) = language.dev {
-                measured_of[number] = parts.len();
+                measured_part[index] = parts.len();
                 parts.push(CorpusPart::new(dev, Order::ByCount, weigh, interrupt)?);
             }
         }
         let (corpus, lengths) = Corpus::of_parts(&parts, &options.base, interrupt)?;
-        let before: Vec<u64> = measured_of.iter().map(|&part| lengths[part]).collect();
+        let initial_lengths: Vec<u64> = measured_part.iter().map(|&part| lengths[part]).collect();
         let mut learner = Learner::new((corpus, None), tokens, ties, limits(options)?);
-        learner.lengths.clone_from(&before);
-        Ok(FairLearner { learner, made: vec![0; languages.len()], before })
+        learner.lengths.clone_from(&initial_lengths);
+        Ok(FairLearner { learner, merge_counts: vec![0; languages.len()], initial_lengths })
     }
 
     fn learn(
@@ -168,7 +171,7 @@ impl<T: TieRule> FairLearner<T> {
                 return Ok((self.learner.merges, stop));
             }
         }
-        let mut turns = Turns::new(&self.before, fairness.ratios.as_deref(), fairness.window);
+        let mut turns = Turns::new(&self.initial_lengths, fairness.ratios.as_deref(), fairness.window);
         let stop = self.take_turns(&mut turns, on_merge, interrupt)?;
         Ok((self.learner.merges, stop))
     }
@@ -179,7 +182,7 @@ impl<T: TieRule> FairLearner<T> {
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         interrupt: &dyn Interrupt,
     ) -> Result<Stop> {
-        let languages = self.made.len();
+        let languages = self.merge_counts.len();
         let learner = &mut self.learner;
         learner.languages = (0..languages).map(|_| Contest::default()).collect();
         (learner.left.languages, learner.right.languages) = (languages, languages);
@@ -188,7 +191,7 @@ impl<T: TieRule> FairLearner<T> {
         }
         while self.learner.merges.len() < self.learner.limits.max_merges {
             let Some(language) = turns.next(&self.learner.lengths) else {
-                return self.learner.stop_for_want_of_pairs(interrupt);
+                return self.learner.stop_reason(interrupt);
             };
             if turns.is_exhausted(language) {
                 interrupt.check()?;
@@ -225,40 +228,47 @@ impl<T: TieRule> FairLearner<T> {
         let (pair, count) = (self.learner.pairs.get(best), self.learner.pairs.shares(best)[language]);
         let (left, right) = (pair.left, pair.right);
         let merge = self.learner.merge_best(best, left, right, interrupt)?;
-        self.made[language] += 1;
+        self.merge_counts[language] += 1;
         let learned = Learned { language: Some(language as u32), ..Learned::new(merge, count) };
-        self.learner.note(learned, &[], on_merge)
+        self.learner.record(learned, &[], on_merge)
     }
 
     /// Lowers the minimum counts of all languages, and finds the pairs that reach one of them.
     fn start_round(&mut self, turns: &Turns, interrupt: &dyn Interrupt) -> Result<()> {
         self.learner.pairs = Pairs::default();
         if !self.learner.merges.is_empty() {
-            self.learner.corpus.lay_out(interrupt, |_, _, _| ())?;
+            self.learner.corpus.compact(interrupt, |_, _, _| ())?;
         }
-        let languages = self.made.len();
+        let languages = self.merge_counts.len();
         let table = PairTable::of(&self.learner.corpus, self.learner.tokens.len(), languages, interrupt)?;
-        let mut asked = BloomFilter::new(2 * self.learner.limits.round * languages);
+        let mut candidates = BloomFilter::new(2 * self.learner.limits.round * languages);
         for language in 0..languages {
             if turns.is_exhausted(language) {
                 self.learner.languages[language] = Contest::default();
                 continue;
             }
             let reached = match &table {
-                Some(table) => table.reached_in(language, self.wanted(language)),
-                None => self.reached_in_sketch(language, &mut asked, interrupt)?,
+                Some(table) => table.reached_in(language, self.wanted_pairs(language)),
+                None => self.reached_in_sketch(language, &mut candidates, interrupt)?,
             };
             let min_count = self.next_min_count(language, reached);
             self.learner.languages[language] = Contest { queue: BinaryHeap::new(), min_count };
         }
         let learner = &mut self.learner;
         let allowed = |left, right| learner.limits.allow(&learner.tokens, left, right);
-        let enough = |count, shares: &[u64]| learner.is_enough(count, shares);
+        let is_frequent = |count, shares: &[u64]| learner.is_frequent(count, shares);
         learner.pairs = match table {
-            Some(table) => table.pairs(&learner.corpus, enough, allowed, interrupt)?,
+            Some(table) => table.pairs(&learner.corpus, is_frequent, allowed, interrupt)?,
             None => {
-                let is_asked = |left, right| asked.may_contain(hash(left, right)) && allowed(left, right);
-                pair_counts::pairs_of_languages(&learner.corpus, languages, is_asked, enough, interrupt)?
+                let is_candidate =
+                    |left, right| candidates.may_contain(hash(left, right)) && allowed(left, right);
+                pair_counts::pairs_of_languages(
+                    &learner.corpus,
+                    languages,
+                    is_candidate,
+                    is_frequent,
+                    interrupt,
+                )?
             }
         };
         learner.enqueue_all();
@@ -267,11 +277,11 @@ impl<T: TieRule> FairLearner<T> {
 
     /// The number of pairs to track for a language: twice the merges expected from its share of turns so
     /// far, since other languages merge some of its pairs.
-    fn wanted(&self, language: usize) -> usize {
+    fn wanted_pairs(&self, language: usize) -> usize {
         let Learner { limits, merges, .. } = &self.learner;
-        let left = limits.max_merges - merges.len();
-        let turns = self.made.iter().sum::<usize>() + self.made.len();
-        let expected = left as u128 * (self.made[language] + 1) as u128 / turns as u128;
+        let remaining = limits.max_merges - merges.len();
+        let turns = self.merge_counts.iter().sum::<usize>() + self.merge_counts.len();
+        let expected = remaining as u128 * (self.merge_counts[language] + 1) as u128 / turns as u128;
         let maximum = if merges.is_empty() { limits.round } else { limits.round * GROWTH };
         (2 * expected as usize).clamp(1, maximum)
     }
@@ -283,26 +293,27 @@ impl<T: TieRule> FairLearner<T> {
     }
 
     /// A count that about the wanted number of pairs of a language reach. Adds the pairs that may reach its
-    /// next minimum count to `asked`.
+    /// next minimum count to `candidates`.
     fn reached_in_sketch(
         &self,
         language: usize,
-        asked: &mut BloomFilter,
+        candidates: &mut BloomFilter,
         interrupt: &dyn Interrupt,
     ) -> Result<u64> {
         let Learner { corpus, limits, tokens, .. } = &self.learner;
-        let is_of_it = |weight: PretokenWeight| weight.count > 0 && weight.language as usize == language;
-        let mut sketch = Sketch::new(corpus.len_of(is_of_it));
-        corpus.for_each_pair_of(is_of_it, interrupt, |_, left, right, weight| {
+        let is_of_language =
+            |weight: PretokenWeight| weight.count > 0 && weight.language as usize == language;
+        let mut sketch = Sketch::new(corpus.len_of(is_of_language));
+        corpus.for_each_pair_of(is_of_language, interrupt, |_, left, right, weight| {
             if limits.allow(tokens, left, right) {
                 sketch.add(left, right, weight.count);
             }
         })?;
-        let reached = sketch.reached_by(self.wanted(language).min(sketch.capacity()));
+        let reached = sketch.reached_by(self.wanted_pairs(language).min(sketch.capacity()));
         let min_count = self.next_min_count(language, reached);
-        corpus.for_each_pair_of(is_of_it, interrupt, |_, left, right, _| {
+        corpus.for_each_pair_of(is_of_language, interrupt, |_, left, right, _| {
             if sketch.may_reach(left, right, min_count) {
-                asked.insert(hash(left, right));
+                candidates.insert(hash(left, right));
             }
         })?;
         Ok(reached)

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::pretokenize::WholeMatch;
 
-/// Pairs of tokens that are never merged, and tokens that are never made.
+/// Pairs of tokens that must not be merged, and tokens that must not be made.
 #[derive(Default)]
 pub struct Forbidden {
     /// The right tokens of pairs, by their left token.
@@ -38,7 +38,7 @@ impl Forbidden {
         Ok(forbidden)
     }
 
-    /// Whether nothing is forbidden.
+    /// Whether there are no constraints.
     pub(super) fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.tokens.is_empty() && self.patterns.is_empty()
     }
@@ -49,11 +49,11 @@ impl Forbidden {
             return false;
         }
         self.pairs.get(left).is_some_and(|rights| rights.contains(right))
-            || self.holds_token(&[left, right].concat())
+            || self.forbids_token(&[left, right].concat())
     }
 
-    /// Whether no merge may make this token.
-    fn holds_token(&self, token: &[u8]) -> bool {
+    /// Whether this token must not be made.
+    fn forbids_token(&self, token: &[u8]) -> bool {
         self.tokens.contains(token) || self.patterns.iter().any(|pattern| pattern.is_match(token))
     }
 }

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use crate::vocabulary::TokenId;
 
 /// Memory per counted pair, including growth of the table, and later its entry in the result, in bytes.
-const OF_PAIR: u64 = 64;
+const PAIR_MEMORY: u64 = 64;
 
 /// A pair and its count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +27,9 @@ pub(super) struct Frequent {
 }
 
 impl Frequent {
-    /// The pairs up to the count from which on none is missing.
+    /// The pairs with counts for which the list is complete.
     pub(super) fn complete(&self) -> impl Iterator<Item = &PairCount> {
-        self.pairs.iter().take_while(|found| found.count >= self.min_count)
+        self.pairs.iter().take_while(|pair| pair.count >= self.min_count)
     }
 }
 
@@ -37,48 +37,54 @@ impl Frequent {
 /// memory.
 pub(super) struct PairCounting {
     /// The range of hashes counted in this pass.
-    share: HashRange,
+    range: HashRange,
     counts: HashMap<(TokenId, TokenId), (u64, u64)>,
     /// The maximum number of pairs counted at once.
     capacity: usize,
-    /// The number of pairs seen in this pass.
-    passed: u64,
+    /// The number of occurrences visited in this pass.
+    visited: u64,
     /// Ranges that are still to be counted.
-    later: Vec<HashRange>,
-    found: Frequent,
+    remaining: Vec<HashRange>,
+    result: Frequent,
     /// The maximum number of pairs in the result.
     maximum: usize,
 }
 
 impl PairCounting {
     /// Counts pairs that occur at least `min_count` times, within `memory` bytes; the result has at least
-    /// the `wanted` best pairs.
-    pub(super) fn new(min_count: u64, memory: u64, wanted: usize) -> PairCounting {
-        let capacity = (memory / 2 / OF_PAIR) as usize;
+    /// the `minimum` best pairs.
+    pub(super) fn new(min_count: u64, memory: u64, minimum: usize) -> PairCounting {
+        let capacity = (memory / 2 / PAIR_MEMORY) as usize;
         PairCounting {
-            share: HashRange::ALL,
+            range: HashRange::ALL,
             counts: HashMap::default(),
             capacity: capacity.max(4),
-            passed: 0,
-            later: vec![HashRange::ALL],
-            found: Frequent { pairs: Vec::new(), min_count },
-            maximum: (capacity / 2).max(wanted),
+            visited: 0,
+            remaining: vec![HashRange::ALL],
+            result: Frequent { pairs: Vec::new(), min_count },
+            maximum: (capacity / 2).max(minimum),
         }
     }
 
     /// Starts the next pass; false if all ranges are counted.
     pub(super) fn begin(&mut self) -> bool {
-        let Some(share) = self.later.pop() else { return false };
-        (self.share, self.passed) = (share, 0);
+        let Some(range) = self.remaining.pop() else { return false };
+        (self.range, self.visited) = (range, 0);
         true
     }
 
-    /// Counts a pair if it is in the current range and `asked` returns true.
+    /// Counts a pair if it is in the current range and `is_candidate` returns true.
     #[inline]
-    pub(super) fn add(&mut self, left: TokenId, right: TokenId, count: u64, asked: impl FnOnce() -> bool) {
-        self.passed += 1;
-        if self.share.has((left, right)) && asked() {
-            self.counts.entry((left, right)).or_insert((0, self.passed)).0 += count;
+    pub(super) fn add(
+        &mut self,
+        left: TokenId,
+        right: TokenId,
+        count: u64,
+        is_candidate: impl FnOnce() -> bool,
+    ) {
+        self.visited += 1;
+        if self.range.has((left, right)) && is_candidate() {
+            self.counts.entry((left, right)).or_insert((0, self.visited)).0 += count;
             if self.counts.len() > self.capacity {
                 self.halve();
             }
@@ -87,18 +93,18 @@ impl PairCounting {
 
     /// Defers half of the range to a later pass.
     fn halve(&mut self) {
-        let [kept, later] = self.share.halves();
-        self.counts.retain(|&pair, _| kept.has(pair));
-        self.share = kept;
-        self.later.push(later);
+        let [first, second] = self.range.halves();
+        self.counts.retain(|&pair, _| first.has(pair));
+        self.range = first;
+        self.remaining.push(second);
     }
 
     /// Ends a pass and keeps the best pairs.
     pub(super) fn end<K: Ord>(&mut self, mut key: impl FnMut(&PairCount) -> K) {
-        let Frequent { pairs, min_count } = &mut self.found;
-        let counted = self.counts.drain();
-        pairs.extend(counted.map(|((left, right), (count, first))| PairCount { left, right, count, first }));
-        pairs.sort_by_cached_key(|found| Reverse((found.count, key(found))));
+        let Frequent { pairs, min_count } = &mut self.result;
+        let counts = self.counts.drain();
+        pairs.extend(counts.map(|((left, right), (count, first))| PairCount { left, right, count, first }));
+        pairs.sort_by_cached_key(|pair| Reverse((pair.count, key(pair))));
         if let Some(dropped) = pairs.get(self.maximum) {
             *min_count = (*min_count).max(dropped.count + 1);
             pairs.truncate(self.maximum);
@@ -106,7 +112,7 @@ impl PairCounting {
     }
 
     pub(super) fn finish(self) -> Frequent {
-        self.found
+        self.result
     }
 }
 
@@ -143,11 +149,11 @@ mod tests {
         fn the_best_are_found_in_any_memory(
             pairs in proptest::collection::vec((0..12u32, 0..12u32, 1..9u64), 0..300),
             memory in 0..6_000u64,
-            wanted in 1..5usize,
+            minimum in 1..5usize,
             min_count in 1..60u64,
         ) {
-            let key = |found: &PairCount| Reverse((found.left, found.right));
-            let mut counting = PairCounting::new(min_count, memory, wanted);
+            let key = |pair: &PairCount| Reverse((pair.left, pair.right));
+            let mut counting = PairCounting::new(min_count, memory, minimum);
             while counting.begin() {
                 pairs.iter().for_each(|&(left, right, count)| counting.add(left, right, count, || true));
                 counting.end(key);
@@ -155,18 +161,18 @@ mod tests {
             let frequent = counting.finish();
 
             let mut all: Vec<PairCount> = Vec::new();
-            for (number, &(left, right, count)) in (1..).zip(&pairs) {
-                match all.iter_mut().find(|found| (found.left, found.right) == (left, right)) {
-                    Some(found) => found.count += count,
-                    None => all.push(PairCount { left, right, count, first: number }),
+            for (first, &(left, right, count)) in (1..).zip(&pairs) {
+                match all.iter_mut().find(|pair| (pair.left, pair.right) == (left, right)) {
+                    Some(pair) => pair.count += count,
+                    None => all.push(PairCount { left, right, count, first }),
                 }
             }
-            all.sort_by_key(|found| Reverse((found.count, key(found))));
-            let complete = all.iter().filter(|found| found.count >= frequent.min_count);
+            all.sort_by_key(|pair| Reverse((pair.count, key(pair))));
+            let complete = all.iter().filter(|pair| pair.count >= frequent.min_count);
             prop_assert!(frequent.complete().eq(complete));
             prop_assert!(frequent.min_count >= min_count);
-            let wanted = wanted.min(all.len());
-            prop_assert_eq!(&frequent.pairs[..wanted], &all[..wanted]);
+            let minimum = minimum.min(all.len());
+            prop_assert_eq!(&frequent.pairs[..minimum], &all[..minimum]);
         }
     }
 }

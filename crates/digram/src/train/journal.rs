@@ -13,11 +13,11 @@ use super::Learned;
 
 const MAGIC: [u8; 8] = *b"dgmerge\x01";
 
-/// A record: both parts, the count, and a checksum of these and the number of the merge.
-const RECORD: usize = 20;
+/// The size of a record: both parts, the count, and a checksum of these and the index of the merge.
+const RECORD_SIZE: usize = 20;
 
 /// The interval between syncs.
-const BETWEEN_SYNCS: Duration = Duration::from_secs(1);
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A file to which merges are appended, without runners-up. After a crash it contains the merges up to some
 /// point: a partial record is detected by its checksum and cut off.
@@ -25,9 +25,10 @@ pub struct Journal {
     file: File,
     path: PathBuf,
     /// Records not written yet.
-    waiting: Vec<u8>,
-    number: u64,
-    synced: Instant,
+    pending: Vec<u8>,
+    /// The number of merges.
+    len: u64,
+    last_sync: Instant,
 }
 
 impl Journal {
@@ -45,61 +46,61 @@ impl Journal {
             let reason = "the file is not a journal of merges.".into();
             return Err(Error::Corrupt { path: path.into(), offset: 0, reason });
         }
-        let mut known = Vec::new();
-        for record in bytes.get(MAGIC.len()..).unwrap_or_default().chunks_exact(RECORD) {
-            let Some((left, right, count)) = read(record, known.len() as u64) else { break };
-            let id = first + known.len() as TokenId;
-            known.push(Learned::new(Merge { left, right, id }, count));
+        let mut merges = Vec::new();
+        for record in bytes.get(MAGIC.len()..).unwrap_or_default().chunks_exact(RECORD_SIZE) {
+            let Some((left, right, count)) = read(record, merges.len() as u64) else { break };
+            let id = first + merges.len() as TokenId;
+            merges.push(Learned::new(Merge { left, right, id }, count));
         }
         if bytes.len() < MAGIC.len() {
             file.rewind().and_then(|()| file.write_all(&MAGIC)).map_err(failed)?;
         }
-        let end = (MAGIC.len() + known.len() * RECORD) as u64;
-        let set = file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(end)));
-        set.map_err(failed)?;
-        let number = known.len() as u64;
+        let end = (MAGIC.len() + merges.len() * RECORD_SIZE) as u64;
+        let positioned = file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(end)));
+        positioned.map_err(failed)?;
+        let len = merges.len() as u64;
         let journal =
-            Journal { file, path: path.into(), waiting: Vec::new(), number, synced: Instant::now() };
-        Ok((journal, known))
+            Journal { file, path: path.into(), pending: Vec::new(), len, last_sync: Instant::now() };
+        Ok((journal, merges))
     }
 
     /// Appends a merge. It is synced to disk within a second, or with the next merge after that.
     pub fn push(&mut self, learned: &Learned) -> Result<()> {
         let (left, right) = (learned.merge.left.to_le_bytes(), learned.merge.right.to_le_bytes());
-        let start = self.waiting.len();
-        self.waiting.extend([left, right].as_flattened());
-        self.waiting.extend(learned.count.to_le_bytes());
-        let digest = digest(&self.waiting[start..], self.number);
-        self.waiting.extend(digest.to_le_bytes());
-        self.number += 1;
-        if self.synced.elapsed() >= BETWEEN_SYNCS { self.sync() } else { Ok(()) }
+        let start = self.pending.len();
+        self.pending.extend([left, right].as_flattened());
+        self.pending.extend(learned.count.to_le_bytes());
+        let digest = digest(&self.pending[start..], self.len);
+        self.pending.extend(digest.to_le_bytes());
+        self.len += 1;
+        if self.last_sync.elapsed() >= SYNC_INTERVAL { self.sync() } else { Ok(()) }
     }
 
     /// Syncs all merges to disk.
     pub fn sync(&mut self) -> Result<()> {
-        let written = self.file.write_all(&self.waiting).and_then(|()| self.file.sync_data());
+        let written = self.file.write_all(&self.pending).and_then(|()| self.file.sync_data());
         written.map_err(|error| Error::of_file(&error, &self.path))?;
-        self.waiting.clear();
-        self.synced = Instant::now();
+        self.pending.clear();
+        self.last_sync = Instant::now();
         Ok(())
     }
 }
 
-fn read(record: &[u8], number: u64) -> Option<(TokenId, TokenId, u64)> {
-    let (fields, sum) = record.split_at(RECORD - 4);
+fn read(record: &[u8], index: u64) -> Option<(TokenId, TokenId, u64)> {
+    let (fields, sum) = record.split_at(RECORD_SIZE - 4);
     let (left, rest) = fields.split_first_chunk()?;
     let (right, count) = rest.split_first_chunk()?;
-    let same = sum == digest(fields, number).to_le_bytes();
-    same.then_some((
+    let is_valid = sum == digest(fields, index).to_le_bytes();
+    is_valid.then_some((
         TokenId::from_le_bytes(*left),
         TokenId::from_le_bytes(*right),
         u64::from_le_bytes(count.try_into().ok()?),
     ))
 }
 
-fn digest(fields: &[u8], number: u64) -> u32 {
+fn digest(fields: &[u8], index: u64) -> u32 {
     let step = |state: u64, byte: &u8| (state ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let state = fields.iter().fold(number ^ 0xcbf2_9ce4_8422_2325, step);
+    let state = fields.iter().fold(index ^ 0xcbf2_9ce4_8422_2325, step);
     (state ^ state >> 32) as u32
 }
 
@@ -108,34 +109,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_crash_the_merges_up_to_some_point_are_there() {
+    fn a_damaged_journal_contains_the_merges_before_the_damage() {
         let path = std::env::temp_dir().join(format!("digram-journal-{}.test", std::process::id()));
         let merges: Vec<Learned> = (0..50)
-            .map(|number| {
-                let merge = Merge { left: number, right: number * 7 + 1, id: 256 + number };
-                Learned::new(merge, u64::from(number) << 40 | 5)
+            .map(|index| {
+                let merge = Merge { left: index, right: index * 7 + 1, id: 256 + index };
+                Learned::new(merge, u64::from(index) << 40 | 5)
             })
             .collect();
-        let (mut journal, known) = Journal::open(&path, 256).unwrap();
-        assert!(known.is_empty());
+        let (mut journal, stored) = Journal::open(&path, 256).unwrap();
+        assert!(stored.is_empty());
         merges.iter().for_each(|learned| journal.push(learned).unwrap());
         journal.sync().unwrap();
         let whole = std::fs::read(&path).unwrap();
-        for len in 0..=whole.len() {
-            std::fs::write(&path, &whole[..len]).unwrap();
-            let (mut journal, known) = Journal::open(&path, 256).unwrap();
-            assert_eq!(known.len(), len.saturating_sub(MAGIC.len()) / RECORD);
-            assert_eq!(known, merges[..known.len()]);
-            merges[known.len()..].iter().for_each(|learned| journal.push(learned).unwrap());
+        for index in 0..=whole.len() {
+            std::fs::write(&path, &whole[..index]).unwrap();
+            let (mut journal, stored) = Journal::open(&path, 256).unwrap();
+            assert_eq!(stored.len(), index.saturating_sub(MAGIC.len()) / RECORD_SIZE);
+            assert_eq!(stored, merges[..stored.len()]);
+            merges[stored.len()..].iter().for_each(|learned| journal.push(learned).unwrap());
             journal.sync().unwrap();
             assert!(std::fs::read(&path).unwrap() == whole);
         }
         // A page that did not reach the disk, in the middle.
-        let mut hole = whole.clone();
-        hole[200..300].fill(0);
-        std::fs::write(&path, &hole).unwrap();
-        let (_, known) = Journal::open(&path, 256).unwrap();
-        assert_eq!(known, merges[..(200 - MAGIC.len()) / RECORD]);
+        let mut damaged = whole.clone();
+        damaged[200..300].fill(0);
+        std::fs::write(&path, &damaged).unwrap();
+        let (_, stored) = Journal::open(&path, 256).unwrap();
+        assert_eq!(stored, merges[..(200 - MAGIC.len()) / RECORD_SIZE]);
         std::fs::write(&path, b"something else").unwrap();
         assert!(matches!(Journal::open(&path, 256), Err(Error::Corrupt { .. })));
         std::fs::remove_file(&path).unwrap();

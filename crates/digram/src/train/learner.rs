@@ -16,14 +16,14 @@ use super::archive::Archive;
 use super::candidate::Candidate;
 use super::corpus::{BORDER, Corpus};
 use super::forbidden::Forbidden;
-use super::neighbours::{Change, NOWHERE, NeighbourChanges};
+use super::neighbours::{Change, NOT_TRACKED, NeighbourChanges};
 use super::pairs::{Pair, Pairs};
 use super::ties::TieRule;
 use super::weights::PretokenWeight;
 use super::{Learned, Options, RunnerUp};
 
-/// Prefetch distance, in places.
-const AHEAD: usize = 16;
+/// Prefetch distance, in positions.
+const PREFETCH_DISTANCE: usize = 16;
 
 pub(super) struct Limits {
     pub(super) max_merges: usize,
@@ -36,7 +36,7 @@ pub(super) struct Limits {
     /// The number of runners-up kept with each merge.
     pub(super) runners_up: usize,
     /// The bytes of all tokens, if two pairs may make the same token.
-    pub(super) taken: HashSet<Vec<u8>>,
+    pub(super) existing: HashSet<Vec<u8>>,
 }
 
 impl Limits {
@@ -50,7 +50,7 @@ impl Limits {
             forbidden: options.forbidden.clone(),
             round: options.round.max(1),
             runners_up: options.runners_up,
-            taken: options.base.taken(),
+            existing: options.base.existing_tokens(),
         }
     }
 
@@ -63,7 +63,7 @@ impl Limits {
             left.len() + right.len() <= self.max_token_length
                 && (!self.whole_characters || keeps_characters(left, right))
                 && !self.forbidden.holds(left, right)
-                && (self.taken.is_empty() || !self.taken.contains(&[left, right].concat()))
+                && (self.existing.is_empty() || !self.existing.contains(&[left, right].concat()))
         }
     }
 
@@ -75,7 +75,7 @@ impl Limits {
     /// Whether a pair that may not be merged can become part of a pair that may, once its tokens have
     /// grown: the last byte of `é` and `s`, and later `é` and `s`.
     pub(super) fn has_gaps(&self) -> bool {
-        self.whole_characters || !self.taken.is_empty() || !self.forbidden.is_empty()
+        self.whole_characters || !self.existing.is_empty() || !self.forbidden.is_empty()
     }
 
     /// Whether a pair, or a pair that contains it, may be merged. Text between other pairs is not needed.
@@ -108,15 +108,15 @@ pub(super) struct Learner<T: TieRule> {
     pub(super) tokens: Vec<Vec<u8>>,
     pub(super) ties: T,
     pub(super) limits: Limits,
-    /// All pairs with at least this count are tracked; while known merges are repeated, only those in
-    /// `known`.
+    /// All pairs with at least this count are tracked; while previous merges are repeated, only those in
+    /// `repeated`.
     pub(super) min_count: u64,
-    pub(super) known: Option<HashSet<(TokenId, TokenId)>>,
+    pub(super) repeated: Option<HashSet<(TokenId, TokenId)>>,
     pub(super) pairs: Pairs,
     pub(super) queue: BinaryHeap<Candidate<T::SortKey>>,
     /// One per language, if languages take turns; `queue` and `min_count` are then unused.
     pub(super) languages: Vec<Contest<T::SortKey>>,
-    /// The current length of each language; empty if lengths steer nothing.
+    /// The current length of each language; empty if lengths are not used.
     pub(super) lengths: Vec<u64>,
     pub(super) left: NeighbourChanges,
     pub(super) right: NeighbourChanges,
@@ -140,7 +140,7 @@ impl<T: TieRule> Learner<T> {
             ties,
             limits,
             min_count: u64::MAX,
-            known: None,
+            repeated: None,
             pairs: Pairs::default(),
             queue: BinaryHeap::new(),
             languages: Vec::new(),
@@ -153,25 +153,25 @@ impl<T: TieRule> Learner<T> {
     }
 
     pub(super) fn enqueue_all(&mut self) {
-        (0..self.pairs.len() as u32).for_each(|number| self.enqueue(number));
+        (0..self.pairs.len() as u32).for_each(|index| self.enqueue(index));
     }
 
     /// Returns a pair taken by `best` to the queue.
-    pub(super) fn put_back(&mut self, number: usize) {
-        self.enqueue(number as u32);
+    pub(super) fn requeue(&mut self, index: usize) {
+        self.enqueue(index as u32);
     }
 
-    fn enqueue(&mut self, number: u32) {
-        let pair = self.pairs.get(number as usize);
-        let first = self.pairs.postings[pair.places.start].into();
+    fn enqueue(&mut self, index: u32) {
+        let pair = self.pairs.get(index as usize);
+        let first = self.pairs.postings[pair.positions.start].into();
         let key = self.ties.key(pair.left, pair.right, first, &self.tokens);
         if self.languages.is_empty() {
-            self.queue.push(Candidate { count: pair.count, key, pair: number });
+            self.queue.push(Candidate { count: pair.count, key, pair: index });
             return;
         }
-        for (contest, &count) in self.languages.iter_mut().zip(self.pairs.shares(number as usize)) {
+        for (contest, &count) in self.languages.iter_mut().zip(self.pairs.shares(index as usize)) {
             if count >= contest.min_count {
-                contest.queue.push(Candidate { count, key: key.clone(), pair: number });
+                contest.queue.push(Candidate { count, key: key.clone(), pair: index });
             }
         }
     }
@@ -180,13 +180,13 @@ impl<T: TieRule> Learner<T> {
     /// that is no longer exact is queued again with its current value, and the first exact one is the best.
     pub(super) fn best(&mut self) -> Option<usize> {
         while let Some(candidate) = self.queue.pop() {
-            let number = candidate.pair as usize;
-            if self.pairs.get(number).count < self.min_count || self.is_taken(number) {
+            let index = candidate.pair as usize;
+            if self.pairs.get(index).count < self.min_count || self.is_made_already(index) {
                 continue;
             }
-            let moved = T::MOVES && self.move_to_first(number);
-            if !moved && self.pairs.get(number).count == candidate.count {
-                return Some(number);
+            let moved = T::MOVES && self.drop_outdated(index);
+            if !moved && self.pairs.get(index).count == candidate.count {
+                return Some(index);
             }
             self.enqueue(candidate.pair);
         }
@@ -196,13 +196,13 @@ impl<T: TieRule> Learner<T> {
     /// Like `best`, among the pairs of a language, whose keys do not change.
     pub(super) fn best_of(&mut self, language: usize) -> Option<usize> {
         while let Some(candidate) = self.languages[language].queue.pop() {
-            let number = candidate.pair as usize;
-            let count = self.pairs.shares(number)[language];
-            if count < self.languages[language].min_count || self.is_taken(number) {
+            let index = candidate.pair as usize;
+            let count = self.pairs.shares(index)[language];
+            if count < self.languages[language].min_count || self.is_made_already(index) {
                 continue;
             }
             if count == candidate.count {
-                return Some(number);
+                return Some(index);
             }
             self.languages[language].queue.push(Candidate { count, ..candidate });
         }
@@ -210,34 +210,35 @@ impl<T: TieRule> Learner<T> {
     }
 
     /// Whether another pair has made the same token since this pair was found.
-    fn is_taken(&self, number: usize) -> bool {
-        let pair = self.pairs.get(number);
-        !self.limits.taken.is_empty() && !self.limits.allow(&self.tokens, pair.left, pair.right)
+    fn is_made_already(&self, index: usize) -> bool {
+        let pair = self.pairs.get(index);
+        !self.limits.existing.is_empty() && !self.limits.allow(&self.tokens, pair.left, pair.right)
     }
 
     /// The pairs that come next after the best one, which is out of the queue. `None` if some of them may
     /// be too rare for this round to track: the next round finds them, after the same best pair.
     pub(super) fn runners_up(&mut self) -> Option<Box<[RunnerUp]>> {
-        let wanted = self.limits.runners_up;
-        let next: Vec<usize> = (0..wanted).map_while(|_| self.best()).collect();
-        if next.len() < wanted && self.min_count > self.limits.min_frequency {
+        let count = self.limits.runners_up;
+        let best_pairs: Vec<usize> = (0..count).map_while(|_| self.best()).collect();
+        if best_pairs.len() < count && self.min_count > self.limits.min_frequency {
             return None;
         }
-        next.iter().for_each(|&number| self.enqueue(number as u32));
-        let pair = |&number: &usize| {
-            let Pair { left, right, count, .. } = *self.pairs.get(number);
+        best_pairs.iter().for_each(|&index| self.enqueue(index as u32));
+        let pair = |&index: &usize| {
+            let Pair { left, right, count, .. } = *self.pairs.get(index);
             RunnerUp { left, right, count }
         };
-        Some(next.iter().map(pair).collect())
+        Some(best_pairs.iter().map(pair).collect())
     }
 
-    /// Drops outdated places at the start of a pair's postings; returns whether there were any.
-    fn move_to_first(&mut self, number: usize) -> bool {
-        let Pair { left, right, ref places, .. } = *self.pairs.get(number);
-        let postings = &self.pairs.postings[places.clone()];
-        let left_behind = postings.iter().take_while(|&&at| !self.corpus.has_pair(at as usize, left, right));
-        let count = left_behind.count();
-        self.pairs.get_mut(number).places.start += count;
+    /// Drops outdated positions at the start of a pair's postings; returns whether there were any.
+    fn drop_outdated(&mut self, index: usize) -> bool {
+        let Pair { left, right, ref positions, .. } = *self.pairs.get(index);
+        let postings = &self.pairs.postings[positions.clone()];
+        let outdated =
+            postings.iter().take_while(|&&position| !self.corpus.has_pair(position as usize, left, right));
+        let count = outdated.count();
+        self.pairs.get_mut(index).positions.start += count;
         count > 0
     }
 
@@ -248,161 +249,175 @@ impl<T: TieRule> Learner<T> {
         (self.tokens.len() - 1) as TokenId
     }
 
-    /// Merges a pair into an existing token at all its places, and updates all counts.
-    pub(super) fn merge(&mut self, number: usize, id: TokenId, interrupt: &dyn Interrupt) -> Result<()> {
-        let (left, right, places) = self.pairs.take(number);
-        self.make_sides();
-        let mut twins = SelfPairs::of(self.languages.len());
-        memory::try_reserve(&mut self.left.places, places.len())?;
-        memory::try_reserve(&mut self.right.places, places.len())?;
-        let end = places.end;
-        for number in places {
-            if number % CHECK_INTERVAL == 0 {
+    /// Merges a pair into an existing token at all its positions, and updates all counts.
+    pub(super) fn merge(&mut self, index: usize, id: TokenId, interrupt: &dyn Interrupt) -> Result<()> {
+        let (left, right, positions) = self.pairs.take(index);
+        self.resize_changes();
+        let mut self_pairs = SelfPairs::of(self.languages.len());
+        memory::try_reserve(&mut self.left.positions, positions.len())?;
+        memory::try_reserve(&mut self.right.positions, positions.len())?;
+        let end = positions.end;
+        for index in positions {
+            if index % CHECK_INTERVAL == 0 {
                 interrupt.check()?;
             }
             let postings = &self.pairs.postings[..end];
-            if let Some(&later) = postings.get(number + AHEAD) {
-                self.corpus.prefetch(later as usize);
+            if let Some(&next) = postings.get(index + PREFETCH_DISTANCE) {
+                self.corpus.prefetch(next as usize);
             }
-            let at = postings[number] as usize;
-            if self.corpus.has_pair(at, left, right) {
-                let weight = self.corpus.weight(at);
+            let position = postings[index] as usize;
+            if self.corpus.has_pair(position, left, right) {
+                let weight = self.corpus.weight(position);
                 if let Some(length) = self.lengths.get_mut(weight.language as usize) {
                     *length -= weight.length;
                 }
-                self.corpus.merge(at, left, right, id);
-                self.look_around(at, id, weight, &mut twins);
+                self.corpus.merge(position, left, right, id);
+                self.add_neighbours(position, id, weight, &mut self_pairs);
             }
         }
         // (x, left) became (x, id), and (right, x) became (id, x), or (id, id) where x was merged.
-        self.settle(PairSide::Left, None, left, |x| ((x, left), (x, id)))?;
-        self.settle(PairSide::Right, Some(&twins), left, |x| ((right, x), (id, x)))?;
-        self.add_twins(id, twins)
+        self.update_pairs(PairSide::Left, None, left, |x| ((x, left), (x, id)))?;
+        self.update_pairs(PairSide::Right, Some(&self_pairs), left, |x| ((right, x), (id, x)))?;
+        self.add_self_pairs(id, self_pairs)
     }
 
-    /// Writes a token over borders at the given places, and adds the resulting pairs.
-    pub(super) fn stand(&mut self, id: TokenId, places: &[u32], interrupt: &dyn Interrupt) -> Result<()> {
-        self.make_sides();
-        let mut twins = SelfPairs::of(self.languages.len());
-        memory::try_reserve(&mut self.left.places, places.len())?;
-        memory::try_reserve(&mut self.right.places, places.len())?;
-        for (number, &at) in places.iter().enumerate() {
-            if number % CHECK_INTERVAL == 0 {
+    /// Writes a token over borders at these positions, and adds the resulting pairs.
+    pub(super) fn add_word(
+        &mut self,
+        id: TokenId,
+        positions: &[u32],
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
+        self.resize_changes();
+        let mut self_pairs = SelfPairs::of(self.languages.len());
+        memory::try_reserve(&mut self.left.positions, positions.len())?;
+        memory::try_reserve(&mut self.right.positions, positions.len())?;
+        for (index, &position) in positions.iter().enumerate() {
+            if index % CHECK_INTERVAL == 0 {
                 interrupt.check()?;
             }
-            let at = at as usize;
-            self.corpus.put(at, id);
-            self.look_around(at, id, self.corpus.weight(at), &mut twins);
+            let position = position as usize;
+            self.corpus.put(position, id);
+            self.add_neighbours(position, id, self.corpus.weight(position), &mut self_pairs);
         }
         // Pairs with a border are not tracked.
-        self.settle(PairSide::Left, None, BORDER, |x| ((x, BORDER), (x, id)))?;
-        self.settle(PairSide::Right, None, BORDER, |x| ((BORDER, x), (id, x)))?;
-        self.add_twins(id, twins)
+        self.update_pairs(PairSide::Left, None, BORDER, |x| ((x, BORDER), (x, id)))?;
+        self.update_pairs(PairSide::Right, None, BORDER, |x| ((BORDER, x), (id, x)))?;
+        self.add_self_pairs(id, self_pairs)
     }
 
-    fn make_sides(&mut self) {
+    fn resize_changes(&mut self) {
         self.left.by_token.resize(self.tokens.len(), Change::default());
         self.right.by_token.resize(self.tokens.len(), Change::default());
     }
 
-    /// Records the neighbours of a token that was just written at `at`.
+    /// Records the neighbours of a token that was just written at `position`.
     #[inline]
-    fn look_around(&mut self, at: usize, id: TokenId, weight: PretokenWeight, twins: &mut SelfPairs) {
-        let (before, start) = self.corpus.before(at);
+    fn add_neighbours(
+        &mut self,
+        position: usize,
+        id: TokenId,
+        weight: PretokenWeight,
+        self_pairs: &mut SelfPairs,
+    ) {
+        let (before, start) = self.corpus.before(position);
         if before == id {
-            twins.add(weight, start);
+            self_pairs.add(weight, start);
         } else if before != BORDER {
             self.left.add(before, weight, start);
         }
-        let after = self.corpus.after(at);
+        let after = self.corpus.after(position);
         if after != BORDER {
-            self.right.add(after, weight, at);
+            self.right.add(after, weight, position);
         }
     }
 
-    fn add_twins(&mut self, id: TokenId, twins: SelfPairs) -> Result<()> {
-        let SelfPairs { count, shares, places, failed } = twins;
-        failed?;
-        if self.wants((id, id), count, &shares) {
+    fn add_self_pairs(&mut self, id: TokenId, self_pairs: SelfPairs) -> Result<()> {
+        let SelfPairs { count, shares, positions, result } = self_pairs;
+        result?;
+        if self.is_tracked((id, id), count, &shares) {
             let start = self.pairs.postings.len();
-            memory::try_reserve(&mut self.pairs.postings, places.len())?;
-            self.pairs.postings.extend(places);
+            memory::try_reserve(&mut self.pairs.postings, positions.len())?;
+            self.pairs.postings.extend(positions);
             self.add((id, id), count, &shares, start..self.pairs.postings.len())?;
         }
         Ok(())
     }
 
     /// Subtracts the changes on one side from the old pairs, and adds the new pairs that reach `min_count`.
-    /// `pairs_of` gives the old and the new pair for a neighbour. `twins` are occurrences with the
-    /// neighbour `twin` that changed again.
-    fn settle(
+    /// `pairs_of` gives the old and the new pair for a neighbour. `self_pairs` are occurrences with the
+    /// neighbour `changed_again` that changed again.
+    fn update_pairs(
         &mut self,
-        which: PairSide,
-        twins: Option<&SelfPairs>,
-        twin: TokenId,
+        pair_side: PairSide,
+        self_pairs: Option<&SelfPairs>,
+        changed_again: TokenId,
         pairs_of: impl Fn(TokenId) -> ((TokenId, TokenId), (TokenId, TokenId)),
     ) -> Result<()> {
-        let mut side = std::mem::take(match which {
+        let mut changes = std::mem::take(match pair_side {
             PairSide::Left => &mut self.left,
             PairSide::Right => &mut self.right,
         });
         let first = self.pairs.postings.len();
         let mut start = first;
-        for &neighbour in &side.touched {
-            let shares = side.shares_of(neighbour);
-            let (change, shares) = (&mut side.by_token[neighbour as usize], &mut side.shares[shares]);
-            self.pairs.take_from(pairs_of(neighbour).0, change.weight, shares)?;
-            if neighbour == twin
-                && let Some(twins) = twins
+        for &neighbour in &changes.touched {
+            let shares = changes.shares_of(neighbour);
+            let (change, shares) = (&mut changes.by_token[neighbour as usize], &mut changes.shares[shares]);
+            self.pairs.subtract(pairs_of(neighbour).0, change.weight, shares)?;
+            if neighbour == changed_again
+                && let Some(self_pairs) = self_pairs
             {
-                change.weight -= twins.count;
-                shares.iter_mut().zip(&twins.shares).for_each(|(share, twins)| *share -= twins);
+                change.weight -= self_pairs.count;
+                shares
+                    .iter_mut()
+                    .zip(&self_pairs.shares)
+                    .for_each(|(share, self_pairs)| *share -= self_pairs);
             }
-            change.next = NOWHERE;
-            if self.wants(pairs_of(neighbour).1, change.weight, shares) {
+            change.next = NOT_TRACKED;
+            if self.is_tracked(pairs_of(neighbour).1, change.weight, shares) {
                 change.next = start;
-                start += change.places as usize;
+                start += change.positions as usize;
             }
         }
         if start > first {
             memory::try_reserve(&mut self.pairs.postings, start - first)?;
             self.pairs.postings.resize(start, 0);
-            for &(neighbour, place) in &side.places {
-                let change = &mut side.by_token[neighbour as usize];
-                if change.next != NOWHERE {
-                    self.pairs.postings[change.next] = place;
+            for &(neighbour, position) in &changes.positions {
+                let change = &mut changes.by_token[neighbour as usize];
+                if change.next != NOT_TRACKED {
+                    self.pairs.postings[change.next] = position;
                     change.next += 1;
                 }
             }
-            for &neighbour in &side.touched {
-                let change = side.by_token[neighbour as usize];
-                if change.next != NOWHERE {
-                    let places = change.next - change.places as usize..change.next;
-                    let shares = &side.shares[side.shares_of(neighbour)];
-                    self.add(pairs_of(neighbour).1, change.weight, shares, places)?;
+            for &neighbour in &changes.touched {
+                let change = changes.by_token[neighbour as usize];
+                if change.next != NOT_TRACKED {
+                    let positions = change.next - change.positions as usize..change.next;
+                    let shares = &changes.shares[changes.shares_of(neighbour)];
+                    self.add(pairs_of(neighbour).1, change.weight, shares, positions)?;
                 }
             }
         }
-        side.clear();
-        match which {
-            PairSide::Left => self.left = side,
-            PairSide::Right => self.right = side,
+        changes.clear();
+        match pair_side {
+            PairSide::Left => self.left = changes,
+            PairSide::Right => self.right = changes,
         }
         Ok(())
     }
 
     /// Whether a new pair is to be tracked.
     #[inline]
-    fn wants(&self, (left, right): (TokenId, TokenId), count: u64, shares: &[u64]) -> bool {
-        self.is_enough(count, shares)
+    fn is_tracked(&self, (left, right): (TokenId, TokenId), count: u64, shares: &[u64]) -> bool {
+        self.is_frequent(count, shares)
             && self.limits.allow(&self.tokens, left, right)
-            && self.known.as_ref().is_none_or(|known| known.contains(&(left, right)))
+            && self.repeated.as_ref().is_none_or(|pairs| pairs.contains(&(left, right)))
     }
 
     /// Whether a pair with these counts, in total and by language, reaches the minimum count of the corpus
     /// or of a language.
     #[inline]
-    pub(super) fn is_enough(&self, count: u64, shares: &[u64]) -> bool {
+    pub(super) fn is_frequent(&self, count: u64, shares: &[u64]) -> bool {
         match shares {
             [] => count >= self.min_count,
             _ => shares.iter().zip(&self.languages).any(|(&count, contest)| count >= contest.min_count),
@@ -415,30 +430,30 @@ impl<T: TieRule> Learner<T> {
         (left, right): (TokenId, TokenId),
         count: u64,
         shares: &[u64],
-        places: Range<usize>,
+        positions: Range<usize>,
     ) -> Result<()> {
-        let number = self.pairs.add(left, right, count, shares, places)?;
-        if self.known.is_none() {
-            self.enqueue(number);
+        let index = self.pairs.add(left, right, count, shares, positions)?;
+        if self.repeated.is_none() {
+            self.enqueue(index);
         }
         Ok(())
     }
 }
 
 /// Occurrences of the new token next to itself: pairs (id, left) that were counted on the right of one
-/// place and are undone on the left of the next.
+/// position and are undone on the left of the next.
 struct SelfPairs {
     count: u64,
     /// By language.
     shares: Vec<u64>,
-    places: Vec<u32>,
-    /// The error, if a place could not be stored.
-    failed: Result<()>,
+    positions: Vec<u32>,
+    /// The error, if a position could not be stored.
+    result: Result<()>,
 }
 
 impl SelfPairs {
     fn of(languages: usize) -> SelfPairs {
-        SelfPairs { count: 0, shares: vec![0; languages], places: Vec::new(), failed: Ok(()) }
+        SelfPairs { count: 0, shares: vec![0; languages], positions: Vec::new(), result: Ok(()) }
     }
 
     #[inline]
@@ -447,9 +462,9 @@ impl SelfPairs {
         if let Some(share) = self.shares.get_mut(weight.language as usize) {
             *share += weight.count;
         }
-        match memory::try_reserve(&mut self.places, 1) {
-            Ok(()) => self.places.push(start as u32),
-            Err(error) => self.failed = Err(error),
+        match memory::try_reserve(&mut self.positions, 1) {
+            Ok(()) => self.positions.push(start as u32),
+            Err(error) => self.result = Err(error),
         }
     }
 }

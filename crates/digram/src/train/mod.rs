@@ -3,7 +3,7 @@
 //! At each step the most frequent pair of neighbouring tokens becomes a token. Counts include overlapping
 //! occurrences (`aaa` has the pair of `a` and `a` twice); a merge replaces from the left (`aaa` becomes
 //! `aa`, `a`). Nothing is counted twice: a merge changes only the counts of adjacent pairs, and postings
-//! list the places of each pair.
+//! list the positions of each pair.
 
 mod alphabet;
 mod archive;
@@ -44,7 +44,7 @@ use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 use archive::Archive;
 use corpus::{Corpus, Order};
 use learner::{Learner, Limits};
-use memory_need::{MemoryBudget, OF_THE_REST};
+use memory_need::{FIXED_MEMORY, MemoryBudget};
 use ties::{FirstSeen, Lexicographic, SmallestIds};
 
 pub use alphabet::characters;
@@ -102,11 +102,11 @@ impl Base {
         }
     }
 
-    /// Tokens that no merge may make.
-    fn taken(&self) -> HashSet<Vec<u8>> {
+    /// Tokens that merges must not make again.
+    fn existing_tokens(&self) -> HashSet<Vec<u8>> {
         match self {
             Base::Tokens(_) => self.tokens().into_iter().collect(),
-            _ => HashSet::new(), // what is learned from single symbols is never learned twice
+            _ => HashSet::new(), // merges of single symbols never make a token twice
         }
     }
 
@@ -188,7 +188,7 @@ impl Options {
 pub struct Learned {
     /// The parts and the new token, as ids that start with the base tokens.
     pub merge: Merge,
-    /// How often the pair stood in the corpus.
+    /// The count of the pair in the corpus.
     pub count: u64,
     /// The pairs that would have come next, in order; see [`Options::runners_up`].
     pub runners_up: Box<[RunnerUp]>,
@@ -211,7 +211,7 @@ pub struct RunnerUp {
     pub left: TokenId,
     /// The part on the right.
     pub right: TokenId,
-    /// How often the pair stood in the corpus.
+    /// The count of the pair in the corpus.
     pub count: u64,
 }
 
@@ -229,7 +229,7 @@ pub enum Stop {
 /// The result of training.
 #[derive(Debug)]
 pub struct Trained {
-    /// What training started from.
+    /// The tokens that training started from.
     pub base: Base,
     /// The merges in the order they were learned; the first makes the first id after the base.
     pub merges: Vec<Learned>,
@@ -280,36 +280,36 @@ impl Trained {
 /// Learns merges from `counts`, and calls `on_merge` with each.
 ///
 /// With [`Ties::Ids`] and [`Ties::Lexicographic`] the result depends on the counts alone, with
-/// [`Ties::FirstSeen`] also on their order. `known` are the first merges of the same training, if it is
+/// [`Ties::FirstSeen`] also on their order. `previous` are the first merges of the same training, if it is
 /// resumed: they are repeated, which takes a fraction of the time, before training continues. Memory: about
 /// 12 bytes per byte of distinct pretokens.
 ///
 /// [`Error::Option`] for invalid options, [`Error::Limit`] for more than 2^32 bytes of distinct pretokens,
-/// [`Error::Checkpoint`] if `known` are not merges of this training.
+/// [`Error::Checkpoint`] if `previous` are not merges of this training.
 pub fn train(
     counts: &Counts,
     options: &Options,
-    known: &[Learned],
+    previous: &[Learned],
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     interrupt: &dyn Interrupt,
 ) -> Result<Trained> {
-    let laid_out = |order| Ok((Corpus::new(counts, &options.base, order, interrupt)?, None));
-    learn(laid_out, options, known, on_merge, interrupt)
+    let make_corpus = |order| Ok((Corpus::new(counts, &options.base, order, interrupt)?, None));
+    learn(make_corpus, options, previous, on_merge, interrupt)
 }
 
 /// The minimum memory limit for merging, in bytes.
 pub const MIN_MEMORY: u64 = 24 << 20;
 
-/// The maximum memory per byte of distinct pretokens, and per separator between them: the place, and twice
+/// The maximum memory per byte of distinct pretokens, and per separator between them: the position, and twice
 /// its postings.
-const OF_PLACE: u64 = 16;
+const POSITION_MEMORY: u64 = 16;
 
 /// A memory limit for merging, and a folder for the data that exceeds it.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryLimit<'a> {
     /// The limit in bytes; at least [`MIN_MEMORY`]. No more than 32 GiB are used.
     pub bytes: u64,
-    /// A folder, in which a temporary folder is made.
+    /// A folder, in which a temporary folder is created.
     pub folder: &'a Path,
 }
 
@@ -325,16 +325,16 @@ pub fn train_within(
     counts: &dyn Pieces,
     limit: Option<MemoryLimit<'_>>,
     options: &Options,
-    known: &[Learned],
+    previous: &[Learned],
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     interrupt: &dyn Interrupt,
 ) -> Result<Trained> {
     match limit {
         Some(limit) if !fits(counts, limit.bytes) => {
-            let bytes = limit.bytes.saturating_sub(counts.held()).max(MIN_MEMORY);
-            train_bounded(counts, MemoryLimit { bytes, ..limit }, options, known, on_merge, interrupt)
+            let bytes = limit.bytes.saturating_sub(counts.memory_in_use()).max(MIN_MEMORY);
+            train_bounded(counts, MemoryLimit { bytes, ..limit }, options, previous, on_merge, interrupt)
         }
-        _ => train(&*counts.to_memory(interrupt)?, options, known, on_merge, interrupt),
+        _ => train(&*counts.to_memory(interrupt)?, options, previous, on_merge, interrupt),
     }
 }
 
@@ -343,10 +343,10 @@ fn fits(counts: &dyn Pieces, memory: u64) -> bool {
     fits_in_memory(counts.distinct_bytes() + counts.distinct(), counts.in_memory(), memory)
 }
 
-/// Like [`fits`], for the given number of places and size of the counts.
-fn fits_in_memory(places: u64, counts: u64, memory: u64) -> bool {
-    // Places are numbered with 32 bits.
-    places < u64::from(u32::MAX) && OF_THE_REST + counts + places * OF_PLACE <= memory
+/// Like [`fits`], for a number of positions and the size of the counts.
+fn fits_in_memory(positions: u64, counts: u64, memory: u64) -> bool {
+    // Positions have 32 bits.
+    positions < u64::from(u32::MAX) && FIXED_MEMORY + counts + positions * POSITION_MEMORY <= memory
 }
 
 /// Learns the same merges in bounded memory. The corpus is on disk; a round of merges reads it a few times
@@ -359,7 +359,7 @@ pub fn train_bounded(
     counts: &dyn Pieces,
     limit: MemoryLimit<'_>,
     options: &Options,
-    known: &[Learned],
+    previous: &[Learned],
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     interrupt: &dyn Interrupt,
 ) -> Result<Trained> {
@@ -369,37 +369,37 @@ pub fn train_bounded(
             format!("a memory limit of {bytes} bytes is too low for merging; the minimum is {MIN_MEMORY}.");
         return Err(Error::Option { reason });
     }
-    let laid_out = |order| {
+    let make_corpus = |order| {
         let archive =
             Archive::new(counts, &options.base, order, MemoryBudget::within(bytes), folder, interrupt)?;
         Ok((Corpus::default(), Some(archive)))
     };
-    learn(laid_out, options, known, on_merge, interrupt)
+    learn(make_corpus, options, previous, on_merge, interrupt)
 }
 
 fn learn(
-    laid_out: impl Fn(Order) -> Result<(Corpus, Option<Archive>)>,
+    make_corpus: impl Fn(Order) -> Result<(Corpus, Option<Archive>)>,
     options: &Options,
-    known: &[Learned],
+    previous: &[Learned],
     on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     interrupt: &dyn Interrupt,
 ) -> Result<Trained> {
     let limits = limits(options)?;
-    let known = &known[..known.len().min(limits.max_merges)];
+    let previous = &previous[..previous.len().min(limits.max_merges)];
     let tokens = options.base.tokens();
     let (merges, stop) = match options.ties {
         Ties::Ids => {
-            let laid_out = laid_out(Order::ByCount)?;
-            Learner::new(laid_out, tokens, SmallestIds, limits).learn(known, on_merge, interrupt)
+            let corpus = make_corpus(Order::ByCount)?;
+            Learner::new(corpus, tokens, SmallestIds, limits).learn(previous, on_merge, interrupt)
         }
         Ties::FirstSeen => {
-            let laid_out = laid_out(Order::FirstSeen)?;
-            Learner::new(laid_out, tokens, FirstSeen, limits).learn(known, on_merge, interrupt)
+            let corpus = make_corpus(Order::FirstSeen)?;
+            Learner::new(corpus, tokens, FirstSeen, limits).learn(previous, on_merge, interrupt)
         }
         Ties::Lexicographic | Ties::Printable => {
-            let laid_out = laid_out(Order::ByCount)?;
+            let corpus = make_corpus(Order::ByCount)?;
             let ties = Lexicographic::of(options.ties);
-            Learner::new(laid_out, tokens, ties, limits).learn(known, on_merge, interrupt)
+            Learner::new(corpus, tokens, ties, limits).learn(previous, on_merge, interrupt)
         }
     }?;
     Ok(Trained { base: options.base.clone(), merges, stop })
@@ -428,24 +428,24 @@ mod tests {
         counts: &Counts,
         memory: u64,
         options: &Options,
-        known: &[Learned],
+        previous: &[Learned],
     ) -> Result<(Vec<Learned>, Stop)> {
-        let laid_out = |order| {
-            let inside = std::env::temp_dir();
+        let make_corpus = |order| {
+            let parent = std::env::temp_dir();
             // Any length: the real maximum does not fit into so little memory.
             let budget = MemoryBudget { memory, pretoken: u64::MAX };
-            let archive = Archive::new(counts, &options.base, order, budget, &inside, &Never)?;
+            let archive = Archive::new(counts, &options.base, order, budget, &parent, &Never)?;
             Ok((Corpus::default(), Some(archive)))
         };
-        let trained = learn(laid_out, options, known, &mut |_| Ok(()), &Never)?;
+        let trained = learn(make_corpus, options, previous, &mut |_| Ok(()), &Never)?;
         Ok((trained.merges, trained.stop))
     }
 
-    /// What was learned, with ids one higher from `first` on, if an unknown token has that id.
+    /// A merge with ids one higher from `first` on, if an unknown token has that id.
     fn shifted(learned: &Learned, has_unknown: bool, first: usize) -> Learned {
         let id = |id: TokenId| id + TokenId::from(has_unknown && id as usize >= first);
-        let Merge { left, right, id: made } = learned.merge;
-        let merge = Merge { left: id(left), right: id(right), id: id(made) };
+        let Merge { left, right, id: merged } = learned.merge;
+        let merge = Merge { left: id(left), right: id(right), id: id(merged) };
         let runner_up = |next: &RunnerUp| RunnerUp { left: id(next.left), right: id(next.right), ..*next };
         Learned {
             merge,
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn more_places_than_can_be_numbered_do_not_fit() {
+    fn more_than_2_pow_32_positions_do_not_fit() {
         let maximum = u64::from(u32::MAX) - 1;
         assert!(fits_in_memory(maximum, 0, u64::MAX));
         assert!(!fits_in_memory(maximum + 1, 0, u64::MAX));
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_pretoken_is_named_that_has_no_room() {
+    fn the_error_names_the_longest_pretoken_that_does_not_fit() {
         let pieces = [300_000, 10, 400_000, 350_000].map(|len| ("a".repeat(len), 1));
         let counts = Counts::from_pieces(pieces).unwrap();
         let limit = MemoryLimit { bytes: MIN_MEMORY, folder: &std::env::temp_dir() };
@@ -475,7 +475,7 @@ mod tests {
 
     /// `(a, bc)` may not be merged, since `abc` is there, and `(xa, bc)` may.
     #[test]
-    fn what_may_not_be_merged_leads_to_what_may() {
+    fn a_forbidden_pair_can_lead_to_an_allowed_one() {
         let mut tokens: Vec<_> = (0..=255).map(|byte| Some(vec![byte])).collect();
         tokens.extend(["bc", "ab", "abc"].map(|token| Some(token.into())));
         let merge = |left, right, id| Merge { left, right, id };
@@ -493,16 +493,16 @@ mod tests {
         let options = Options { base, max_merges: Some(3), round: 1, ..Options::bytes(256) };
         for memory in [0, 100, 300, 1_000, 1 << 20] {
             let (merges, _) = bounded(&counts, memory, &options, &[]).unwrap();
-            let found: Vec<_> =
+            let pairs: Vec<_> =
                 merges.iter().map(|learned| (learned.merge.left, learned.merge.right)).collect();
-            assert_eq!(found, [(120, 97), (259, 256), (112, 113)], "{memory}");
+            assert_eq!(pairs, [(120, 97), (259, 256), (112, 113)], "{memory}");
         }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(120))]
 
-        /// Whether all pretokens fit, a few, or not one.
+        /// With memory for all pretokens, for a few, or for none.
         #[test]
         fn bounded_training_gives_the_same_merges(
             words in proptest::collection::hash_map(
@@ -526,13 +526,13 @@ mod tests {
                 whole_characters, forbidden, round: 1, runners_up,
             };
             let expected = train(&counts, &options, &[], &mut |_| Ok(()), &Never).unwrap();
-            let some = expected.merges.len() * part / 4;
-            let known = &expected.merges[..some];
-            let found = bounded(&counts, memory, &options, known).unwrap();
-            prop_assert_eq!(found, (expected.merges.clone(), expected.stop));
+            let previous_len = expected.merges.len() * part / 4;
+            let previous = &expected.merges[..previous_len];
+            let result = bounded(&counts, memory, &options, previous).unwrap();
+            prop_assert_eq!(result, (expected.merges.clone(), expected.stop));
 
             // So does training that goes on from a tokenizer of the first merges.
-            let first = Options { max_merges: Some(some), ..options.clone() };
+            let first = Options { max_merges: Some(previous_len), ..options.clone() };
             let first = train(&counts, &first, &[], &mut |_| Ok(()), &Never).unwrap();
             let uncut = Pretokenizer::new(&[]).unwrap();
             let mut definition = first.into_definition(uncut);
@@ -542,14 +542,14 @@ mod tests {
                 definition.unit = Unit::Char { on_unknown: OnUnknown::Token(unknown) };
             }
             let tokenizer = Arc::new(Tokenizer::new(definition).unwrap());
-            let more = Options {
-                max_merges: Some(merges - some.min(merges)), base: Base::Tokens(tokenizer), ..options.clone()
+            let continued = Options {
+                max_merges: Some(merges - previous_len.min(merges)), base: Base::Tokens(tokenizer), ..options.clone()
             };
-            let rest: Vec<Learned> = expected.merges[some..].iter().map(|learned| shifted(learned, chars, 3 + some)).collect();
-            let (again, _) = bounded(&counts, memory, &more, &rest[..rest.len() / 2]).unwrap();
-            prop_assert_eq!(&again, &rest);
-            let found = train(&counts, &more, &[], &mut |_| Ok(()), &Never).unwrap();
-            prop_assert_eq!((found.merges, found.stop), (rest, expected.stop));
+            let rest: Vec<Learned> = expected.merges[previous_len..].iter().map(|learned| shifted(learned, chars, 3 + previous_len)).collect();
+            let (resumed, _) = bounded(&counts, memory, &continued, &rest[..rest.len() / 2]).unwrap();
+            prop_assert_eq!(&resumed, &rest);
+            let result = train(&counts, &continued, &[], &mut |_| Ok(()), &Never).unwrap();
+            prop_assert_eq!((result.merges, result.stop), (rest, expected.stop));
         }
     }
 }

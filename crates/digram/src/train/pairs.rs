@@ -1,4 +1,4 @@
-//! The pairs tracked in a round of merges, with their counts and places.
+//! The pairs tracked in a round of merges, with their counts and positions.
 
 use std::ops::Range;
 
@@ -13,16 +13,16 @@ pub(super) struct Pair {
     pub(super) left: TokenId,
     pub(super) right: TokenId,
     pub(super) count: u64,
-    /// Its places when it was created, in rising order, as a range of the postings. Outdated places are
+    /// Its positions when it was created, in ascending order, as a range of the postings. Outdated ones are
     /// skipped.
-    pub(super) places: Range<usize>,
+    pub(super) positions: Range<usize>,
 }
 
-/// Pairs by number.
+/// Pairs by index.
 #[derive(Default)]
 pub(super) struct Pairs {
     pairs: Vec<Pair>,
-    /// The count of each by language.
+    /// The counts of each pair by language.
     shares: Vec<u64>,
     /// The number of languages; 0 if the corpus has none.
     languages: usize,
@@ -41,70 +41,70 @@ impl Pairs {
     }
 
     /// The count of a pair by language.
-    pub(super) fn shares(&self, number: usize) -> &[u64] {
-        &self.shares[number * self.languages..][..self.languages]
+    pub(super) fn shares(&self, index: usize) -> &[u64] {
+        &self.shares[index * self.languages..][..self.languages]
     }
 
-    /// The number of a pair, if it is tracked.
-    pub(super) fn number_of(&self, left: TokenId, right: TokenId) -> Option<usize> {
-        self.index.get(&(left, right)).map(|&number| number as usize)
+    /// The index of a pair, if it is tracked.
+    pub(super) fn index_of(&self, left: TokenId, right: TokenId) -> Option<usize> {
+        self.index.get(&(left, right)).map(|&index| index as usize)
     }
 
-    pub(super) fn get(&self, number: usize) -> &Pair {
-        &self.pairs[number]
+    pub(super) fn get(&self, index: usize) -> &Pair {
+        &self.pairs[index]
     }
 
-    pub(super) fn get_mut(&mut self, number: usize) -> &mut Pair {
-        &mut self.pairs[number]
+    pub(super) fn get_mut(&mut self, index: usize) -> &mut Pair {
+        &mut self.pairs[index]
     }
 
-    /// Removes a pair, and returns its tokens and places.
-    pub(super) fn take(&mut self, number: usize) -> (TokenId, TokenId, Range<usize>) {
-        let of_languages = number * self.languages..(number + 1) * self.languages;
-        self.shares[of_languages].fill(0);
-        let Pair { left, right, count, places } = &mut self.pairs[number];
+    /// Removes a pair, and returns its tokens and positions.
+    pub(super) fn take(&mut self, index: usize) -> (TokenId, TokenId, Range<usize>) {
+        let range = index * self.languages..(index + 1) * self.languages;
+        self.shares[range].fill(0);
+        let Pair { left, right, count, positions } = &mut self.pairs[index];
         *count = 0;
         self.index.remove(&(*left, *right));
-        (*left, *right, std::mem::take(places))
+        (*left, *right, std::mem::take(positions))
     }
 
     /// Subtracts occurrences from a pair, if it is tracked; `shares` by language.
     #[inline]
-    pub(super) fn take_from(
+    pub(super) fn subtract(
         &mut self,
         (left, right): (TokenId, TokenId),
         weight: u64,
         shares: &[u64],
     ) -> Result<()> {
-        if let Some(&number) = self.index.get(&(left, right)) {
-            let number = number as usize;
-            let fell = || Error::Internal {
+        if let Some(&index) = self.index.get(&(left, right)) {
+            let index = index as usize;
+            let negative = || Error::Internal {
                 reason: format!("the count of the pair ({left}, {right}) fell below zero."),
             };
-            let pair = &mut self.pairs[number];
-            pair.count = pair.count.checked_sub(weight).ok_or_else(fell)?;
-            for (of_language, &share) in self.shares[number * self.languages..].iter_mut().zip(shares) {
-                *of_language = of_language.checked_sub(share).ok_or_else(fell)?;
+            let pair = &mut self.pairs[index];
+            pair.count = pair.count.checked_sub(weight).ok_or_else(negative)?;
+            for (language_count, &share) in self.shares[index * self.languages..].iter_mut().zip(shares) {
+                *language_count = language_count.checked_sub(share).ok_or_else(negative)?;
             }
         }
         Ok(())
     }
 
-    /// Adds a new pair, and returns its number. `shares` are its counts by language.
+    /// Adds a new pair, and returns its index. `shares` are its counts by language.
     pub(super) fn add(
         &mut self,
         left: TokenId,
         right: TokenId,
         count: u64,
         shares: &[u64],
-        places: Range<usize>,
+        positions: Range<usize>,
     ) -> Result<u32> {
-        let number = u32::try_from(self.pairs.len()).map_err(|_| Error::Limit {
+        let index = u32::try_from(self.pairs.len()).map_err(|_| Error::Limit {
             reason: "there are more than 2^32 pairs of neighbouring tokens.".into(),
         })?;
-        self.pairs.push(Pair { left, right, count, places });
+        self.pairs.push(Pair { left, right, count, positions });
         self.shares.extend_from_slice(shares);
-        self.index.insert((left, right), number);
-        Ok(number)
+        self.index.insert((left, right), index);
+        Ok(index)
     }
 }

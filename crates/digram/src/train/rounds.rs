@@ -28,30 +28,30 @@ use super::{Learned, RunnerUp, Stop};
 pub(super) const GROWTH: usize = 16;
 
 impl<T: TieRule> Learner<T> {
-    /// Learns merges until a limit is reached. `known` are merges learned from the same corpus before: they
+    /// Learns merges until a limit is reached. `previous` are merges learned from the same corpus before: they
     /// are repeated first without choosing. If runners-up are to be kept, which were not stored, they are
     /// chosen again.
     pub(super) fn learn(
         mut self,
-        known: &[Learned],
+        previous: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         interrupt: &dyn Interrupt,
     ) -> Result<(Vec<Learned>, Stop)> {
-        let stop = self.learn_in_rounds(known, on_merge, interrupt)?;
+        let stop = self.learn_in_rounds(previous, on_merge, interrupt)?;
         Ok((self.merges, stop))
     }
 
     /// Like `learn`, without consuming the learner.
     pub(super) fn learn_in_rounds(
         &mut self,
-        known: &[Learned],
+        previous: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         interrupt: &dyn Interrupt,
     ) -> Result<Stop> {
-        if known.is_empty() || self.limits.runners_up > 0 {
-            self.start(known, on_merge, interrupt)?;
+        if previous.is_empty() || self.limits.runners_up > 0 {
+            self.start(previous, on_merge, interrupt)?;
         } else {
-            self.repeat(known, on_merge, interrupt)?;
+            self.repeat(previous, on_merge, interrupt)?;
             self.start_round(&[], on_merge, interrupt)?;
         }
         loop {
@@ -62,27 +62,27 @@ impl<T: TieRule> Learner<T> {
                 let pair = self.pairs.get(best);
                 let (left, right, count) = (pair.left, pair.right, pair.count);
                 let merge = self.merge_best(best, left, right, interrupt)?;
-                self.note(Learned { runners_up, ..Learned::new(merge, count) }, known, on_merge)?;
+                self.record(Learned { runners_up, ..Learned::new(merge, count) }, previous, on_merge)?;
             }
             if self.merges.len() == self.limits.max_merges {
                 return Ok(Stop::MaxMerges);
             }
             if self.min_count == self.limits.min_frequency {
-                if self.merges.len() < known.len() {
-                    return Err(of_another_run(self.merges.len()));
+                if self.merges.len() < previous.len() {
+                    return Err(merge_mismatch(self.merges.len()));
                 }
-                return self.stop_for_want_of_pairs(interrupt);
+                return self.stop_reason(interrupt);
             }
-            self.start_round(known, on_merge, interrupt)?;
+            self.start_round(previous, on_merge, interrupt)?;
         }
     }
 
     /// The reason why there is no pair to merge.
-    pub(super) fn stop_for_want_of_pairs(&mut self, interrupt: &dyn Interrupt) -> Result<Stop> {
+    pub(super) fn stop_reason(&mut self, interrupt: &dyn Interrupt) -> Result<Stop> {
         Ok(if self.is_merged(interrupt)? { Stop::NoPairs } else { Stop::MinFrequency })
     }
 
-    /// Merges the best pair into a new token at all its places.
+    /// Merges the best pair into a new token at all its positions.
     pub(super) fn merge_best(
         &mut self,
         best: usize,
@@ -96,21 +96,23 @@ impl<T: TieRule> Learner<T> {
         Ok(Merge { left, right, id })
     }
 
-    /// Records a merge, which must equal the merge of `known` with the same number.
-    pub(super) fn note(
+    /// Records a merge, which must equal the merge of `previous` with the same number.
+    pub(super) fn record(
         &mut self,
         learned: Learned,
-        known: &[Learned],
+        previous: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
     ) -> Result<()> {
-        let number = self.merges.len();
-        if known.get(number).is_some_and(|known| (known.merge, known.count) != (learned.merge, learned.count))
+        let index = self.merges.len();
+        if previous
+            .get(index)
+            .is_some_and(|merge| (merge.merge, merge.count) != (learned.merge, learned.count))
         {
-            return Err(of_another_run(number));
+            return Err(merge_mismatch(index));
         }
         on_merge(&learned)?;
-        if !self.limits.taken.is_empty() {
-            self.limits.taken.insert(self.tokens[learned.merge.id as usize].clone());
+        if !self.limits.existing.is_empty() {
+            self.limits.existing.insert(self.tokens[learned.merge.id as usize].clone());
         }
         self.merges.push(learned);
         Ok(())
@@ -119,63 +121,64 @@ impl<T: TieRule> Learner<T> {
     /// Repeats merges that were learned before.
     fn repeat(
         &mut self,
-        known: &[Learned],
+        previous: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
         let base = self.tokens.len();
-        for (number, Learned { merge, .. }) in known.iter().enumerate() {
+        for (index, Learned { merge, .. }) in previous.iter().enumerate() {
             let id = self.tokens.len();
             if merge.id as usize != id || merge.left as usize >= id || merge.right as usize >= id {
-                return Err(of_another_run(number));
+                return Err(merge_mismatch(index));
             }
             self.add_token(merge.left, merge.right);
         }
-        let mut counts = vec![0; known.len()];
+        let mut counts = vec![0; previous.len()];
         match self.archive.take() {
-            None => self.repeat_in_memory(known, &mut counts, interrupt)?,
+            None => self.repeat_in_memory(previous, &mut counts, interrupt)?,
             Some(mut archive) => {
                 archive.in_parts(base, interrupt, |corpus| {
                     self.corpus = corpus;
-                    self.repeat_in_memory(known, &mut counts, interrupt)?;
+                    self.repeat_in_memory(previous, &mut counts, interrupt)?;
                     Ok(std::mem::take(&mut self.corpus))
                 })?;
                 self.archive = Some(archive);
             }
         }
-        for (learned, count) in known.iter().zip(counts) {
-            self.note(Learned { count, ..learned.clone() }, known, on_merge)?;
+        for (learned, count) in previous.iter().zip(counts) {
+            self.record(Learned { count, ..learned.clone() }, previous, on_merge)?;
         }
         Ok(())
     }
 
-    /// Repeats the known merges in the corpus in memory, and adds to their counts.
+    /// Repeats the previous merges in the corpus in memory, and adds to their counts.
     fn repeat_in_memory(
         &mut self,
-        known: &[Learned],
+        previous: &[Learned],
         counts: &mut [u64],
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        let pairs: HashSet<_> = known.iter().map(|Learned { merge, .. }| (merge.left, merge.right)).collect();
+        let pairs: HashSet<_> =
+            previous.iter().map(|Learned { merge, .. }| (merge.left, merge.right)).collect();
         self.pairs =
             pair_counts::pairs(&self.corpus, 1, |left, right| pairs.contains(&(left, right)), interrupt)?;
-        (self.min_count, self.known) = (1, Some(pairs));
-        for (learned, count) in known.iter().zip(counts) {
+        (self.min_count, self.repeated) = (1, Some(pairs));
+        for (learned, count) in previous.iter().zip(counts) {
             let Merge { left, right, id } = learned.merge;
             self.corpus.add_token(left, right);
-            if let Some(number) = self.pairs.number_of(left, right) {
-                *count += self.pairs.get(number).count;
-                self.merge(number, id, interrupt)?;
+            if let Some(index) = self.pairs.index_of(left, right) {
+                *count += self.pairs.get(index).count;
+                self.merge(index, id, interrupt)?;
             }
         }
-        (self.min_count, self.known) = (u64::MAX, None);
+        (self.min_count, self.repeated) = (u64::MAX, None);
         Ok(())
     }
 
     /// Finds the pairs of the first round.
     fn start(
         &mut self,
-        known: &[Learned],
+        previous: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
@@ -183,20 +186,20 @@ impl<T: TieRule> Learner<T> {
             && let Some(table) = PairTable::of(&self.corpus, self.tokens.len(), 0, interrupt)?
         {
             self.min_count = table.reached_by(self.limits.round).max(self.limits.min_frequency);
-            let enough = |count, _: &[u64]| count >= self.min_count;
-            let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-            self.pairs = table.pairs(&self.corpus, enough, allowed, interrupt)?;
+            let is_frequent = |count, _: &[u64]| count >= self.min_count;
+            let is_allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+            self.pairs = table.pairs(&self.corpus, is_frequent, is_allowed, interrupt)?;
             self.enqueue_all();
             return Ok(());
         }
-        self.start_round(known, on_merge, interrupt)
+        self.start_round(previous, on_merge, interrupt)
     }
 
     /// Lowers the minimum count and finds the pairs that reach it. If memory is short, it may make merges
     /// itself.
     fn start_round(
         &mut self,
-        known: &[Learned],
+        previous: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
@@ -207,10 +210,10 @@ impl<T: TieRule> Learner<T> {
             Some(mut archive) => {
                 let mut sketch = Sketch::new(usize::MAX);
                 let corpus = std::mem::take(&mut self.corpus);
-                let followed = |left, right| self.limits.follow(&self.tokens, left, right);
-                archive.put_back(&corpus, interrupt, sketching(&mut sketch, followed))?;
+                let is_followed = |left, right| self.limits.follow(&self.tokens, left, right);
+                archive.put_back(&corpus, interrupt, sketching(&mut sketch, is_followed))?;
                 drop(corpus);
-                self.start_round_from(&mut archive, sketch, known, on_merge, interrupt)?;
+                self.start_round_from(&mut archive, sketch, previous, on_merge, interrupt)?;
                 self.archive = Some(archive);
                 Ok(())
             }
@@ -219,8 +222,8 @@ impl<T: TieRule> Learner<T> {
 
     fn start_round_in_memory(&mut self, interrupt: &dyn Interrupt) -> Result<()> {
         let mut sketch = Sketch::new(self.corpus.len());
-        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        self.corpus.lay_out(interrupt, sketching(&mut sketch, allowed))?;
+        let is_allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+        self.corpus.compact(interrupt, sketching(&mut sketch, is_allowed))?;
         self.min_count = self.next_min_count(&sketch);
         while !self.find_pairs(&sketch, interrupt)? {
             self.min_count = (self.min_count / 2).max(self.limits.min_frequency);
@@ -232,7 +235,7 @@ impl<T: TieRule> Learner<T> {
         &mut self,
         archive: &mut Archive,
         mut sketch: Sketch,
-        known: &[Learned],
+        previous: &[Learned],
         on_merge: &mut dyn FnMut(&Learned) -> Result<()>,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
@@ -243,8 +246,8 @@ impl<T: TieRule> Learner<T> {
                 && let Some((corpus, min_count)) = archive.take(&frequent, self.tokens.len(), interrupt)?
             {
                 (self.corpus, self.min_count) = (corpus, min_count);
-                let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-                self.pairs = pair_counts::pairs(&self.corpus, min_count, allowed, interrupt)?;
+                let is_allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+                self.pairs = pair_counts::pairs(&self.corpus, min_count, is_allowed, interrupt)?;
                 self.enqueue_all();
                 self.round_start = Some(self.merges.len());
                 return Ok(());
@@ -262,38 +265,38 @@ impl<T: TieRule> Learner<T> {
             let runners_up = ranked.take(self.limits.runners_up).collect();
             let id = self.add_token(left, right);
             sketch = Sketch::new(usize::MAX);
-            let followed = |left, right| self.limits.follow(&self.tokens, left, right);
-            let visit = sketching(&mut sketch, followed);
+            let is_followed = |left, right| self.limits.follow(&self.tokens, left, right);
+            let visit = sketching(&mut sketch, is_followed);
             archive.merge(left, right, id, interrupt, visit)?;
             // No pair is more frequent than the last merged one.
             self.min_count = self.min_count.min(count.saturating_mul(2).saturating_add(1));
             let learned = Learned { runners_up, ..Learned::new(Merge { left, right, id }, count) };
-            self.note(learned, known, on_merge)?;
+            self.record(learned, previous, on_merge)?;
         }
         Ok(())
     }
 
-    /// The most frequent pairs of the archive for which `is_asked` returns true, at least as many as one
+    /// The most frequent pairs of the archive for which `is_candidate` returns true, at least as many as one
     /// merge needs, if there are as many.
     fn frequent(
         &mut self,
         archive: &Archive,
         sketch: &Sketch,
-        is_asked: impl Fn(&Limits, &[Vec<u8>], TokenId, TokenId) -> bool,
+        is_candidate: impl Fn(&Limits, &[Vec<u8>], TokenId, TokenId) -> bool,
         interrupt: &dyn Interrupt,
     ) -> Result<Frequent> {
         let mut min_count = self.next_min_count(sketch);
         let Learner { limits, tokens, ties, .. } = self;
-        let (minimum, wanted) = (limits.min_frequency, 1 + limits.runners_up);
+        let (minimum, pair_count) = (limits.min_frequency, 1 + limits.runners_up);
         loop {
-            let asked = |left, right| {
-                sketch.may_reach(left, right, min_count) && is_asked(limits, tokens, left, right)
+            let may_be_frequent = |left, right| {
+                sketch.may_reach(left, right, min_count) && is_candidate(limits, tokens, left, right)
             };
-            let key = |found: &PairCount| ties.key(found.left, found.right, found.first, tokens);
-            let mut frequent = archive.frequent(min_count, wanted, asked, key, interrupt)?;
-            let last = frequent.pairs.get(wanted - 1).map_or(0, |found| found.count);
+            let key = |pair: &PairCount| ties.key(pair.left, pair.right, pair.first, tokens);
+            let mut frequent = archive.frequent(min_count, pair_count, may_be_frequent, key, interrupt)?;
+            let last = frequent.pairs.get(pair_count - 1).map_or(0, |pair| pair.count);
             if last >= min_count || min_count == minimum {
-                frequent.pairs.retain(|found| found.count >= min_count);
+                frequent.pairs.retain(|pair| pair.count >= min_count);
                 return Ok(frequent);
             }
             // The sums of rare pairs collided.
@@ -306,17 +309,18 @@ impl<T: TieRule> Learner<T> {
     /// Of the pairs that a round starts with, five in six are merged. The sketch may overestimate, since
     /// rare pairs collide.
     fn next_min_count(&self, sketch: &Sketch) -> u64 {
-        let left = (self.limits.max_merges - self.merges.len()).saturating_add(self.limits.runners_up);
-        let wanted = (left.saturating_mul(6) / 5).min(self.limits.round * GROWTH).min(sketch.capacity());
-        sketch.reached_by(wanted).min(self.min_count / 2).max(self.limits.min_frequency)
+        let remaining = (self.limits.max_merges - self.merges.len()).saturating_add(self.limits.runners_up);
+        let pair_count =
+            (remaining.saturating_mul(6) / 5).min(self.limits.round * GROWTH).min(sketch.capacity());
+        sketch.reached_by(pair_count).min(self.min_count / 2).max(self.limits.min_frequency)
     }
 
     /// Finds the pairs of the corpus in memory that reach the minimum count; false if there are none
     /// although rarer pairs may exist.
     fn find_pairs(&mut self, sketch: &Sketch, interrupt: &dyn Interrupt) -> Result<bool> {
         let min_count = self.min_count;
-        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
-        let may_reach = |left, right| sketch.may_reach(left, right, min_count) && allowed(left, right);
+        let is_allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+        let may_reach = |left, right| sketch.may_reach(left, right, min_count) && is_allowed(left, right);
         self.pairs = pair_counts::pairs(&self.corpus, min_count, may_reach, interrupt)?;
         self.enqueue_all();
         Ok(self.pairs.len() > 0 || min_count == self.limits.min_frequency)
@@ -329,31 +333,31 @@ impl<T: TieRule> Learner<T> {
             return Ok(true);
         }
         let mut merged = true;
-        let allowed = |left, right| self.limits.allow(&self.tokens, left, right);
+        let is_allowed = |left, right| self.limits.allow(&self.tokens, left, right);
         // Text that is only measured has no count, and needs no merge.
-        let visit = |left, right, count| merged &= count == 0 || !allowed(left, right);
+        let visit = |left, right, count| merged &= count == 0 || !is_allowed(left, right);
         match &self.archive {
             Some(archive) => archive.for_each_merged_pair(&self.corpus, interrupt, visit)?,
-            None => self.corpus.lay_out(interrupt, visit)?,
+            None => self.corpus.compact(interrupt, visit)?,
         }
         Ok(merged)
     }
 }
 
-/// A visitor that adds the pairs for which `is_asked` returns true to a sketch.
+/// A visitor that adds the pairs for which `predicate` returns true to a sketch.
 fn sketching<'a>(
     sketch: &'a mut Sketch,
-    is_asked: impl Fn(TokenId, TokenId) -> bool + 'a,
+    predicate: impl Fn(TokenId, TokenId) -> bool + 'a,
 ) -> impl FnMut(TokenId, TokenId, u64) + 'a {
     move |left, right, count| {
-        if is_asked(left, right) {
+        if predicate(left, right) {
             sketch.add(left, right, count);
         }
     }
 }
 
-fn of_another_run(number: usize) -> Error {
+fn merge_mismatch(index: usize) -> Error {
     Error::Checkpoint {
-        reason: format!("merge {number} was learned from another corpus or with other options."),
+        reason: format!("merge {index} was learned from another corpus or with other options."),
     }
 }

@@ -16,11 +16,11 @@ pub(super) struct Sketch {
 
 impl Sketch {
     /// The maximum number of sums per row: 1 MiB.
-    const MAX: usize = 1 << 18;
+    const MAX_SUMS: usize = 1 << 18;
 
-    /// A sketch for a corpus with this many places.
-    pub(super) fn new(places: usize) -> Sketch {
-        let sums = (places / 2).next_power_of_two().clamp(1 << 8, Sketch::MAX);
+    /// A sketch for a corpus with this many positions.
+    pub(super) fn new(positions: usize) -> Sketch {
+        let sums = (positions / 2).next_power_of_two().clamp(1 << 8, Sketch::MAX_SUMS);
         Sketch { rows: [vec![0; sums], vec![0; sums]], shift: 64 - sums.ilog2() }
     }
 
@@ -30,7 +30,7 @@ impl Sketch {
     }
 
     #[inline(always)]
-    fn places(&self, left: TokenId, right: TokenId) -> [usize; 2] {
+    fn indices(&self, left: TokenId, right: TokenId) -> [usize; 2] {
         let (left, right) = (u64::from(left), u64::from(right));
         let first = (left << 32 | right).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let second = (right << 32 | left).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -40,16 +40,16 @@ impl Sketch {
     #[inline(always)]
     pub(super) fn add(&mut self, left: TokenId, right: TokenId, count: u64) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let places = self.places(left, right);
-        for (row, place) in self.rows.iter_mut().zip(places) {
-            row[place] = row[place].saturating_add(count);
+        let indices = self.indices(left, right);
+        for (row, index) in self.rows.iter_mut().zip(indices) {
+            row[index] = row[index].saturating_add(count);
         }
     }
 
     /// An upper bound for the count of a pair.
     #[inline(always)]
     pub(super) fn bound(&self, left: TokenId, right: TokenId) -> u64 {
-        let [first, second] = self.places(left, right);
+        let [first, second] = self.indices(left, right);
         let sum = self.rows[0][first].min(self.rows[1][second]);
         if sum == u32::MAX { u64::MAX } else { sum.into() }
     }
@@ -60,13 +60,13 @@ impl Sketch {
         self.bound(left, right) >= count
     }
 
-    /// A count that about `wanted` pairs may reach; 1 if there are fewer pairs.
-    pub(super) fn reached_by(&self, wanted: usize) -> u64 {
+    /// A count that about `pair_count` pairs may reach; 1 if there are fewer pairs.
+    pub(super) fn reached_by(&self, pair_count: usize) -> u64 {
         let mut sums: Vec<u32> = self.rows[0].iter().copied().filter(|&sum| sum > 0).collect();
-        if sums.len() <= wanted {
+        if sums.len() <= pair_count {
             return 1;
         }
-        let (_, &mut sum, _) = sums.select_nth_unstable_by(wanted, |a, b| b.cmp(a));
+        let (_, &mut sum, _) = sums.select_nth_unstable_by(pair_count, |a, b| b.cmp(a));
         u64::from(sum)
     }
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// With so many pairs that most share their sums, and counts that a sum has no room for.
+        /// With so many pairs that most share their sums, and with counts that exceed a sum.
         #[test]
         fn no_pair_has_more_than_its_bound(
             pairs in proptest::collection::vec(
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_pairs_reach() {
+    fn the_count_that_many_pairs_reach_is_estimated() {
         let mut sketch = Sketch::new(1 << 20);
         assert_eq!(sketch.reached_by(10), 1);
         (0..100).for_each(|pair| sketch.add(pair, pair + 7, u64::from(pair) + 1));

@@ -18,7 +18,7 @@ use super::memory_need::{self, MemoryNeed};
 pub(super) struct Stretches {
     words: TokenSequences,
     counts: Vec<u64>,
-    numbers: HashTable<u32>,
+    indices: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
@@ -30,26 +30,26 @@ impl Stretches {
 
     /// Adds a stretch with its count.
     pub(super) fn add(&mut self, stretch: &[TokenId], count: u64) {
-        let Stretches { words, counts, numbers, hasher } = self;
+        let Stretches { words, counts, indices, hasher } = self;
         let hash = hasher.hash_one(stretch);
-        let found = numbers.find(hash, |&number| words.get(number as usize) == stretch);
-        if let Some(&number) = found {
+        let existing = indices.find(hash, |&index| words.get(index as usize) == stretch);
+        if let Some(&index) = existing {
             // No overflow: each occurrence has its own bytes, and the corpus has at most 2^64.
-            counts[number as usize] += count;
+            counts[index as usize] += count;
             return;
         }
-        let number = counts.len() as u32;
+        let index = counts.len() as u32;
         words.push(stretch);
         counts.push(count);
-        numbers.insert_unique(hash, number, |&number| hasher.hash_one(words.get(number as usize)));
+        indices.insert_unique(hash, index, |&index| hasher.hash_one(words.get(index as usize)));
     }
 
-    /// The number of a stretch.
-    pub(super) fn number_of(&self, stretch: &[TokenId]) -> Result<usize> {
-        let found = self
-            .numbers
-            .find(self.hasher.hash_one(stretch), |&number| self.words.get(number as usize) == stretch);
-        found.map(|&number| number as usize).ok_or_else(|| Error::Internal {
+    /// The index of a stretch.
+    pub(super) fn index_of(&self, stretch: &[TokenId]) -> Result<usize> {
+        let index = self
+            .indices
+            .find(self.hasher.hash_one(stretch), |&index| self.words.get(index as usize) == stretch);
+        index.map(|&index| index as usize).ok_or_else(|| Error::Internal {
             reason: "a part of a pretoken to write back is not in memory.".into(),
         })
     }
@@ -67,25 +67,25 @@ impl Stretches {
         need
     }
 
-    /// The parts of the stretches in which `wanted` holds for all pairs.
-    pub(super) fn cut(&self, wanted: impl Fn(TokenId, TokenId) -> bool) -> Stretches {
-        let mut kept = Stretches::default();
+    /// The parts of the stretches in which `predicate` holds for all pairs.
+    pub(super) fn split(&self, predicate: impl Fn(TokenId, TokenId) -> bool) -> Stretches {
+        let mut result = Stretches::default();
         for (word, count) in self.iter() {
-            stretches(word, &wanted).for_each(|stretch| kept.add(stretch, count));
+            stretches(word, &predicate).for_each(|stretch| result.add(stretch, count));
         }
-        kept
+        result
     }
 
-    /// A corpus of them.
+    /// A corpus of the stretches.
     pub(super) fn corpus(&self, tokens: usize) -> Result<Corpus> {
-        let places = self.words.tokens.len() + self.counts.len();
-        let mut corpus = CorpusBuilder::with_capacity(tokens, places, self.counts.len())?;
-        self.iter().try_for_each(|(word, count)| corpus.push(word, count))?;
-        Ok(corpus.finish())
+        let positions = self.words.tokens.len() + self.counts.len();
+        let mut builder = CorpusBuilder::with_capacity(tokens, positions, self.counts.len())?;
+        self.iter().try_for_each(|(word, count)| builder.push(word, count))?;
+        Ok(builder.finish())
     }
 
     fn iter(&self) -> impl Iterator<Item = (&[TokenId], u64)> {
-        self.counts.iter().enumerate().map(|(number, &count)| (self.words.get(number), count))
+        self.counts.iter().enumerate().map(|(index, &count)| (self.words.get(index), count))
     }
 }
 
@@ -102,8 +102,8 @@ impl TokenSequences {
         self.ends.push(self.tokens.len() as u32);
     }
 
-    pub(super) fn get(&self, number: usize) -> &[TokenId] {
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.tokens[start as usize..self.ends[number] as usize]
+    pub(super) fn get(&self, index: usize) -> &[TokenId] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.tokens[start as usize..self.ends[index] as usize]
     }
 }

@@ -111,19 +111,19 @@ fn join<T: TieRule>(
         forbidden: Arc::default(),
         round: 0,
         runners_up: 0,
-        // Including the words that are merged later: their tokens would exist twice.
-        taken: (0..words.tokenizer.vocab_size() as TokenId).map(bytes).collect(),
+        // Including words that are merged later, whose tokens would otherwise exist twice.
+        existing: (0..words.tokenizer.vocab_size() as TokenId).map(bytes).collect(),
     };
     // A word has about four bytes or more.
-    memory::check_available((counts.distinct_bytes() * 4 + counts.distinct() * OF_RUN) as usize)?;
-    let (corpus, places) = side_by_side(counts, words, base, T::MOVES, interrupt)?;
+    memory::check_available((counts.distinct_bytes() * 4 + counts.distinct() * RUN_MEMORY) as usize)?;
+    let (corpus, positions) = corpus_of_runs(counts, words, base, T::MOVES, interrupt)?;
     let tokens = (0..base as TokenId).map(bytes).collect();
     let mut learner = Learner::new((corpus, None), tokens, ties, limits);
     // A pair of words is merged before the last merge that fits, or never.
     let minimum = if inner.len() >= options.max_merges { words.counts.last().copied() } else { None };
     learner.min_count = options.min_frequency.max(minimum.unwrap_or(1));
-    let allowed = |left, right| learner.limits.allow(&learner.tokens, left, right);
-    learner.pairs = pair_counts::pairs(&learner.corpus, learner.min_count, allowed, interrupt)?;
+    let is_allowed = |left, right| learner.limits.allow(&learner.tokens, left, right);
+    learner.pairs = pair_counts::pairs(&learner.corpus, learner.min_count, is_allowed, interrupt)?;
     learner.enqueue_all();
 
     let mut joins = Vec::new();
@@ -134,28 +134,28 @@ fn join<T: TieRule>(
             break Stop::MaxMerges;
         }
         interrupt.check()?;
-        let best = learner.best().map(|number| (number, learner.pairs.get(number).count));
+        let best = learner.best().map(|index| (index, learner.pairs.get(index).count));
         let learned = match (best, next.peek()) {
-            (Some((number, count)), inner) if inner.is_none_or(|&(_, of_word)| count > *of_word) => {
-                let pair = learner.pairs.get(number);
+            (Some((index, count)), inner) if inner.is_none_or(|&(_, of_word)| count > *of_word) => {
+                let pair = learner.pairs.get(index);
                 let (left, right) = (pair.left, pair.right);
                 let id = learner.add_token(left, right);
                 learner.corpus.add_token(left, right);
-                learner.merge(number, id, interrupt)?;
-                learner.limits.taken.insert(learner.tokens[id as usize].clone());
+                learner.merge(index, id, interrupt)?;
+                learner.limits.existing.insert(learner.tokens[id as usize].clone());
                 joins.push(true);
                 Learned::new(Merge { left, right, id }, count)
             }
             (best, Some(&(merge, &count))) => {
-                if let Some((number, _)) = best {
-                    learner.put_back(number);
+                if let Some((index, _)) = best {
+                    learner.requeue(index);
                 }
                 next.next();
                 let (left, right) = (ids[merge.left as usize], ids[merge.right as usize]);
                 let id = learner.add_token(left, right);
                 ids[merge.id as usize] = id;
                 learner.corpus.add_symbol();
-                learner.stand(id, places.of(merge.id), interrupt)?;
+                learner.add_word(id, positions.of(merge.id), interrupt)?;
                 joins.push(false);
                 Learned::new(Merge { left, right, id }, count)
             }
@@ -169,60 +169,60 @@ fn join<T: TieRule>(
 }
 
 /// Memory per run of words, without the words.
-const OF_RUN: u64 = 64;
+const RUN_MEMORY: u64 = 64;
 
-/// The places of each word.
-struct WordPlaces {
-    /// By id, the start of the token's places.
+/// The positions of each word.
+struct WordPositions {
+    /// By id, the start of the token's positions.
     starts: Vec<u32>,
-    places: Vec<u32>,
+    positions: Vec<u32>,
 }
 
-impl WordPlaces {
+impl WordPositions {
     fn of(&self, id: TokenId) -> &[u32] {
-        &self.places[self.starts[id as usize] as usize..self.starts[id as usize + 1] as usize]
+        &self.positions[self.starts[id as usize] as usize..self.starts[id as usize + 1] as usize]
     }
 }
 
 /// A corpus of the runs of neighbouring joinable words, in which words that are not single tokens yet are
-/// borders; and the places of the latter.
-fn side_by_side(
+/// borders; and the positions of the latter.
+fn corpus_of_runs(
     counts: &Counts,
     words: WordMerges<'_>,
     base: usize,
     in_order: bool,
     interrupt: &dyn Interrupt,
-) -> Result<(Corpus, WordPlaces)> {
+) -> Result<(Corpus, WordPositions)> {
     let mut runs = runs(counts, words, interrupt)?;
     if !in_order {
-        // The most frequent first, which makes finding the count of a place fast.
+        // The most frequent first, which makes finding the count at a position fast.
         crate::count::sort(&mut runs, &|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)), interrupt)?;
     }
-    let mut corpus = CorpusBuilder::new(base);
+    let mut builder = CorpusBuilder::new(base);
     let mut starts = vec![0u32; words.tokenizer.vocab_size() + 1];
     let mut pacer = Pacer::new(interrupt);
     for (run, count) in &runs {
         pacer.after(1 + run.len())?;
-        let is_there = |&id: &TokenId| if (id as usize) < base { id } else { BORDER };
-        corpus.push(&run.iter().map(is_there).collect::<Vec<_>>(), *count)?;
+        let symbol = |&id: &TokenId| if (id as usize) < base { id } else { BORDER };
+        builder.push(&run.iter().map(symbol).collect::<Vec<_>>(), *count)?;
         run.iter().filter(|id| **id as usize >= base).for_each(|&id| starts[id as usize + 1] += 1);
     }
     for id in 1..starts.len() {
         starts[id] += starts[id - 1];
     }
-    let mut places = vec![0; starts[starts.len() - 1] as usize];
-    let (mut ends, mut at) = (starts.clone(), 1);
+    let mut positions = vec![0; starts[starts.len() - 1] as usize];
+    let (mut ends, mut position) = (starts.clone(), 1);
     for (run, _) in &runs {
         for &id in run.iter() {
             if id as usize >= base {
-                places[ends[id as usize] as usize] = at;
+                positions[ends[id as usize] as usize] = position;
                 ends[id as usize] += 1;
             }
-            at += 1;
+            position += 1;
         }
-        at += 1;
+        position += 1;
     }
-    Ok((corpus.finish(), WordPlaces { starts, places }))
+    Ok((builder.finish(), WordPositions { starts, positions }))
 }
 
 /// A run of words and its count.
@@ -231,15 +231,15 @@ type WordRun = (Box<[TokenId]>, u64);
 /// The distinct runs of two or more words, in the order of first occurrence.
 fn runs(counts: &Counts, words: WordMerges<'_>, interrupt: &dyn Interrupt) -> Result<Vec<WordRun>> {
     let pretokenizer = words.tokenizer.pretokenizer();
-    let mut numbers: HashMap<Box<[TokenId]>, usize> = HashMap::new();
-    let mut found: Vec<u64> = Vec::new();
+    let mut indices: HashMap<Box<[TokenId]>, usize> = HashMap::new();
+    let mut counts_by_index: Vec<u64> = Vec::new();
     let mut end = |run: &mut Vec<TokenId>, count: u64| {
         if run.len() > 1 {
-            match numbers.get(&run[..]) {
-                Some(&number) => found[number] += count,
+            match indices.get(&run[..]) {
+                Some(&index) => counts_by_index[index] += count,
                 None => {
-                    numbers.insert(run[..].into(), found.len());
-                    found.push(count);
+                    indices.insert(run[..].into(), counts_by_index.len());
+                    counts_by_index.push(count);
                 }
             }
         }
@@ -250,7 +250,7 @@ fn runs(counts: &Counts, words: WordMerges<'_>, interrupt: &dyn Interrupt) -> Re
         pretokenizer.for_many(piece, 0, GoesOn::No, interrupt, |mut start, ends| {
             for &next in ends {
                 let word = words.tokenizer.word(&piece[std::mem::replace(&mut start, next)..next]);
-                match word.filter(|&id| words.may_join.get(id as usize).is_some_and(|may| *may)) {
+                match word.filter(|&id| words.may_join.get(id as usize).is_some_and(|may_join| *may_join)) {
                     Some(id) => run.push(id),
                     None => end(&mut run, count),
                 }
@@ -259,8 +259,8 @@ fn runs(counts: &Counts, words: WordMerges<'_>, interrupt: &dyn Interrupt) -> Re
         })?;
         end(&mut run, count);
     }
-    let mut runs: Vec<WordRun> = numbers.into_iter().map(|(run, number)| (run, number as u64)).collect();
+    let mut runs: Vec<WordRun> = indices.into_iter().map(|(run, index)| (run, index as u64)).collect();
     crate::count::sort(&mut runs, &|a, b| a.1.cmp(&b.1), interrupt)?;
-    runs.iter_mut().for_each(|(_, count)| *count = found[*count as usize]);
+    runs.iter_mut().for_each(|(_, count)| *count = counts_by_index[*count as usize]);
     Ok(runs)
 }

@@ -14,7 +14,7 @@ pub(super) trait TieRule {
     /// Whether keys can decrease during training, as first occurrences move right.
     const MOVES: bool;
 
-    /// The key of a pair that first occurs at place `first`.
+    /// The key of a pair that first occurs at position `first`.
     fn key(&mut self, left: TokenId, right: TokenId, first: u64, tokens: &[Vec<u8>]) -> Self::SortKey;
 }
 
@@ -43,15 +43,15 @@ impl TieRule for FirstSeen {
     }
 }
 
-/// The greatest pair of byte strings, in some order of bytes.
+/// The greatest pair of byte strings, in an order of bytes.
 pub(super) struct Lexicographic {
     /// The token of each id, with its bytes mapped to their rank in the order; shared by all keys.
     shared: Vec<Arc<[u8]>>,
-    places: [u8; 256],
+    ranks: [u8; 256],
 }
 
 impl Lexicographic {
-    /// That of [`Ties::Lexicographic`] or [`Ties::Printable`].
+    /// The rule of [`Ties::Lexicographic`] or [`Ties::Printable`].
     pub(super) fn of(ties: Ties) -> Lexicographic {
         match ties {
             Ties::Printable => Lexicographic::as_printed(),
@@ -61,19 +61,19 @@ impl Lexicographic {
 
     /// In the order of the bytes' values.
     fn by_value() -> Lexicographic {
-        Lexicographic { shared: Vec::new(), places: std::array::from_fn(|byte| byte as u8) }
+        Lexicographic { shared: Vec::new(), ranks: std::array::from_fn(|byte| byte as u8) }
     }
 
     /// In the order of the characters that GPT-2 prints for bytes: printable Latin-1 bytes are themselves,
     /// and the others are mapped to characters after Latin-1.
     fn as_printed() -> Lexicographic {
-        let itself = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
-        let (printed, others): (Vec<u8>, Vec<u8>) = (0..=255).partition(itself);
-        let mut places = [0; 256];
-        for (place, &byte) in printed.iter().chain(&others).enumerate() {
-            places[byte as usize] = place as u8;
+        let is_printable = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
+        let (printed, others): (Vec<u8>, Vec<u8>) = (0..=255).partition(is_printable);
+        let mut ranks = [0; 256];
+        for (rank, &byte) in printed.iter().chain(&others).enumerate() {
+            ranks[byte as usize] = rank as u8;
         }
-        Lexicographic { shared: Vec::new(), places }
+        Lexicographic { shared: Vec::new(), ranks }
     }
 }
 
@@ -82,10 +82,10 @@ impl TieRule for Lexicographic {
     const MOVES: bool = false;
 
     fn key(&mut self, left: TokenId, right: TokenId, _: u64, tokens: &[Vec<u8>]) -> Self::SortKey {
-        let known = self.shared.len();
-        let places = &self.places;
-        let by_place = |token: &Vec<u8>| token.iter().map(|&byte| places[byte as usize]).collect();
-        self.shared.extend(tokens[known..].iter().map(by_place));
+        let len = self.shared.len();
+        let ranks = &self.ranks;
+        let to_ranks = |token: &Vec<u8>| token.iter().map(|&byte| ranks[byte as usize]).collect();
+        self.shared.extend(tokens[len..].iter().map(to_ranks));
         (self.shared[left as usize].clone(), self.shared[right as usize].clone())
     }
 }

@@ -1,11 +1,11 @@
-//! The weights of pretokens, by place.
+//! The weights of pretokens, by position.
 
 /// The weight of a pretoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PretokenWeight {
     /// Added to the count of each of its pairs.
     pub(super) count: u64,
-    /// Added, per token, to the length that steers the choice of language; 0 if nothing is steered.
+    /// Added, per token, to the length that determines the choice of language; 0 if it has no effect.
     pub(super) length: u64,
     /// The index of its language; 0 if there are none.
     pub(super) language: u32,
@@ -18,19 +18,19 @@ impl PretokenWeight {
     }
 }
 
-/// Places per block; each block stores the run in which it begins.
-const BLOCK: usize = 128;
+/// The number of positions per block; each block stores the run in which it begins.
+const BLOCK_SIZE: usize = 128;
 
-/// Run-length encoded weights of places.
+/// Run-length encoded weights of positions.
 ///
-/// Pretokens sorted by count make few runs, most of them long, so the run of a place is nearly always the
-/// first one of its block. The table of blocks stays in a near cache, where a weight per place would not.
+/// Pretokens sorted by count make few runs, most of them long, so the run of a position is nearly always the
+/// first one of its block. The table of blocks fits into a near cache, and a weight per position would not.
 #[derive(Default)]
 pub(super) struct WeightRuns {
     /// The start of each run; the last entry is the end.
     starts: Vec<u32>,
     weights: Vec<PretokenWeight>,
-    /// The run in which each block of places begins.
+    /// The run in which each block of positions begins.
     blocks: Vec<u32>,
 }
 
@@ -57,9 +57,9 @@ impl WeightRuns {
     /// Builds the index of blocks; call it after the last `push`.
     pub(super) fn finish(&mut self) {
         let mut run = 0;
-        self.blocks = (0..self.end().div_ceil(BLOCK))
+        self.blocks = (0..self.end().div_ceil(BLOCK_SIZE))
             .map(|block| {
-                while self.starts[run + 1] as usize <= block * BLOCK {
+                while self.starts[run + 1] as usize <= block * BLOCK_SIZE {
                     run += 1;
                 }
                 run as u32
@@ -67,7 +67,7 @@ impl WeightRuns {
             .collect();
     }
 
-    /// Where the last run ends.
+    /// The end of the last run.
     pub(super) fn end(&self) -> usize {
         self.starts.last().map_or(0, |&end| end as usize)
     }
@@ -80,11 +80,11 @@ impl WeightRuns {
             .map(|(ends, &weight)| (ends[0] as usize..ends[1] as usize, weight))
     }
 
-    /// The weight of a place.
+    /// The weight at a position.
     #[inline]
-    pub(super) fn weight(&self, at: usize) -> PretokenWeight {
-        let mut run = self.blocks[at / BLOCK] as usize;
-        while self.starts[run + 1] as usize <= at {
+    pub(super) fn weight(&self, position: usize) -> PretokenWeight {
+        let mut run = self.blocks[position / BLOCK_SIZE] as usize;
+        while self.starts[run + 1] as usize <= position {
             run += 1;
         }
         self.weights[run]
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_has_the_weight_of_its_run() {
+    fn every_position_has_the_weight_of_its_run() {
         let mut runs = WeightRuns::default();
         let mut expected = Vec::new();
         for number in 0..3_000u64 {
@@ -106,9 +106,9 @@ mod tests {
             runs.push(weight, expected.len());
         }
         runs.finish();
-        assert!(expected.iter().enumerate().all(|(at, &weight)| runs.weight(at) == weight));
-        let again: Vec<PretokenWeight> =
-            runs.iter().flat_map(|(places, weight)| places.map(move |_| weight)).collect();
-        assert_eq!(again, expected);
+        assert!(expected.iter().enumerate().all(|(position, &weight)| runs.weight(position) == weight));
+        let weights: Vec<PretokenWeight> =
+            runs.iter().flat_map(|(range, weight)| range.map(move |_| weight)).collect();
+        assert_eq!(weights, expected);
     }
 }

@@ -19,9 +19,9 @@ pub(super) const HARD: u8 = 16;
 const UPPER_BIT: u32 = 1;
 const CASELESS_BIT: u32 = 2;
 
-/// The classes of up to 64 bytes: a bit for each byte. All bytes of a character have its class.
+/// The classes of up to 64 bytes, with a bit for each byte. All bytes of a character have its class.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Classes {
+pub(super) struct BlockClasses {
     /// The number of bytes; bits beyond it are 0.
     pub(super) len: u32,
     /// The first bytes of characters.
@@ -40,18 +40,18 @@ pub(super) struct Classes {
     pub(super) apostrophes: u64,
 }
 
-impl Classes {
-    /// From a mask for each class of the bytes `text[start..start + 64]`; `high` is that of the bytes that
-    /// are not ASCII, whose characters have these kinds.
+impl BlockClasses {
+    /// The classes of `text[start..start + 64]`, from the masks of its ASCII bytes. `kinds` are those of
+    /// other characters.
     #[inline(always)]
     pub(super) fn from_masks<const CASED: bool>(
-        masks: ByteMasks,
+        masks: AsciiMasks,
         kinds: &KindsOfOthers,
         text: &[u8],
         start: usize,
-    ) -> Classes {
-        let ByteMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes } = masks;
-        let ascii = Classes {
+    ) -> BlockClasses {
+        let AsciiMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes } = masks;
+        let ascii = BlockClasses {
             len: 64,
             begins: u64::MAX,
             letters,
@@ -66,7 +66,7 @@ impl Classes {
         if high == 0 { ascii } else { ascii.with_others::<CASED>(high, kinds, text, start) }
     }
 
-    /// The same with the characters that are not ASCII, up to the first that is hard or incomplete.
+    /// Adds the characters that are not ASCII, up to the first that is hard or incomplete.
     #[inline]
     fn with_others<const CASED: bool>(
         self,
@@ -74,11 +74,11 @@ impl Classes {
         kinds: &KindsOfOthers,
         text: &[u8],
         start: usize,
-    ) -> Classes {
-        let (mut left, mut firsts, mut len) = (high, 0, BLOCK);
-        let Classes { mut letters, mut upper, mut caseless, .. } = self;
-        while left != 0 {
-            let offset = left.trailing_zeros() as usize;
+    ) -> BlockClasses {
+        let (mut remaining, mut firsts, mut len) = (high, 0, BLOCK);
+        let BlockClasses { mut letters, mut upper, mut caseless, .. } = self;
+        while remaining != 0 {
+            let offset = remaining.trailing_zeros() as usize;
             let (kind, width) = kinds.first(text, start + offset);
             // A mark is a part of a word only after a letter.
             let is_hard = kind & HARD != 0 || CASED && kind == MARK && letters << 1 >> offset & 1 == 0;
@@ -87,7 +87,7 @@ impl Classes {
                 break;
             }
             let bytes = ((1 << width) - 1) << offset;
-            // Which kind it is cannot be predicted.
+            // Branch-free, because the kind is unpredictable.
             let bytes_if = |bit: u32| bytes & u64::from(kind >> bit & 1).wrapping_neg();
             letters |= bytes_if(0);
             if CASED {
@@ -95,10 +95,10 @@ impl Classes {
                 caseless |= bytes_if(CASELESS_BIT);
             }
             firsts |= 1 << offset;
-            left &= !bytes;
+            remaining &= !bytes;
         }
         let valid = u64::MAX.checked_shr((BLOCK - len) as u32).unwrap_or(0);
-        Classes {
+        BlockClasses {
             len: len as u32,
             begins: !high | firsts,
             letters: letters & valid,
@@ -113,15 +113,15 @@ impl Classes {
     }
 }
 
-impl Classes {
-    /// The upper-case letters behind letters without case: whether a word begins there depends on the
+impl BlockClasses {
+    /// The upper-case letters after letters without case: whether a word begins there depends on the
     /// letters around them.
     #[inline(always)]
     pub(super) fn unclear(&self) -> u64 {
         self.upper & self.begins & self.caseless << 1
     }
 
-    /// If all characters but the first are letters and there are many, the start of the last.
+    /// The start of the last character, if all but the first are letters and there are many.
     #[inline]
     pub(super) fn last_of_letters(&self) -> Option<usize> {
         let valid = u64::MAX.checked_shr(BLOCK as u32 - self.len).unwrap_or(0);
@@ -134,7 +134,7 @@ impl Classes {
 }
 
 /// The ASCII bytes of each class, and all others.
-pub(super) struct ByteMasks {
+pub(super) struct AsciiMasks {
     high: u64,
     letters: u64,
     upper: u64,
@@ -146,92 +146,92 @@ pub(super) struct ByteMasks {
     apostrophes: u64,
 }
 
-impl ByteMasks {
+impl AsciiMasks {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
-    pub(super) fn of_avx512<const CASED: bool>(bytes: &[u8; BLOCK]) -> ByteMasks {
+    pub(super) fn of_avx512<const CASED: bool>(bytes: &[u8; BLOCK]) -> AsciiMasks {
         use std::arch::x86_64::*;
         // SAFETY: there are 64 bytes.
         let block = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
-        let all = |byte: u8| _mm512_set1_epi8(byte as i8);
-        let is = |byte: u8| _mm512_cmpeq_epi8_mask(block, all(byte));
+        let splat = |byte: u8| _mm512_set1_epi8(byte as i8);
+        let equals = |byte: u8| _mm512_cmpeq_epi8_mask(block, splat(byte));
         let within = |block, first: u8, last: u8| {
-            _mm512_cmple_epu8_mask(_mm512_sub_epi8(block, all(first)), all(last - first))
+            _mm512_cmple_epu8_mask(_mm512_sub_epi8(block, splat(first)), splat(last - first))
         };
-        ByteMasks {
+        AsciiMasks {
             high: _mm512_movepi8_mask(block),
-            letters: within(_mm512_or_si512(block, all(0x20)), b'a', b'z'),
+            letters: within(_mm512_or_si512(block, splat(0x20)), b'a', b'z'),
             upper: if CASED { within(block, b'A', b'Z') } else { 0 },
             digits: within(block, b'0', b'9'),
             controls: within(block, b'\t', b'\r'),
-            newlines: is(b'\n') | is(b'\r'),
-            blanks: is(b' '),
-            apostrophes: is(b'\''),
+            newlines: equals(b'\n') | equals(b'\r'),
+            blanks: equals(b' '),
+            apostrophes: equals(b'\''),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    pub(super) fn of_avx2<const CASED: bool>(bytes: &[u8; BLOCK]) -> ByteMasks {
+    pub(super) fn of_avx2<const CASED: bool>(bytes: &[u8; BLOCK]) -> AsciiMasks {
         use std::arch::x86_64::*;
         // SAFETY: there are twice 32 bytes.
         let halves = unsafe {
             let halves = bytes.as_ptr().cast::<__m256i>();
             [_mm256_loadu_si256(halves), _mm256_loadu_si256(halves.add(1))]
         };
-        let all = |byte: u8| _mm256_set1_epi8(byte as i8);
-        let both = |mask: &dyn Fn(__m256i) -> __m256i| {
+        let splat = |byte: u8| _mm256_set1_epi8(byte as i8);
+        let combine = |mask: &dyn Fn(__m256i) -> __m256i| {
             let [low, high] = halves.map(|half| _mm256_movemask_epi8(mask(half)) as u32);
             u64::from(low) | u64::from(high) << 32
         };
         let within = |block, first: u8, last: u8| {
-            let from_first = _mm256_sub_epi8(block, all(first));
-            _mm256_cmpeq_epi8(_mm256_min_epu8(from_first, all(last - first)), from_first)
+            let from_first = _mm256_sub_epi8(block, splat(first));
+            _mm256_cmpeq_epi8(_mm256_min_epu8(from_first, splat(last - first)), from_first)
         };
-        let is = |block, byte: u8| _mm256_cmpeq_epi8(block, all(byte));
-        ByteMasks {
-            high: both(&|block| block),
-            letters: both(&|block| within(_mm256_or_si256(block, all(0x20)), b'a', b'z')),
-            upper: if CASED { both(&|block| within(block, b'A', b'Z')) } else { 0 },
-            digits: both(&|block| within(block, b'0', b'9')),
-            controls: both(&|block| within(block, b'\t', b'\r')),
-            newlines: both(&|block| _mm256_or_si256(is(block, b'\n'), is(block, b'\r'))),
-            blanks: both(&|block| is(block, b' ')),
-            apostrophes: both(&|block| is(block, b'\'')),
+        let equals = |block, byte: u8| _mm256_cmpeq_epi8(block, splat(byte));
+        AsciiMasks {
+            high: combine(&|block| block),
+            letters: combine(&|block| within(_mm256_or_si256(block, splat(0x20)), b'a', b'z')),
+            upper: if CASED { combine(&|block| within(block, b'A', b'Z')) } else { 0 },
+            digits: combine(&|block| within(block, b'0', b'9')),
+            controls: combine(&|block| within(block, b'\t', b'\r')),
+            newlines: combine(&|block| _mm256_or_si256(equals(block, b'\n'), equals(block, b'\r'))),
+            blanks: combine(&|block| equals(block, b' ')),
+            apostrophes: combine(&|block| equals(block, b'\'')),
         }
     }
 
-    /// By words of eight bytes.
-    pub(super) fn of_words<const CASED: bool>(bytes: &[u8; BLOCK]) -> ByteMasks {
+    /// Without SIMD instructions, by words of eight bytes.
+    pub(super) fn of_words<const CASED: bool>(bytes: &[u8; BLOCK]) -> AsciiMasks {
         const HIGH: u64 = 0x8080_8080_8080_8080;
-        let all = |byte: u8| u64::from(byte) * 0x0101_0101_0101_0101;
+        let splat = |byte: u8| u64::from(byte) * 0x0101_0101_0101_0101;
         let mut masks = [0; 8];
-        for (number, word) in bytes.chunks_exact(8).enumerate() {
+        for (index, word) in bytes.chunks_exact(8).enumerate() {
             let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
             let high = word & HIGH;
             // Sums of seven bits do not carry into the next byte.
             let low = word & !HIGH;
-            let at_least = |word: u64, byte: u8| word + all(0x80 - byte);
+            let at_least = |word: u64, byte: u8| word + splat(0x80 - byte);
             let within =
                 |word: u64, first: u8, last: u8| at_least(word, first) & !at_least(word, last + 1) & !high;
-            let is = |byte: u8| within(low, byte, byte);
-            let found = [
+            let equals = |byte: u8| within(low, byte, byte);
+            let word_masks = [
                 high,
-                within(low | all(0x20), b'a', b'z'),
+                within(low | splat(0x20), b'a', b'z'),
                 if CASED { within(low, b'A', b'Z') } else { 0 },
                 within(low, b'0', b'9'),
                 within(low, b'\t', b'\r'),
-                is(b'\n') | is(b'\r'),
-                is(b' '),
-                is(b'\''),
+                equals(b'\n') | equals(b'\r'),
+                equals(b' '),
+                equals(b'\''),
             ];
-            for (mask, found) in masks.iter_mut().zip(found) {
-                // The highest bits of eight bytes, gathered in the highest byte of a product.
-                let bits = ((found & HIGH) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-                *mask |= bits << (8 * number);
+            for (mask, word_masks) in masks.iter_mut().zip(word_masks) {
+                // The multiplication gathers the highest bits of eight bytes in the highest byte.
+                let bits = ((word_masks & HIGH) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+                *mask |= bits << (8 * index);
             }
         }
         let [high, letters, upper, digits, controls, newlines, blanks, apostrophes] = masks;
-        ByteMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes }
+        AsciiMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes }
     }
 }

@@ -1,4 +1,4 @@
-//! The properties of characters that patterns can name. They are those of one version of Unicode,
+//! The character properties that patterns can name, of one version of Unicode. They are
 //! independent of the pattern parser's own tables, since ids depend on which characters are
 //! letters.
 
@@ -45,29 +45,29 @@ pub(super) fn by_value(property: &str, value: &str) -> Result<Set, Unknown> {
 }
 
 fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
-    table.binary_search_by_key(&name, |&(known, _)| known).ok().map(|found| table[found].1)
+    table.binary_search_by_key(&name, |&(key, _)| key).ok().map(|index| table[index].1)
 }
 
-/// A name normalized for comparison: without case, spaces, hyphens, underscores and a leading `is`.
+/// A name normalized for comparison: without case, spaces, hyphens, underscores and a leading `has_is_prefix`.
 /// So `\p{Is_Greek}` is `\p{greek}`.
 fn plain(name: &str) -> String {
     let bytes = name.as_bytes();
-    let is = bytes.get(..2).is_some_and(|start| start.eq_ignore_ascii_case(b"is"));
-    let rest = if is { &bytes[2..] } else { bytes };
-    let kept = rest.iter().filter(|byte| byte.is_ascii() && !b" _-".contains(byte));
-    let plain: String = kept.map(|byte| byte.to_ascii_lowercase() as char).collect();
-    // `isc` is the name of a property, not the category C with `is` before it.
-    if is && plain == "c" { "isc".into() } else { plain }
+    let has_is_prefix = bytes.get(..2).is_some_and(|start| start.eq_ignore_ascii_case(b"is"));
+    let rest = if has_is_prefix { &bytes[2..] } else { bytes };
+    let letters = rest.iter().filter(|byte| byte.is_ascii() && !b" _-".contains(byte));
+    let plain: String = letters.map(|byte| byte.to_ascii_lowercase() as char).collect();
+    // `isc` is the name of a property, not the category C with `has_is_prefix` before it.
+    if has_is_prefix && plain == "c" { "isc".into() } else { plain }
 }
 
-/// The set of a number, decoded from the generator's format.
-fn set(number: u16) -> Set {
-    let mut numbers = Numbers(tables::SETS[usize::from(number)].bytes());
-    let (mut ranges, mut at) = (Vec::new(), 0);
-    while let Some(left_out) = numbers.next() {
-        let first = at + left_out;
-        at = first + numbers.next().expect("two numbers a range");
-        ranges.push((character(first), character(at - 1)));
+/// The set with this index, decoded from the generator's format.
+fn set(index: u16) -> Set {
+    let mut numbers = EncodedNumbers(tables::SETS[usize::from(index)].bytes());
+    let (mut ranges, mut end) = (Vec::new(), 0);
+    while let Some(gap) = numbers.next() {
+        let first = end + gap;
+        end = first + numbers.next().expect("two numbers a range");
+        ranges.push((character(first), character(end - 1)));
     }
     Set::new(ranges)
 }
@@ -76,7 +76,7 @@ fn character(code: u32) -> char {
     char::from_u32(code).expect("a character")
 }
 
-/// The characters that differ only in case, one to one: each with each of its other forms, in
+/// Pairs of characters that differ only in case: each character with each of its other forms, in
 /// order.
 pub(super) struct Case(Vec<(char, char)>);
 
@@ -85,13 +85,13 @@ impl Case {
     pub(super) const STEPS: usize = 1 << 13;
 
     pub(super) fn new() -> Case {
-        let mut numbers = Numbers(tables::CASE.bytes());
-        let (mut pairs, mut at) = (Vec::new(), 0);
-        while let Some(further) = numbers.next() {
-            at += further;
-            let away = numbers.next().expect("two numbers a pair");
-            let other = if away.is_multiple_of(2) { at + away / 2 } else { at - away / 2 };
-            pairs.push((character(at), character(other)));
+        let mut numbers = EncodedNumbers(tables::CASE.bytes());
+        let (mut pairs, mut code) = (Vec::new(), 0);
+        while let Some(difference) = numbers.next() {
+            code += difference;
+            let distance = numbers.next().expect("two numbers a pair");
+            let other = if distance.is_multiple_of(2) { code + distance / 2 } else { code - distance / 2 };
+            pairs.push((character(code), character(other)));
         }
         Case(pairs)
     }
@@ -100,16 +100,16 @@ impl Case {
     pub(super) fn others(&self, set: &Set) -> impl Iterator<Item = char> {
         set.ranges().iter().flat_map(|&(first, last)| {
             let start = self.0.partition_point(|&(c, _)| c < first);
-            let until = self.0[start..].partition_point(|&(c, _)| c <= last);
-            self.0[start..start + until].iter().map(|&(_, other)| other)
+            let count = self.0[start..].partition_point(|&(c, _)| c <= last);
+            self.0[start..start + count].iter().map(|&(_, other)| other)
         })
     }
 }
 
 /// Numbers in digits of five bits, lowest first.
-struct Numbers<I>(I);
+struct EncodedNumbers<I>(I);
 
-impl<I: Iterator<Item = u8>> Iterator for Numbers<I> {
+impl<I: Iterator<Item = u8>> Iterator for EncodedNumbers<I> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
@@ -131,7 +131,7 @@ mod tests {
     use regex_syntax::hir::{Class, HirKind};
 
     /// The set of a pattern by the tables of regex-syntax.
-    fn theirs(pattern: &str) -> Option<Set> {
+    fn set_of_regex_syntax(pattern: &str) -> Option<Set> {
         match regex_syntax::parse(pattern).ok()?.into_kind() {
             HirKind::Class(Class::Unicode(set)) => {
                 Some(Set::new(set.iter().map(|range| (range.start(), range.end())).collect()))
@@ -143,34 +143,34 @@ mod tests {
     }
 
     /// Whether the tables of regex-syntax are of a later version.
-    fn theirs_are_later() -> bool {
+    fn regex_syntax_is_later() -> bool {
         regex_syntax::parse(r"\p{age=17.0}").is_ok()
     }
 
     #[test]
     fn every_name_has_the_characters_that_regex_syntax_gives_it() {
-        if theirs_are_later() {
+        if regex_syntax_is_later() {
             return;
         }
         for &(name, _) in tables::ALONE {
-            assert_eq!(alone(name).ok(), theirs(&format!(r"\p{{{name}}}")), "{name}");
+            assert_eq!(alone(name).ok(), set_of_regex_syntax(&format!(r"\p{{{name}}}")), "{name}");
         }
         for &(property, values) in tables::BY_VALUE {
             for &(value, _) in values {
-                let found = theirs(&format!(r"\p{{{property}={value}}}"));
-                assert_eq!(by_value(property, value).ok(), found, "{property}={value}");
+                let expected = set_of_regex_syntax(&format!(r"\p{{{property}={value}}}"));
+                assert_eq!(by_value(property, value).ok(), expected, "{property}={value}");
             }
         }
         let classes = [(word(), r"\w"), (space(), r"\s"), (digit(), r"\d")];
         for (ours, pattern) in classes {
-            assert_eq!(Some(ours), theirs(pattern), "{pattern}");
+            assert_eq!(Some(ours), set_of_regex_syntax(pattern), "{pattern}");
         }
     }
 
     /// Also tries all names of up to three letters.
     #[test]
     fn no_name_is_missing() {
-        if theirs_are_later() {
+        if regex_syntax_is_later() {
             return;
         }
         let letters = || ('a'..='z').map(String::from).chain([String::new()]);
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_character_has_the_other_forms_that_regex_syntax_gives_it() {
-        if theirs_are_later() {
+        if regex_syntax_is_later() {
             return;
         }
         let case = Case::new();
@@ -220,7 +220,7 @@ mod tests {
                 continue;
             }
             forms.push((c, c));
-            assert_eq!(theirs(&format!("(?i){c}")), Some(Set::new(forms)), "{c:?}");
+            assert_eq!(set_of_regex_syntax(&format!("(?i){c}")), Some(Set::new(forms)), "{c:?}");
         }
     }
 

@@ -2,13 +2,13 @@
 //!
 //! Chizhov, Arnett, Korotkova and Yamshchikov, "BPE Gets Picky: Efficient Vocabulary Refinement During
 //! Tokenizer Training", EMNLP 2024. After each merge, the share of the occurrences of each part that the
-//! merge consumed is computed. From a threshold on, the part is dropped, and split at its remaining places.
+//! merge consumed is computed. From a threshold on, the part is dropped, and split at its remaining positions.
 //!
-//! So, unlike in other training, pairs may become more frequent again and return to places that they left.
-//! Here every existing pair is tracked, with all its places, and each place is verified when it is used.
+//! So, unlike in other training, pairs may become more frequent again and return to former positions.
+//! Here every existing pair is tracked, with all its positions, and each position is verified when it is used.
 
+mod corpus;
 mod followed;
-mod standing;
 
 use std::collections::BinaryHeap;
 
@@ -18,13 +18,13 @@ use crate::events::{Event, MadeTokens};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 
+use self::corpus::PickyCorpus;
 use super::candidate::Candidate;
 use super::corpus::{BORDER, Corpus, Order};
 use super::learner::Limits;
 use super::ties::{FirstSeen, Lexicographic, SmallestIds, TieRule};
 use super::{Base, Options, Stop, Ties};
-use followed::{FollowedPair, FollowedPairs, rising};
-use standing::Standing;
+use followed::{FollowedPair, FollowedPairs, sorted_distinct};
 
 /// When to drop tokens, and when to stop.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ pub struct Picky {
 pub struct Picked {
     /// All tokens ever made, by number, starting with the base.
     pub tokens: Vec<Vec<u8>>,
-    /// The numbers of the remaining tokens, in rising order.
+    /// The numbers of the remaining tokens, in ascending order.
     pub live: Vec<u32>,
     /// The events in order, each with the count of the merged pair, or the remaining count of the dropped
     /// token. Numbers index [`Picked::tokens`].
@@ -58,7 +58,7 @@ pub enum PickyStop {
     As(Stop),
 }
 
-/// Trains with [`Options`], and drops tokens as [`Picky`] says.
+/// Trains with [`Options`], and drops tokens according to [`Picky`].
 ///
 /// `on_merge` is called after each merge with the numbers of merges and of tokens. The options for rounds
 /// and runners-up are ignored. All data is in memory: about 30 bytes per byte of distinct pretokens.
@@ -74,15 +74,15 @@ pub fn train_picky(
 ) -> Result<Picked> {
     options.check()?;
     let threshold = picky.threshold;
-    let refuse = |reason: String| Err(Error::Option { reason });
+    let invalid = |reason: String| Err(Error::Option { reason });
     if !(threshold > 0.0 && threshold <= 1.0) {
-        return refuse(format!("picky must be greater than 0 and at most 1, not {threshold}."));
+        return invalid(format!("picky must be greater than 0 and at most 1, not {threshold}."));
     }
     if let Base::Tokens(_) = options.base {
-        return refuse("PickyBPE starts from single symbols, not from the tokens of a tokenizer.".into());
+        return invalid("PickyBPE starts from single symbols, not from the tokens of a tokenizer.".into());
     }
     let counts = counts.to_memory(interrupt)?;
-    memory::check_available(memory::saturating_usize(counts.distinct_bytes().saturating_mul(OF_BYTE)))?;
+    memory::check_available(memory::saturating_usize(counts.distinct_bytes().saturating_mul(BYTE_MEMORY)))?;
     let corpus = |order| Corpus::new(&counts, &options.base, order, interrupt);
     match options.ties {
         Ties::Ids => {
@@ -99,17 +99,17 @@ pub fn train_picky(
 }
 
 /// Memory per byte of distinct pretokens, in bytes.
-const OF_BYTE: u64 = 30;
+const BYTE_MEMORY: u64 = 30;
 
-/// The fixed cost of a merge, expressed in places.
-const OF_MERGE: usize = 1 << 6;
+/// The fixed cost of a merge, expressed in positions.
+const MERGE_COST: usize = 1 << 6;
 
 struct Picker<T: TieRule> {
-    standing: Standing,
-    made: MadeTokens,
-    /// The count of each token, and its current and former places; by number.
+    corpus: PickyCorpus,
+    tokens: MadeTokens,
+    /// The count of each token, and its current and former positions; by number.
     counts: Vec<u64>,
-    places: Vec<Vec<u32>>,
+    positions: Vec<Vec<u32>>,
     pairs: FollowedPairs,
     queue: BinaryHeap<Candidate<T::SortKey>>,
     ties: T,
@@ -122,10 +122,10 @@ impl<T: TieRule> Picker<T> {
     fn new(corpus: Corpus, options: &Options, picky: &Picky, ties: T) -> Picker<T> {
         let base = options.base.tokens();
         Picker {
-            standing: Standing::new(corpus, base.len()),
+            corpus: PickyCorpus::new(corpus, base.len()),
             counts: vec![0; base.len()],
-            places: vec![Vec::new(); base.len()],
-            made: MadeTokens::new(base),
+            positions: vec![Vec::new(); base.len()],
+            tokens: MadeTokens::new(base),
             pairs: FollowedPairs::default(),
             queue: BinaryHeap::new(),
             ties,
@@ -142,50 +142,51 @@ impl<T: TieRule> Picker<T> {
     ) -> Result<Picked> {
         let mut pacer = Pacer::new(interrupt);
         self.find_pairs(&mut pacer)?;
-        let base = self.made.live_count;
+        let base = self.tokens.live_count;
         let mut merges = 0;
         let stop = loop {
-            let made = self.made.live_count - base;
-            if self.picky.max_tokens == Some(made) {
+            let tokens = self.tokens.live_count - base;
+            if self.picky.max_tokens == Some(tokens) {
                 break PickyStop::Full;
             }
             if merges == self.limits.max_merges {
                 break PickyStop::As(Stop::MaxMerges);
             }
             let Some(best) = self.best() else {
-                let is_left = self.pairs.is_any_left();
-                break PickyStop::As(if is_left { Stop::MinFrequency } else { Stop::NoPairs });
+                let has_pairs = self.pairs.has_occurrences();
+                break PickyStop::As(if has_pairs { Stop::MinFrequency } else { Stop::NoPairs });
             };
             merges += 1;
             // A merge has a fixed cost, mostly for hashing.
-            pacer.after(OF_MERGE)?;
+            pacer.after(MERGE_COST)?;
             self.merge_and_drop(best, &mut pacer)?;
             self.enqueue_risen();
-            on_merge(merges, self.made.live_count - base)?;
+            on_merge(merges, self.tokens.live_count - base)?;
         };
-        let live = (0..self.made.tokens.len() as u32).filter(|&number| self.made.is_live(number)).collect();
-        Ok(Picked { live, tokens: self.made.tokens, events: self.events, stop })
+        let live =
+            (0..self.tokens.tokens.len() as u32).filter(|&number| self.tokens.is_live(number)).collect();
+        Ok(Picked { live, tokens: self.tokens.tokens, events: self.events, stop })
     }
 
     fn find_pairs(&mut self, pacer: &mut Pacer<'_>) -> Result<()> {
-        for at in 0..self.standing.len() {
+        for position in 0..self.corpus.len() {
             pacer.after(1)?;
-            let token = self.standing.at(at);
+            let token = self.corpus.token_at(position);
             if token == BORDER {
                 continue;
             }
-            let weight = self.standing.weight(at);
+            let weight = self.corpus.weight(position);
             self.counts[token as usize] += weight;
-            self.gain(token, self.standing.at(at + 1), weight, at)?;
+            self.add_pair_occurrence(token, self.corpus.token_at(position + 1), weight, position)?;
         }
         self.enqueue_risen();
         Ok(())
     }
 
     /// Adds an occurrence of a pair.
-    fn gain(&mut self, left: u32, right: u32, weight: u64, at: usize) -> Result<()> {
-        let is_allowed = || self.limits.allow(&self.made.tokens, left, right);
-        self.pairs.gain((left, right), weight, at, is_allowed)
+    fn add_pair_occurrence(&mut self, left: u32, right: u32, weight: u64, position: usize) -> Result<()> {
+        let is_allowed = || self.limits.allow(&self.tokens.tokens, left, right);
+        self.pairs.add_occurrence((left, right), weight, position, is_allowed)
     }
 
     fn enqueue_risen(&mut self) {
@@ -195,7 +196,7 @@ impl<T: TieRule> Picker<T> {
     fn enqueue(&mut self, number: u32) {
         let &FollowedPair { left, right, count, first, .. } = self.pairs.get(number);
         if count >= self.limits.min_frequency {
-            let key = self.ties.key(left, right, first.into(), &self.made.tokens);
+            let key = self.ties.key(left, right, first.into(), &self.tokens.tokens);
             self.queue.push(Candidate { count, key, pair: number });
         }
     }
@@ -215,8 +216,8 @@ impl<T: TieRule> Picker<T> {
                 continue;
             }
             if T::MOVES {
-                let first = self.pairs.find_first(number, &self.standing);
-                if self.ties.key(left, right, first.into(), &self.made.tokens) != candidate.key {
+                let first = self.pairs.find_first(number, &self.corpus);
+                if self.ties.key(left, right, first.into(), &self.tokens.tokens) != candidate.key {
                     self.enqueue(number);
                     continue;
                 }
@@ -230,16 +231,16 @@ impl<T: TieRule> Picker<T> {
     fn merge_and_drop(&mut self, number: u32, pacer: &mut Pacer<'_>) -> Result<()> {
         let &FollowedPair { left, right, count, .. } = self.pairs.get(number);
         self.events.push((Event::Merge(left, right), count));
-        let id = self.made.merge(left, right)?;
+        let id = self.tokens.merge(left, right)?;
         if id as usize == self.counts.len() {
-            self.standing.add_token(left, right);
+            self.corpus.add_token(left, right);
             self.counts.push(0);
-            self.places.push(Vec::new());
+            self.positions.push(Vec::new());
         }
         let merged = self.merge(number, id, pacer)?;
         for part in [Some(left), Some(right).filter(|&right| right != left)].into_iter().flatten() {
             let rest = self.counts[part as usize];
-            if self.made.is_made(part) && merged as f64 / (merged + rest) as f64 >= self.picky.threshold {
+            if self.tokens.is_made(part) && merged as f64 / (merged + rest) as f64 >= self.picky.threshold {
                 self.events.push((Event::Drop(part), rest));
                 self.drop(part, pacer)?;
             }
@@ -247,27 +248,27 @@ impl<T: TieRule> Picker<T> {
         Ok(())
     }
 
-    /// Replaces a pair by a token at all its places, and returns their weight.
+    /// Replaces a pair by a token at all its positions, and returns their weight.
     fn merge(&mut self, number: u32, id: u32, pacer: &mut Pacer<'_>) -> Result<u64> {
         let &FollowedPair { left, right, .. } = self.pairs.get(number);
         let mut merged = 0;
-        for at in self.pairs.take(number) {
+        for position in self.pairs.take_positions(number) {
             pacer.after(1)?;
-            let at = at as usize;
-            if !self.standing.has_pair(at, left, right) {
+            let position = position as usize;
+            if !self.corpus.has_pair(position, left, right) {
                 continue;
             }
-            let weight = self.standing.weight(at);
-            let middle = self.standing.end(left, at);
-            let (before, after) = self.standing.around(at, self.standing.end(right, middle));
+            let weight = self.corpus.weight(position);
+            let middle = self.corpus.end(left, position);
+            let (before, after) = self.corpus.around(position, self.corpus.end(right, middle));
             // The pair itself no longer occurs.
             for pair in [(before, left), (right, after)].into_iter().filter(|pair| *pair != (left, right)) {
-                self.pairs.lose(pair, weight)?;
+                self.pairs.remove_occurrence(pair, weight)?;
             }
-            self.standing.join(at, middle, id);
-            self.places[id as usize].push(at as u32);
-            self.gain(before, id, weight, self.standing.start(before, at))?;
-            self.gain(id, after, weight, at)?;
+            self.corpus.join(position, middle, id);
+            self.positions[id as usize].push(position as u32);
+            self.add_pair_occurrence(before, id, weight, self.corpus.start(before, position))?;
+            self.add_pair_occurrence(id, after, weight, position)?;
             merged += weight;
         }
         self.counts[left as usize] -= merged;
@@ -276,30 +277,30 @@ impl<T: TieRule> Picker<T> {
         Ok(merged)
     }
 
-    /// Replaces a token by its parts at all its places.
+    /// Replaces a token by its parts at all its positions.
     fn drop(&mut self, token: u32, pacer: &mut Pacer<'_>) -> Result<()> {
         let mut parts = Vec::new();
-        self.made.drop(token, &mut parts);
-        for at in rising(std::mem::take(&mut self.places[token as usize])) {
+        self.tokens.drop(token, &mut parts);
+        for position in sorted_distinct(std::mem::take(&mut self.positions[token as usize])) {
             pacer.after(1)?;
-            let at = at as usize;
-            if self.standing.at(at) != token {
+            let position = position as usize;
+            if self.corpus.token_at(position) != token {
                 continue;
             }
-            let weight = self.standing.weight(at);
-            let (before, after) = self.standing.around(at, self.standing.end(token, at));
-            self.pairs.lose((before, token), weight)?;
-            self.pairs.lose((token, after), weight)?;
-            let (mut left, mut start) = (before, at);
+            let weight = self.corpus.weight(position);
+            let (before, after) = self.corpus.around(position, self.corpus.end(token, position));
+            self.pairs.remove_occurrence((before, token), weight)?;
+            self.pairs.remove_occurrence((token, after), weight)?;
+            let (mut left, mut start) = (before, position);
             for &part in &parts {
-                let end = self.standing.put(start, part);
-                if self.made.is_made(part) {
-                    self.places[part as usize].push(start as u32);
+                let end = self.corpus.put(start, part);
+                if self.tokens.is_made(part) {
+                    self.positions[part as usize].push(start as u32);
                 }
-                self.gain(left, part, weight, self.standing.start(left, start))?;
+                self.add_pair_occurrence(left, part, weight, self.corpus.start(left, start))?;
                 (left, start) = (part, end);
             }
-            self.gain(left, after, weight, self.standing.start(left, start))?;
+            self.add_pair_occurrence(left, after, weight, self.corpus.start(left, start))?;
         }
         let rest = std::mem::take(&mut self.counts[token as usize]);
         parts.iter().for_each(|&part| self.counts[part as usize] += rest);

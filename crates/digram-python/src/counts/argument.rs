@@ -9,17 +9,17 @@ use crate::signals::Signals;
 
 /// Counts owned by Python, in memory or on disk.
 #[derive(FromPyObject)]
-pub(crate) enum Held<'py> {
+pub(crate) enum CountsArgument<'py> {
     Memory(Bound<'py, Counts>),
     Disk(Bound<'py, SortedCounts>),
 }
 
-impl Held<'_> {
+impl CountsArgument<'_> {
     /// The counts themselves, for use without the GIL.
     pub(crate) fn pieces(&self) -> &(dyn Pieces + Sync) {
         match self {
-            Held::Memory(counts) => counts.get().pieces(),
-            Held::Disk(counts) => counts.get().pieces(),
+            CountsArgument::Memory(counts) => counts.get().pieces(),
+            CountsArgument::Disk(counts) => counts.get().pieces(),
         }
     }
 }
@@ -50,12 +50,12 @@ macro_rules! methods_of_counts {
             /// The characters of the text, sorted: all, or the most frequent ones.
             #[pyo3(signature = (limit=None))]
             fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
-                held::characters(py, self.pieces(), limit)
+                argument::characters(py, self.pieces(), limit)
             }
 
             /// The digest of these counts, equal in memory and on disk.
             fn digest(&self, py: Python<'_>) -> PyResult<String> {
-                held::digest(py, self.pieces())
+                argument::digest(py, self.pieces())
             }
         }
     };
