@@ -27,7 +27,7 @@ def test_every_campaign_is_named() -> None:
 
 @pytest.mark.parametrize("name", CAMPAIGNS)
 def test_a_campaign_starts(name: str, tmp_path: Path) -> None:
-    command = [sys.executable, ROOT / name, "--help"]
+    command = [sys.executable, str(ROOT / name), "--help"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("usage:")

@@ -40,8 +40,8 @@ def audit(
     >>> import digram
     >>> corpus = "play: play? play! play " * 9
     >>> tok = digram.train(corpus, vocab_size=264, pretokenizer="whitespace")
-    >>> found = digram.audit(tok, corpus)
-    >>> found.by_kind["punctuation"].details
+    >>> report = digram.audit(tok, corpus)
+    >>> report.by_kind["punctuation"].details
     ('[play] [·play] [·play!] [·play?] [·play:] [play:]',)
 
     Finds tokens that no text becomes (with a proof), that do not occur in the corpus or occur fewer
@@ -50,11 +50,11 @@ def audit(
     ordinary text may contain; gaps in the ids; and texts that a round trip changes. docs/audit.md
     defines each kind. Without a corpus, the kinds that need one are left out.
 
-    `print(found)` shows a table, `found.to_dict()` returns plain values, and `check` compares the
+    `print(report)` shows a table, `report.to_dict()` returns plain values, and `check` compares the
     findings with limits, as numbers or shares:
 
-    >>> assert not found.check(unreachable=0, unused=0.05, round_trip=0)
-    >>> print(*found.check(punctuation=0))
+    >>> assert not report.check(unreachable=0, unused=0.05, round_trip=0)
+    >>> print(*report.check(punctuation=0))
     punctuation: 4 of 264 (1.5%), where none is allowed
 
     `corpus` is what `digram.train` accepts, and `separator` splits it into documents. The text of
@@ -65,18 +65,18 @@ def audit(
     instance("tok", tok, Tokenizer)
     rare, long = whole_number("rare", rare, 1), whole_number("long", long, 1)
     threads = check_threads(threads)
-    read = None
+    counts = None
     if corpus is not None:
         texts = Corpus.of(corpus, separator)
         with progress_bar("Auditing", texts.size, "B", progress) as advance:
-            read = reading.read(tok, texts, threads=threads, advance=advance)
-    look = _Look(tok, read, rare, long, threads)
-    found = {finding.kind: finding for finding in look.all()}
+            counts = reading.read(tok, texts, threads=threads, advance=advance)
+    search = _Look(tok, counts, rare, long, threads)
+    findings = {finding.kind: finding for finding in search.all()}
     sums = None
-    if read is not None:
-        sums = Reading(read.documents, read.bytes, read.tokens, read.skipped, read.times)
-    by_kind = {kind: found[kind] for kind in KINDS if kind in found}
-    return Audit(by_kind, len(look.tokens), len(tok.special_tokens), sums)
+    if counts is not None:
+        sums = Reading(counts.documents, counts.bytes, counts.tokens, counts.skipped, counts.times)
+    by_kind = {kind: findings[kind] for kind in KINDS if kind in findings}
+    return Audit(by_kind, len(search.tokens), len(tok.special_tokens), sums)
 
 
 class _Look:
@@ -87,13 +87,13 @@ class _Look:
     ) -> None:
         self.tok, self.read, self.rare, self.long = tok, read, rare, long
         left_out = {*tok.special_tokens.values()}
-        named = enumerate(tok._model.tokens())
-        self.tokens = {id: t for id, t in named if t is not None and id not in left_out}
-        made = tok._made()
+        tokens_by_id = enumerate(tok._model.tokens())
+        self.tokens = {id: t for id, t in tokens_by_id if t is not None and id not in left_out}
+        merged = tok._made()
         # Base tokens exist so that nothing is unknown; it does not matter whether they are used.
         single = {id for id, token in self.tokens.items() if len(token) == 1}
         self.base = (
-            single if tok.unit == "byte" else self.tokens.keys() - made - {*tok.unreachable()}
+            single if tok.unit == "byte" else self.tokens.keys() - merged - {*tok.unreachable()}
         )
         self.texts = {
             id: token.decode()
@@ -135,19 +135,19 @@ class _Look:
 
     def _shown(self, ids: Sequence[int]) -> str:
         more = " …" if len(ids) > _EXAMPLES else ""
-        shown = (shortened(visible(self.tokens[id]), _WIDTH) for id in ids[:_EXAMPLES])
-        return " ".join(f"[{one}]" for one in shown) + more
+        tokens = (shortened(visible(self.tokens[id]), _WIDTH) for id in ids[:_EXAMPLES])
+        return " ".join(f"[{token}]" for token in tokens) + more
 
-    def _of_reach(self, found: Reach) -> Iterator[Finding]:
-        yield self._of_tokens("unreachable", found.unreachable)
-        yield self._of_tokens("bytes_only", found.bytes_only)
-        yield self._of_tokens("undecided", found.undecided)
+    def _of_reach(self, result: Reach) -> Iterator[Finding]:
+        yield self._of_tokens("unreachable", result.unreachable)
+        yield self._of_tokens("bytes_only", result.bytes_only)
+        yield self._of_tokens("undecided", result.undecided)
 
     def _of_corpus(self, read: reading.Read) -> Iterator[Finding]:
         times = read.times
-        made = [id for id in self.tokens if id not in self.base]
-        yield self._of_tokens("unused", [id for id in made if not times[id]])
-        seldom = [id for id in made if 0 < times[id] < self.rare]
+        merged = [id for id in self.tokens if id not in self.base]
+        yield self._of_tokens("unused", [id for id in merged if not times[id]])
+        seldom = [id for id in merged if 0 < times[id] < self.rare]
         yield self._of_tokens("rare", sorted(seldom, key=lambda one: (int(times[one]), one)))
 
     def _of_variants(self) -> Iterator[Finding]:
@@ -169,50 +169,54 @@ class _Look:
             yield self._of_tokens(f"junk_{kind}", ids)
 
     def _of_digits(self) -> Iterator[Finding]:
-        never = {*self.reach.unreachable}
-        groups = digits.groups(self.tok, never)
+        unreachable = {*self.reach.unreachable}
+        groups = digits.groups(self.tok, unreachable)
         partly = [group for group in groups if group.size > 1 and not group.is_complete]
-        lengths = tuple(
+        group_lines = tuple(
             f"{several(group.size, 'digit')}{' after a space' if group.spaced else ''}: "
             f"{len(group.ids):,} of {10**group.size:,}"
             for group in sorted(groups, key=lambda group: group.is_complete)
         )
         ids = sorted(id for group in partly for id in group.ids)
-        yield Finding("digits", tuple(ids), len(ids), len(self.tokens), lengths if ids else ())
+        yield Finding("digits", tuple(ids), len(ids), len(self.tokens), group_lines if ids else ())
         try:
             splits = digits.splits(self.tok)
         except ValueError:  # a vocabulary of characters may lack a digit
             splits = {}
-        uneven = {size: found for size, found in splits.items() if len(found) > 1}
+        uneven = {size: ways for size, ways in splits.items() if len(ways) > 1}
         details = [
             f"{size} digits: "
             + ", ".join(
-                f"{'+'.join(map(str, ways))} {count / found.total():.0%}"
-                for ways, count in found.most_common(4)
+                f"{'+'.join(map(str, lengths))} {count / ways.total():.0%}"
+                for lengths, count in ways.most_common(4)
             )
-            + (" …" if len(found) > 4 else "")
-            for size, found in uneven.items()
+            + (" …" if len(ways) > 4 else "")
+            for size, ways in uneven.items()
         ]
         yield Finding("number_splits", (), len(uneven), len(splits), tuple(details))
 
     def _of_special(self) -> Iterator[Finding]:
-        found = special.hazards(self.tok)
+        result = special.hazards(self.tok)
         names = {id: text for text, id in self.tok.special_tokens.items()}
 
         def of(kind: str, ids: Iterable[int], details: Iterable[str] | None = None) -> Finding:
-            some = sorted(ids)
-            shown = details if details is not None else (visible(names[i].encode()) for i in some)
-            return Finding(kind, tuple(some), len(some), len(names), tuple(shown)[:_EXAMPLES])
+            ids_sorted = sorted(ids)
+            shown = (
+                details if details is not None else (visible(names[i].encode()) for i in ids_sorted)
+            )
+            return Finding(
+                kind, tuple(ids_sorted), len(ids_sorted), len(names), tuple(shown)[:_EXAMPLES]
+            )
 
-        yield of("special_ordinary", found.ordinary)
-        pairs = found.overlapping
+        yield of("special_ordinary", result.ordinary)
+        pairs = result.overlapping
         yield of(
             "special_overlap",
             {self.tok.special_tokens[inner] for inner, _ in pairs},
             (f"{visible(a.encode())} in {visible(b.encode())}" for a, b in pairs),
         )
-        yield of("special_spaced", found.spaced)
-        yield of("special_markup", found.markup)
+        yield of("special_spaced", result.spaced)
+        yield of("special_markup", result.markup)
         if self.read is not None:
             often = sorted(self.read.special.items(), key=lambda item: (-item[1], item[0]))
             yield of(
@@ -220,7 +224,7 @@ class _Look:
                 [self.tok.special_tokens[text] for text, _ in often],
                 (f"{visible(text.encode())} {several(n, 'time')}" for text, n in often),
             )
-        for kind, ids in (("gaps", found.gaps), ("ids_beyond", found.beyond)):
+        for kind, ids in (("gaps", result.gaps), ("ids_beyond", result.beyond)):
             yield Finding(kind, tuple(ids), len(ids), self.tok.vocab_size, _ranges(ids))
 
     def _of_round_trip(self) -> Finding:
@@ -234,11 +238,14 @@ class _Look:
 
 def _ranges(ids: Sequence[int]) -> tuple[str, ...]:
     """Ids in few words: `257 to 299`."""
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for id in ids:
-        if found and found[-1][1] == id - 1:
-            found[-1][1] = id
+        if ranges and ranges[-1][1] == id - 1:
+            ranges[-1][1] = id
         else:
-            found.append([id, id])
-    shown = [f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in found[:_EXAMPLES]]
-    return tuple(shown)
+            ranges.append([id, id])
+    lines = [
+        f"{first:,}" if first == last else f"{first:,} to {last:,}"
+        for first, last in ranges[:_EXAMPLES]
+    ]
+    return tuple(lines)

@@ -36,19 +36,19 @@ class Group(NamedTuple):
     @property
     def is_complete(self) -> bool:
         """Whether all numbers of this length are tokens, including those with leading zeros."""
-        whole: int = 10**self.size
-        return len(self.ids) == whole
+        total: int = 10**self.size
+        return len(self.ids) == total
 
 
 def groups(tok: Tokenizer, never: Collection[int] = ()) -> list[Group]:
     """The tokens that are digits, 0 to 9, by their length; without those in `never`."""
-    found: dict[tuple[int, bool], list[int]] = {}
+    ids_by_group: dict[tuple[int, bool], list[int]] = {}
     left_out = {*tok.special_tokens.values(), *never}
     for id, token in enumerate(tok._model.tokens()):
         match = None if token is None or id in left_out else _DIGITS.fullmatch(token)
         if match is not None:
-            found.setdefault((len(match[2]), bool(match[1])), []).append(id)
-    return [Group(size, spaced, tuple(ids)) for (size, spaced), ids in sorted(found.items())]
+            ids_by_group.setdefault((len(match[2]), bool(match[1])), []).append(id)
+    return [Group(size, spaced, tuple(ids)) for (size, spaced), ids in sorted(ids_by_group.items())]
 
 
 def splits(tok: Tokenizer) -> dict[int, Counter[tuple[int, ...]]]:
@@ -57,13 +57,13 @@ def splits(tok: Tokenizer) -> dict[int, Counter[tuple[int, ...]]]:
     Up to 1,000 evenly spaced numbers of each length, each as a separate text. A digit that takes
     several tokens counts as one for each.
     """
-    found = {}
+    counts = {}
     for length in _LENGTHS:
         first, end = 10 ** (length - 1), 10**length
         numbers = [b"%d" % n for n in range(first, end, max(1, (end - first) // _NUMBERS))]
         ids, offsets = tok._encode_batch_numpy(numbers, None, 1)
         tokens = tok.tokens(ids)
-        found[length] = Counter(
+        counts[length] = Counter(
             tuple(map(len, tokens[start:stop])) for start, stop in pairwise(offsets.tolist())
         )
-    return found
+    return counts

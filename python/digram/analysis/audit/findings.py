@@ -119,8 +119,8 @@ KINDS: dict[str, Kind] = {
 class Finding:
     """The result for one kind; if nothing was found, `count` is 0.
 
-    >>> found = Finding("partial", (300, 301), 2, 400, ("[⟨E4⟩⟨B8⟩]",))
-    >>> found.share, found.severity, found.explanation
+    >>> finding = Finding("partial", (300, 301), 2, 400, ("[⟨E4⟩⟨B8⟩]",))
+    >>> finding.share, finding.severity, finding.explanation
     (0.005, 'note', 'begin or end inside a character')
     """
 
@@ -184,8 +184,8 @@ class Breach:
             # Enough decimals to show that the share is above the limit.
             while places < 6 and round(share, places + 2) <= self.limit:
                 places += 1
-        found = f"{self.count:,} of {self.total:,} ({share:.{places}%})"
-        return f"{self.kind}: {found}, where {'none is' if not self.limit else allowed} allowed"
+        result = f"{self.count:,} of {self.total:,} ({share:.{places}%})"
+        return f"{self.kind}: {result}, where {'none is' if not self.limit else allowed} allowed"
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain values, ready for JSON."""

@@ -26,7 +26,7 @@ _NAME = re.compile(r"@\w{3,}|[A-Za-z]{3,}_?[0-9]{2,}", re.ASCII)
 def junk_kind(text: str) -> str | None:
     """The first kind that matches a token; None if none does."""
     word = text.removeprefix(" ")
-    return next((kind for kind, holds in JUNK.items() if holds(word)), None)
+    return next((kind for kind, matches in JUNK.items() if matches(word)), None)
 
 
 def _has_controls(text: str) -> bool:
@@ -68,8 +68,10 @@ def _is_encoded(text: str) -> bool:
     if _HEX.fullmatch(text):
         digits = text.removeprefix("0x")
         return any(c.isdigit() for c in digits) and any(c.isalpha() for c in digits)
-    has = (str.isdigit, str.islower, str.isupper)
-    return _BASE64.fullmatch(text) is not None and all(any(map(of, text)) for of in has)
+    predicates = (str.isdigit, str.islower, str.isupper)
+    return _BASE64.fullmatch(text) is not None and all(
+        any(map(predicate, text)) for predicate in predicates
+    )
 
 
 JUNK: dict[str, Callable[[str], bool]] = {

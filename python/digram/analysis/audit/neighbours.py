@@ -51,8 +51,8 @@ class Neighbours:
         )
         self._merging = type(tok)._of(Compact(tok._model, {}, settings))
         self._tokens = {id: token for id, token in tokens.items() if token}
-        self._known_before: dict[int, set[int]] = {}
-        self._known_after: dict[int, set[int]] = {}
+        self._parts_before: dict[int, set[int]] = {}
+        self._parts_after: dict[int, set[int]] = {}
 
     def begun(self, id: int) -> dict[bytes, list[bytes]]:
         """What can precede a token, of the character that its first bytes belong to.
@@ -61,61 +61,61 @@ class Neighbours:
         """
         head = ends(self._tokens[id]).head
         is_open = len(head) == len(self._tokens[id])  # more of the character may follow
-        fits = is_start if is_open else is_whole
-        found: dict[bytes, list[bytes]] = {}
-        waiting = deque([(id, b"")] if head else [])
-        while waiting:
-            first, so_far = waiting.popleft()
+        is_valid = is_start if is_open else is_whole
+        contexts: dict[bytes, list[bytes]] = {}
+        queue = deque([(id, b"")] if head else [])
+        while queue:
+            first, prefix = queue.popleft()
             before = self._before(first)
-            for tail, parts in self._tails_that_fit(len(so_far + head), is_open):
-                if fits(tail + so_far + head):
+            for tail, parts in self._tails_that_fit(len(prefix + head), is_open):
+                if is_valid(tail + prefix + head):
                     # Only the end of these texts, and whether they are split, matters.
-                    texts = [part.bytes + so_far for part in parts if part.id in before]
+                    texts = [part.bytes + prefix for part in parts if part.id in before]
                     if texts:
-                        found.setdefault(tail + so_far, []).extend(texts)
-            if len(so_far + head) < 3:
+                        contexts.setdefault(tail + prefix, []).extend(texts)
+            if len(prefix + head) < 3:
                 for part in self._inside:
-                    longer = part.bytes + so_far
+                    longer = part.bytes + prefix
                     if len(longer + head) <= 3 and part.id in before:
-                        waiting.append((part.id, longer))
-        return found
+                        queue.append((part.id, longer))
+        return contexts
 
     def rests(self, id: int, tail: bytes) -> dict[bytes, list[bytes]]:
         """What can follow a token, of the character that begins with `tail` at its end."""
-        found: dict[bytes, list[bytes]] = {}
-        waiting = deque([(id, b"")] if tail else [])
-        while waiting:
-            last, so_far = waiting.popleft()
-            begun = tail + so_far
+        contexts: dict[bytes, list[bytes]] = {}
+        queue = deque([(id, b"")] if tail else [])
+        while queue:
+            last, suffix = queue.popleft()
+            character = tail + suffix
             after = self._after(last)
-            asked = length(tail[0]) - len(begun)
+            missing = length(tail[0]) - len(character)
             for head, parts in self._by_head.items():
-                if len(head) > asked:
+                if len(head) > missing:
                     continue
-                if is_whole(begun + head):
-                    texts = [so_far + part.bytes for part in parts if part.id in after]
+                if is_whole(character + head):
+                    texts = [suffix + part.bytes for part in parts if part.id in after]
                     if texts:
-                        found.setdefault(so_far + head, []).extend(texts)
-                elif is_start(begun + head):
+                        contexts.setdefault(suffix + head, []).extend(texts)
+                elif is_start(character + head):
                     for part in parts:
                         if part.is_inside and part.id in after:
-                            waiting.append((part.id, so_far + part.bytes))
-        return found
+                            queue.append((part.id, suffix + part.bytes))
+        return contexts
 
     def followers(self, id: int, bytes_: Collection[int]) -> list[int]:
         """The tokens that can follow this one and begin with one of these bytes."""
-        begins = [other for other, token in self._tokens.items() if token[0] in bytes_]
-        return [other for _, other in self._apart([(id, other) for other in begins])]
+        candidates = [other for other, token in self._tokens.items() if token[0] in bytes_]
+        return [other for _, other in self._apart([(id, other) for other in candidates])]
 
     def leaders(self, id: int, bytes_: Collection[int]) -> list[int]:
         """The tokens that can precede this one and end with one of these bytes."""
-        before = [other for other, token in self._tokens.items() if token[-1] in bytes_]
-        return [other for other, _ in self._apart([(other, id) for other in before])]
+        candidates = [other for other, token in self._tokens.items() if token[-1] in bytes_]
+        return [other for other, _ in self._apart([(other, id) for other in candidates])]
 
     @cached_property
     def _parts(self) -> list[_Part]:
-        found = (_Part(id, token, ends(token)) for id, token in self._tokens.items())
-        return [part for part in found if part.ends.head or part.ends.tail]
+        parts = (_Part(id, token, ends(token)) for id, token in self._tokens.items())
+        return [part for part in parts if part.ends.head or part.ends.tail]
 
     @cached_property
     def _inside(self) -> list[_Part]:
@@ -128,8 +128,8 @@ class Neighbours:
     def _tails_that_fit(self, size: int, is_open: bool) -> Iterator[tuple[bytes, list[_Part]]]:
         """The parts that need at least this many bytes, by their tails."""
         for tail, parts in self._by_tail.items():
-            asked = length(tail[0]) - len(tail)
-            if asked == size or (is_open and asked > size):
+            missing = length(tail[0]) - len(tail)
+            if missing == size or (is_open and missing > size):
                 yield tail, parts
 
     @cached_property
@@ -138,23 +138,23 @@ class Neighbours:
 
     def _before(self, id: int) -> set[int]:
         """The parts that can precede a token."""
-        if id not in self._known_before:
-            begin = [part.id for part in self._parts if part.ends.tail or part.is_inside]
-            pairs = self._apart([(other, id) for other in begin])
-            self._known_before[id] = {other for other, _ in pairs}
-        return self._known_before[id]
+        if id not in self._parts_before:
+            candidates = [part.id for part in self._parts if part.ends.tail or part.is_inside]
+            pairs = self._apart([(other, id) for other in candidates])
+            self._parts_before[id] = {other for other, _ in pairs}
+        return self._parts_before[id]
 
     def _after(self, id: int) -> set[int]:
         """The parts that can follow a token."""
-        if id not in self._known_after:
-            go_on = [part.id for part in self._parts if part.ends.head]
-            pairs = self._apart([(id, other) for other in go_on])
-            self._known_after[id] = {other for _, other in pairs}
-        return self._known_after[id]
+        if id not in self._parts_after:
+            candidates = [part.id for part in self._parts if part.ends.head]
+            pairs = self._apart([(id, other) for other in candidates])
+            self._parts_after[id] = {other for _, other in pairs}
+        return self._parts_after[id]
 
     def _apart(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """The pairs of tokens that do not merge when encoded together."""
-        texts = [self._tokens[one] + self._tokens[other] for one, other in pairs]
+        texts = [self._tokens[left] + self._tokens[right] for left, right in pairs]
         ids, offsets = self._merging._encode_batch_numpy(texts, None, 1)
         return [
             pair
@@ -163,9 +163,9 @@ class Neighbours:
         ]
 
 
-def _grouped(named: Iterable[tuple[bytes, _Part]]) -> dict[bytes, list[_Part]]:
-    found: dict[bytes, list[_Part]] = {}
-    for name, part in named:
-        if name:
-            found.setdefault(name, []).append(part)
-    return found
+def _grouped(pairs: Iterable[tuple[bytes, _Part]]) -> dict[bytes, list[_Part]]:
+    groups: dict[bytes, list[_Part]] = {}
+    for key, part in pairs:
+        if key:
+            groups.setdefault(key, []).append(part)
+    return groups

@@ -53,10 +53,10 @@ def reach(tok: Tokenizer, threads: int | None = None) -> Reach:
     >>> from dataclasses import replace
     >>> tok = digram.train("play: play: play:", max_merges=5, pretokenizer="whitespace")
     >>> gpt2 = digram.Pretokenizer("gpt2")
-    >>> found = reach(digram.Tokenizer(replace(tok.definition, pretokenizer=gpt2)))
-    >>> tok.tokens(found.unreachable)
+    >>> result = reach(digram.Tokenizer(replace(tok.definition, pretokenizer=gpt2)))
+    >>> tok.tokens(result.unreachable)
     [b'play:', b' play:']
-    >>> len(found.bytes_only), found.undecided
+    >>> len(result.bytes_only), result.undecided
     (13, ())
 
     Special tokens are left out. Takes some 1 µs per token, and up to some ms for each that is not
@@ -77,8 +77,8 @@ class _Search:
         self.split = tok.pretokenizer.splitter().split
         self.decides = decides(tok.pretokenizer)
         left_out = {*tok.special_tokens.values(), *(tok._settings.byte_ids or ())}
-        named = enumerate(tok._model.tokens())
-        self.tokens = {id: t for id, t in named if t is not None and id not in left_out}
+        tokens_by_id = enumerate(tok._model.tokens())
+        self.tokens = {id: t for id, t in tokens_by_id if t is not None and id not in left_out}
         self.unmade = {*tok.unreachable()}
         self.witnesses: dict[int, bytes] = {}
         self.cut_pairs: dict[str, bool] = {}
@@ -88,14 +88,14 @@ class _Search:
         if not self.tok._settings.kernel.by_rank:
             return self._without_proofs()
         kinds: dict[str, list[int]] = {"never": [], "bytes": [], "open": []}
-        own = self._by_themselves()
+        stable = self._by_themselves()
         for id, token in self.tokens.items():
-            if id in own and is_whole(token):
+            if id in stable and is_whole(token):
                 continue
             in_text = self._in_text(id)
             if in_text:
                 continue
-            in_bytes = id in own or self._in_bytes(id)
+            in_bytes = id in stable or self._in_bytes(id)
             # The proofs rest on locality, which rests on the order of merges.
             is_proved = self.in_order or (in_bytes and not ends(token).is_possible)
             if in_text is None or in_bytes is None or not is_proved:
@@ -109,10 +109,10 @@ class _Search:
 
     def _without_proofs(self) -> Reach:
         """The result without proofs, for merges that are not applied by rank alone."""
-        own = self._by_themselves()
+        stable = self._by_themselves()
         # A token that is split again may remain in a word though not in its own bytes.
         unmade = self.unmade if picky(self.tok._settings.kernel) is None else set()
-        undecided = [id for id in self.tokens if id not in own and id not in unmade]
+        undecided = [id for id in self.tokens if id not in stable and id not in unmade]
         return Reach(tuple(sorted(unmade)), (), tuple(undecided), {})
 
     def _by_themselves(self) -> set[int]:
@@ -121,11 +121,11 @@ class _Search:
         skip = self.unmade if self.tok.unit == "char" else ()
         ids = [id for id in self.tokens if id not in skip]
         texts = [self.tokens[id] for id in ids]
-        found, offsets = self.tok._encode_batch_numpy(texts, None, self.threads)
+        encoded, offsets = self.tok._encode_batch_numpy(texts, None, self.threads)
         return {
             id
             for id, (start, stop) in zip(ids, pairwise(offsets.tolist()), strict=True)
-            if stop - start == 1 and found[start] == id
+            if stop - start == 1 and encoded[start] == id
         }
 
     def _in_text(self, id: int) -> bool | None:
@@ -138,8 +138,8 @@ class _Search:
     def _as_pretoken(self, id: int, keep: bool) -> bool | None:
         """For a token that no merges make; with `ignore_merges` it may be a pretoken."""
         token = self.tokens[id]
-        whole = require_ranked(self.tok._settings.kernel, "a proof").ignore_merges
-        if not whole or (keep and not is_whole(token)):
+        ignores_merges = require_ranked(self.tok._settings.kernel, "a proof").ignore_merges
+        if not ignores_merges or (keep and not is_whole(token)):
             return False  # a pretoken of a text is whole characters
         if self._tried(id, [token], keep):
             return True
@@ -189,18 +189,26 @@ class _Search:
             after = [c for c in CHARACTERS if uncut(token + c.encode())]
             ids = self._neighbours.followers(id, _bytes(after))
             nexts = (self.tokens[next] for next in ids)
-            found = (token + t for t in nexts if uncut(token + t[: len(t) - len(ends(t).tail)]))
+            candidates = (
+                token + other
+                for other in nexts
+                if uncut(token + other[: len(other) - len(ends(other).tail)])
+            )
         elif not can_start(self.split, token):
             before = [c for c in CHARACTERS if uncut(c.encode() + token)]
             ids = self._neighbours.leaders(id, _bytes(before))
             lasts = (self.tokens[last] for last in ids)
-            found = (t + token for t in lasts if uncut(t[len(ends(t).head) :] + token))
+            candidates = (
+                other + token for other in lasts if uncut(other[len(ends(other).head) :] + token)
+            )
         else:
             return None
-        some = [*itertools.islice(found, _SOME)]
-        if self._tried(id, self._all_around(some)) or self._tried(id, self._all_around([*found])):
+        first_candidates = [*itertools.islice(candidates, _SOME)]
+        if self._tried(id, self._all_around(first_candidates)) or self._tried(
+            id, self._all_around([*candidates])
+        ):
             return True
-        return None if some else False
+        return None if first_candidates else False
 
     @property
     def _never(self) -> bool | None:
@@ -210,8 +218,8 @@ class _Search:
     def _is_cut(self, text: bytes) -> bool:
         """Whether every text that contains this one is split within it; see `_never`."""
         # A split between two characters remains in a longer context. There are few distinct pairs.
-        for one, other in pairwise(text.decode() if is_whole(text) else ""):
-            pair = one + other
+        for left, right in pairwise(text.decode() if is_whole(text) else ""):
+            pair = left + right
             if pair not in self.cut_pairs:
                 self.cut_pairs[pair] = is_cut(self.split, pair.encode())
             if self.cut_pairs[pair]:
@@ -220,8 +228,8 @@ class _Search:
 
     def _all_around(self, texts: Sequence[bytes]) -> Iterator[bytes]:
         yield from texts
-        wholes = (whole for text in texts for whole in self._completions.texts(text))
-        yield from (long for whole in wholes for long in around(whole))
+        complete = (whole for text in texts for whole in self._completions.texts(text))
+        yield from (context for whole in complete for context in around(whole))
 
     def _in_bytes(self, id: int) -> bool | None:
         token = self.tokens[id]
@@ -237,32 +245,32 @@ class _Search:
 
     def _completed_in_bytes(self, id: int) -> bool | None:
         token = self.tokens[id]
-        own = ends(token)
+        token_ends = ends(token)
         befores = {b"": [b""], **self._neighbours.begun(id)}
-        afters = {b"": [b""], **self._neighbours.rests(id, own.tail)}
+        afters = {b"": [b""], **self._neighbours.rests(id, token_ends.tail)}
         if len(befores) * len(afters) > _FORMS:
             return None
         forms = [left + token + right for left in befores for right in afters]
         if self._tried(id, (text for form in forms for text in around(form)), keep=False):
             return True
-        known = self.decides and len(own.head) <= 3 and all(map(self._is_cut, forms))
-        return False if known else None
+        is_proved = self.decides and len(token_ends.head) <= 3 and all(map(self._is_cut, forms))
+        return False if is_proved else None
 
     def _ways(self, id: int) -> Iterator[tuple[bytes, Iterator[bytes]]]:
         """A token with all ways to complete its characters, each with texts to try."""
         token = self.tokens[id]
-        own = ends(token)
-        is_inside = len(own.head) == len(token)
-        befores = self._neighbours.begun(id) if own.head else {b"": [b""]}
+        token_ends = ends(token)
+        is_inside = len(token_ends.head) == len(token)
+        befores = self._neighbours.begun(id) if token_ends.head else {b"": [b""]}
         followed: dict[bytes, dict[bytes, list[bytes]]] = {b"": {b"": [b""]}}
         for left, lefts in befores.items():
-            tail = left + token if is_inside else own.tail
+            tail = left + token if is_inside else token_ends.tail
             tail = b"" if is_whole(tail) else tail
             if tail not in followed:
                 followed[tail] = self._neighbours.rests(id, tail)
             for right, rights in followed[tail].items():
                 pairs = itertools.product(lefts[:_FEW], rights[:_FEW])
-                yield left + token + right, (a + token + b for a, b in pairs)
+                yield left + token + right, (before + token + after for before, after in pairs)
 
     def _tried(self, id: int, texts: Iterable[bytes], keep: bool = True) -> bool:
         """Whether one of the texts is encoded to the token; the first that is becomes its witness.
@@ -270,8 +278,8 @@ class _Search:
         Without `keep` the texts may be any bytes.
         """
         rest = filter(is_whole, texts) if keep else iter(texts)
-        while some := [*itertools.islice(rest, 64)]:
-            for text, ids in zip(some, self._encoded(some), strict=True):
+        while batch := [*itertools.islice(rest, 64)]:
+            for text, ids in zip(batch, self._encoded(batch), strict=True):
                 if id in ids:
                     if keep:
                         self.witnesses[id] = text
@@ -295,18 +303,18 @@ class _Search:
 
     @cached_property
     def _neighbours(self) -> Neighbours:
-        made = {id: token for id, token in self.tokens.items() if id not in self.unmade}
-        return Neighbours(self.tok, made)
+        tokens = {id: token for id, token in self.tokens.items() if id not in self.unmade}
+        return Neighbours(self.tok, tokens)
 
     def _fallback(self) -> Iterator[int]:
         """The bytes that occur in no character with a token, of a vocabulary of characters."""
         ids = self.tok._settings.byte_ids
         if ids is None:
             return
-        known = set(self.tokens.values())
+        characters = set(self.tokens.values())
         for byte, id in enumerate(ids):
             texts = [bytes([byte])] if byte < 0x80 else characters_of(byte)
-            text = next((text for text in texts if text not in known), None)
+            text = next((text for text in texts if text not in characters), None)
             if text is None:
                 yield id
             else:
@@ -315,12 +323,18 @@ class _Search:
 
 def _in_order(merges: Sequence[tuple[int, int, int]]) -> bool:
     """Whether each merge comes after every merge that makes one of its parts."""
-    last = {made: rank for rank, (_, _, made) in enumerate(merges)}
+    last = {token: rank for rank, (_, _, token) in enumerate(merges)}
     ranks = enumerate(merges)
-    return all(max(last.get(a, -1), last.get(b, -1)) < rank for rank, (a, b, _) in ranks)
+    return all(
+        max(last.get(left, -1), last.get(right, -1)) < rank for rank, (left, right, _) in ranks
+    )
 
 
 def _bytes(characters: Iterable[str]) -> set[int]:
     """The bytes, at that end of a token, of these characters and of those of the same classes."""
-    found = {ord(c) for c in characters if c.isascii()}
-    return found if found == {*map(ord, characters)} else found | {*range(0x80, 0x100)}
+    ascii_bytes = {ord(c) for c in characters if c.isascii()}
+    return (
+        ascii_bytes
+        if ascii_bytes == {*map(ord, characters)}
+        else ascii_bytes | {*range(0x80, 0x100)}
+    )

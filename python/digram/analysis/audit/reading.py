@@ -58,8 +58,8 @@ def read(
 
     >>> import digram
     >>> tok = digram.train("low low", max_merges=2, special_tokens=["<|end|>"])
-    >>> found = read(tok, Corpus.of(["low <|end|>", "é"]))
-    >>> found.documents, found.bytes, found.tokens, found.special, found.changed
+    >>> counts = read(tok, Corpus.of(["low <|end|>", "é"]))
+    >>> counts.documents, counts.bytes, counts.tokens, counts.special, counts.changed
     (2, 13, 11, {'<|end|>': 1}, 0)
 
     `advance` is called with the number of bytes read. Memory: a batch of texts or the longest one,
@@ -67,44 +67,51 @@ def read(
     """
     import numpy as np
 
-    found = Read(np.zeros(tok.vocab_size, np.int64))
+    counts = Read(np.zeros(tok.vocab_size, np.int64))
     special = pattern(tok)
-    done = 0
+    bytes_done = 0
     reading = corpus.batches()
     with contextlib.closing(reading):
         for batch in reading:
             try:
                 ids, offsets = tok._encode_batch_numpy(batch, None, threads)
             except Exception as error:
-                error.add_note(f"in the batch that starts with text {found.documents}")
+                error.add_note(f"in the batch that starts with text {counts.documents}")
                 raise
             data = [text.encode() if isinstance(text, str) else bytes(text) for text in batch]
-            found.times += np.bincount(ids, minlength=tok.vocab_size)
+            counts.times += np.bincount(ids, minlength=tok.vocab_size)
             if tok.decode_bytes(ids) != b"".join(data):
                 for text, (start, stop) in zip(data, pairwise(offsets.tolist()), strict=True):
-                    _compare(found, text, tok.decode_bytes(ids[start:stop]))
+                    _compare(counts, text, tok.decode_bytes(ids[start:stop]))
             if special is not None:
                 matches = (match for text in data for match in special.finditer(text))
                 for match in matches:
                     name = match[0].decode()
-                    found.special[name] = found.special.get(name, 0) + 1
+                    counts.special[name] = counts.special.get(name, 0) + 1
             size = sum(map(len, data))
-            found.documents += len(data)
-            found.bytes += size
-            advance(reading.done - done if reading.done else size)
-            done = reading.done
-    found.skipped = reading.skipped
-    return found
+            counts.documents += len(data)
+            counts.bytes += size
+            advance(reading.done - bytes_done if reading.done else size)
+            bytes_done = reading.done
+    counts.skipped = reading.skipped
+    return counts
 
 
-def _compare(found: Read, text: bytes, back: bytes) -> None:
-    if text == back:
+def _compare(counts: Read, text: bytes, decoded: bytes) -> None:
+    if text == decoded:
         return
-    found.changed += 1
-    if len(found.examples) < _SHOWN:
-        place = next((n for n, (a, b) in enumerate(zip(text, back, strict=False)) if a != b), 0)
-        shown = visible(text[max(0, place - 8) : place + _WIDTH])[:_WIDTH]
-        found.examples.append(shown)
+    counts.changed += 1
+    if len(counts.examples) < _SHOWN:
+        index = next(
+            (
+                position
+                for position, (expected, actual) in enumerate(zip(text, decoded, strict=False))
+                if expected != actual
+            ),
+            0,
+        )
+        excerpt = visible(text[max(0, index - 8) : index + _WIDTH])[:_WIDTH]
+        counts.examples.append(excerpt)
 
 
 def round_trip(tok: Tokenizer) -> tuple[int, list[str]]:
@@ -129,10 +136,10 @@ def round_trip(tok: Tokenizer) -> tuple[int, list[str]]:
     for name, text in texts.items():
         data = text.encode() if isinstance(text, str) else text
         try:
-            back = tok.decode_bytes(tok.encode(data))
+            decoded = tok.decode_bytes(tok.encode(data))
         except InvalidTextError:  # a character without a token
-            back = None
-        if back != data:
+            decoded = None
+        if decoded != data:
             failed.append(name)
     return len(texts), failed
 

@@ -38,19 +38,21 @@ def hazards(tok: Tokenizer) -> Hazards:
 
     >>> import digram
     >>> tok = digram.train("a", max_merges=0, special_tokens=["<s>", "<|a|>", "<|a|>b", "user"])
-    >>> found = hazards(tok.with_special_tokens({"x y": 300}))
-    >>> found.markup, found.overlapping, found.spaced, found.ordinary
+    >>> result = hazards(tok.with_special_tokens({"x y": 300}))
+    >>> result.markup, result.overlapping, result.spaced, result.ordinary
     ([256], [('<|a|>', '<|a|>b')], [300], [259, 300])
-    >>> len(found.gaps), found.beyond
+    >>> len(result.gaps), result.beyond
     (40, [300])
     """
     special = tok.special_tokens
     tokens = tok._model.tokens()
     ids = {id for id, token in enumerate(tokens) if token is not None} | {*special.values()}
-    known = {token for id, token in enumerate(tokens) if id not in {*special.values()}}
+    ordinary = {token for id, token in enumerate(tokens) if id not in {*special.values()}}
     return Hazards(
         ordinary=[
-            id for text, id in special.items() if text.encode() in known or _WORDS.fullmatch(text)
+            id
+            for text, id in special.items()
+            if text.encode() in ordinary or _WORDS.fullmatch(text)
         ],
         overlapping=_overlapping(special),
         spaced=[id for text, id in special.items() if re.search(r"\s", text)],
@@ -64,11 +66,11 @@ def _overlapping(special: dict[str, int]) -> list[tuple[str, str]]:
     """Pairs whose first is inside the second."""
     texts = sorted(special, key=lambda text: (len(text), text))
     joined = "\x00".join(texts)
-    found = []
+    pairs = []
     for number, text in enumerate(texts):
         if joined.count(text) > 1:  # most occur only once
-            found += [(text, other) for other in texts[number + 1 :] if text in other]
-    return found
+            pairs += [(text, other) for other in texts[number + 1 :] if text in other]
+    return pairs
 
 
 def pattern(tok: Tokenizer) -> re.Pattern[bytes] | None:

@@ -19,7 +19,7 @@ __all__ = ["table"]
 _LINES = 3  # of the details of a finding
 
 
-def table(found: Audit) -> str:
+def table(audit: Audit) -> str:
     """The remedies, and the kinds with findings, the most serious first.
 
     >>> import digram
@@ -38,25 +38,26 @@ def table(found: Audit) -> str:
     <BLANKLINE>
     None: unreachable, ...
     """
-    amount = f"{several(found.tokens, 'token')}, {found.special_tokens:,} special"
-    if found.corpus is None:
+    amount = f"{several(audit.tokens, 'token')}, {audit.special_tokens:,} special"
+    if audit.corpus is None:
         first = f"{amount}; no corpus"
     else:
-        of = found.corpus
-        sizes = (several(of.documents, "text"), several(of.bytes, "byte"))
-        first = f"{amount}; a corpus of {', '.join([*sizes, several(of.tokens, 'token')])}"
-    findings = found.findings
+        corpus = audit.corpus
+        sizes = (several(corpus.documents, "text"), several(corpus.bytes, "byte"))
+        first = f"{amount}; a corpus of {', '.join([*sizes, several(corpus.tokens, 'token')])}"
+    findings = audit.findings
     if not findings:
         return f"{first}\n\nNothing was found."
     rows = [
-        (one.severity, one.kind, f"{one.count:,}", _share(one), one.explanation) for one in findings
+        (finding.severity, finding.kind, f"{finding.count:,}", _share(finding), finding.explanation)
+        for finding in findings
     ]
     heads = aligned(rows, "<<>><").splitlines()
     lines = [first, "", *_what_to_do(findings), ""]
-    for head, one in zip(heads, findings, strict=True):
+    for head, finding in zip(heads, findings, strict=True):
         lines.append(head if columns(head) <= WIDTH else _cut(head, WIDTH))
-        lines += [f"    {_cut(line, WIDTH - 4)}" for line in one.details[:_LINES]]
-    none = [kind for kind, one in found.by_kind.items() if not one.count]
+        lines += [f"    {_cut(line, WIDTH - 4)}" for line in finding.details[:_LINES]]
+    none = [kind for kind, finding in audit.by_kind.items() if not finding.count]
     if none:
         lines += ["", *textwrap.wrap(f"None: {', '.join(none)}.", WIDTH)]
     return "\n".join(lines)
@@ -65,20 +66,20 @@ def table(found: Audit) -> str:
 def _what_to_do(findings: Sequence[Finding]) -> list[str]:
     """A sentence for each remedy, with the kinds that it applies to; notes have none."""
     kinds: dict[str, list[str]] = {}
-    for one in findings:
-        if one.remedy:
-            kinds.setdefault(one.remedy, []).append(one.kind)
+    for finding in findings:
+        if finding.remedy:
+            kinds.setdefault(finding.remedy, []).append(finding.kind)
     if not kinds:
         return ["No action is needed: these are notes."]
     lines = ["What to do:"]
-    for remedy, these in kinds.items():
-        paragraph = f"{', '.join(these)}: {remedy}"
+    for remedy, names in kinds.items():
+        paragraph = f"{', '.join(names)}: {remedy}"
         lines += textwrap.wrap(paragraph, WIDTH, initial_indent="  ", subsequent_indent="    ")
     return lines
 
 
-def _share(one: Finding) -> str:
-    shown = f"{one.share:.1%}"
+def _share(finding: Finding) -> str:
+    shown = f"{finding.share:.1%}"
     return "<0.1%" if shown == "0.0%" else shown
 
 
@@ -86,9 +87,9 @@ def _cut(text: str, width: int) -> str:
     """The beginning of a line, cut to a number of columns."""
     if columns(text) <= width:
         return text
-    kept = text
-    while columns(kept) > width - 2:
-        kept = kept[:-1]
+    line = text
+    while columns(line) > width - 2:
+        line = line[:-1]
     # A token is shown completely or not at all.
-    whole = kept.rpartition(" ")[0] if "[" in text else kept
-    return f"{(whole or kept).removesuffix(' …')} …"
+    whole = line.rpartition(" ")[0] if "[" in text else line
+    return f"{(whole or line).removesuffix(' …')} …"

@@ -43,8 +43,8 @@ def decides(pretokenizer: Pretokenizer) -> bool:
 
     Pieces that rules cut out may need a longer context.
     """
-    known = pretokenizer.name is not None or not pretokenizer.patterns
-    return known and pretokenizer.rules is None
+    is_published = pretokenizer.name is not None or not pretokenizer.patterns
+    return is_published and pretokenizer.rules is None
 
 
 def around(text: bytes) -> Iterator[bytes]:

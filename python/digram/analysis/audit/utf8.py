@@ -94,7 +94,7 @@ def characters_with(part: bytes, *, after: bool, before: bool) -> Iterator[tuple
             if part[0] not in (_CONTINUING if first else leads):
                 continue
             left = [leads, *[_CONTINUING] * (first - 1)] if first else []
-            for around in itertools.product(*left, *[_CONTINUING] * rest):
-                pair = bytes(around[:first]), bytes(around[first:])
+            for rest_bytes in itertools.product(*left, *[_CONTINUING] * rest):
+                pair = bytes(rest_bytes[:first]), bytes(rest_bytes[first:])
                 if is_whole(pair[0] + part + pair[1]):
                     yield pair

@@ -36,11 +36,11 @@ class Audit:
 
     >>> import digram
     >>> text = "play: play? play! play play: play? play!"
-    >>> found = digram.audit(digram.train(text, max_merges=9, pretokenizer="whitespace"))
-    >>> finding = found.by_kind["punctuation"]
+    >>> report = digram.audit(digram.train(text, max_merges=9, pretokenizer="whitespace"))
+    >>> finding = report.by_kind["punctuation"]
     >>> finding.count, finding.severity, finding.details
     (4, 'warning', ('[play] [·play] [·play!] [·play?] [play:] [·play:]',))
-    >>> [str(breach) for breach in found.check(punctuation=2, partial=0)]
+    >>> [str(breach) for breach in report.check(punctuation=2, partial=0)]
     ['punctuation: 4 of 264 (1.5%), where 2 are allowed']
 
     Kinds that need a corpus are missing if none was given.
@@ -63,9 +63,9 @@ class Audit:
         """Check limits, and return those that are exceeded; an empty list if none are.
 
         >>> import digram
-        >>> found = digram.audit(digram.train("low lower", max_merges=4), "low low")
-        >>> assert not found.check(unreachable=0, unused=0.05, round_trip=0)
-        >>> print(*found.check({"rare": 0}))
+        >>> report = digram.audit(digram.train("low lower", max_merges=4), "low low")
+        >>> assert not report.check(unreachable=0, unused=0.05, round_trip=0)
+        >>> print(*report.check({"rare": 0}))
         rare: 2 of 260 (0.8%), where none is allowed
 
         An `int` limits the count, a `float` from 0.0 to 1.0 the share: 1 is one token, 1.0 all of
@@ -86,16 +86,18 @@ class Audit:
     def _sum(self, kind: str) -> tuple[int, int]:
         """The count and the total of a kind, or of all kinds of junk."""
         if kind == JUNK:
-            found = [one for name, one in self.by_kind.items() if name.startswith(f"{JUNK}_")]
-            return sum(one.count for one in found), self.tokens
+            findings = [
+                finding for name, finding in self.by_kind.items() if name.startswith(f"{JUNK}_")
+            ]
+            return sum(finding.count for finding in findings), self.tokens
         if kind in self.by_kind:
             return self.by_kind[kind].count, self.by_kind[kind].total
         if kind not in KINDS:
             import difflib
 
-            near = difflib.get_close_matches(kind, [*KINDS, JUNK], n=3, cutoff=0.4)
-            names = " or ".join(near) if near else ", ".join(KINDS)
-            hint = f"Did you mean {names}?" if near else f"Choose from {names}."
+            matches = difflib.get_close_matches(kind, [*KINDS, JUNK], n=3, cutoff=0.4)
+            names = " or ".join(matches) if matches else ", ".join(KINDS)
+            hint = f"Did you mean {names}?" if matches else f"Choose from {names}."
             raise OptionError(f"{show(kind)} is not a kind of finding.", value=kind, hint=hint)
         raise OptionError(
             f"{show(kind)} needs a corpus, and none was audited.",

@@ -27,13 +27,13 @@ class _Classes(dict[int, str]):
         character = chr(code_point)
         category = unicodedata.category(character)[0]
         if category in "LM" or character in "\u200c\u200d":
-            found = "a"
+            letter = "a"
         elif character.isspace():
-            found = " " if character == " " else "s"
+            letter = " " if character == " " else "s"
         else:
-            found = "0" if category == "N" else "p"
-        self[code_point] = found
-        return found
+            letter = "0" if category == "N" else "p"
+        self[code_point] = letter
+        return letter
 
 
 _CLASSES = _Classes()
@@ -51,10 +51,10 @@ def punctuation_variants(tokens: Mapping[int, str]) -> list[list[int]]:
     """
 
     def word(text: str) -> str | None:
-        found = _DRESSED.fullmatch(text.translate(_CLASSES))
-        if found is None or len(found[1]) < 2:
+        match = _DRESSED.fullmatch(text.translate(_CLASSES))
+        if match is None or len(match[1]) < 2:
             return None
-        return text[slice(*found.span(1))]
+        return text[slice(*match.span(1))]
 
     groups = _groups(tokens, word)
     kept = [group for group in groups if not all(is_bare(tokens[id]) for id in group)]
@@ -87,10 +87,10 @@ def duplicates(tokens: Mapping[int, str]) -> list[list[int]]:
 
 def _groups(tokens: Mapping[int, str], name: Callable[[str], Hashable | None]) -> list[list[int]]:
     """Groups of at least two ids whose texts share a name; the largest first."""
-    found: dict[Hashable, list[int]] = {}
+    groups: dict[Hashable, list[int]] = {}
     for id, text in tokens.items():
         key = name(text)
         if key is not None:
-            found.setdefault(key, []).append(id)
-    several: Iterable[list[int]] = (sorted(ids) for ids in found.values() if len(ids) > 1)
+            groups.setdefault(key, []).append(id)
+    several: Iterable[list[int]] = (sorted(ids) for ids in groups.values() if len(ids) > 1)
     return sorted(several, key=lambda ids: (-len(ids), ids))
