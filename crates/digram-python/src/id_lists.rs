@@ -1,9 +1,9 @@
 //! Lists of ids from integer objects that exist already.
 //!
-//! `PyList_SetItem` is a call for each item, with checks of what is known here, and takes nearly half
-//! of the time of making a list. CPython's own macro writes into the array of the list's items, which the stable ABI
-//! leaves out; the array is where it was in all versions of CPython. So its place is tested once, on a list
-//! of known items, and where it is elsewhere, lists are filled by calls.
+//! `PyList_SetItem` is a call for each item, with checks of what is known here, and takes nearly half of the
+//! time of making a list. CPython's own macro writes into the array of the list's items, which the stable
+//! ABI leaves out; the array is where it was in all versions of CPython. So its place is tested once, on a
+//! list of known items, and where it is elsewhere, lists are filled by calls.
 
 use std::ffi::c_void;
 use std::ptr;
