@@ -50,8 +50,12 @@ impl SimdLevel {
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
         {
-            let has_avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            let has_avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vbmi")
+                && is_x86_feature_detected!("avx512vbmi2");
             let best = if has_avx512 { &[SimdLevel::Avx512][..] } else { &[] };
             return [best, &[SimdLevel::Avx2, SimdLevel::Plain]].concat();
         }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 const CAPACITY: usize = 128;
 
 /// Ends are written in strides of this many, even if there are fewer.
-const STRIDE: usize = 8;
+pub(super) const STRIDE: usize = 8;
 
 /// Ends that have not been passed on yet, and the function that takes them.
 pub(super) struct BoundaryBuffer<V> {
@@ -51,6 +51,16 @@ impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> BoundaryBuffer<V> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Passes on all ends, and then these, which follow them.
+    #[inline]
+    pub(super) fn pass_on_all(&mut self, ends: &[usize]) -> ControlFlow<B> {
+        self.finish()?;
+        match ends.last() {
+            Some(&last) => (self.visit)(std::mem::replace(&mut self.start, last), ends),
+            None => ControlFlow::Continue(()),
+        }
     }
 
     /// Passes on all ends if `additional` further ones do not fit.

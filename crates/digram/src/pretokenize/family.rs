@@ -10,6 +10,7 @@
 //! with that of a member on all ASCII texts.
 
 mod classes;
+mod lanes;
 
 use std::collections::HashSet;
 
@@ -22,6 +23,7 @@ use crate::cpu::SimdLevel;
 use crate::interrupt::Never;
 pub(super) use classes::BLOCK;
 use classes::{AsciiMasks, BlockClasses, CASELESS, HARD, LETTER, MARK, OTHER, UPPER};
+pub(super) use lanes::{LANE, LaneStarts};
 
 /// A member of the family that a pattern belongs to.
 pub(super) struct FamilyMember {
@@ -29,6 +31,8 @@ pub(super) struct FamilyMember {
     /// The kinds of characters that are not ASCII: [`LETTER`], [`OTHER`] or [`HARD`].
     kinds: KindsOfOthers,
     simd: SimdLevel,
+    /// The usual length of a lane in bytes.
+    lane: usize,
 }
 
 /// A letter without case, and a mark.
@@ -68,7 +72,7 @@ impl FamilyMember {
             kind.map_or(HARD, |&(_, kind)| kind)
         };
         let kinds = KindsOfOthers::new(alphabet, &Vec::from_iter((0..alphabet.len()).map(kind)));
-        Some(FamilyMember { family, kinds, simd: SimdLevel::best() })
+        Some(FamilyMember { family, kinds, simd: SimdLevel::best(), lane: LANE })
     }
 
     /// Calls `visit` with the start of each block and the starts of pretokens in it, until `visit` returns
@@ -81,11 +85,16 @@ impl FamilyMember {
         start: usize,
         visit: impl FnMut(usize, u64) -> bool,
     ) -> usize {
-        if self.family.kind == FamilyKind::O200k {
+        if self.has_case() {
             self.each_block_at::<true>(text, start, visit)
         } else {
             self.each_block_at::<false>(text, start, visit)
         }
+    }
+
+    /// Whether the pattern distinguishes case.
+    fn has_case(&self) -> bool {
+        self.family.kind == FamilyKind::O200k
     }
 
     #[inline(always)]
@@ -110,7 +119,7 @@ impl FamilyMember {
 
     // The loop is compiled for the instruction set too, so that no function is called for a block.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn each_block_avx512<const CASED: bool>(
         &self,
         text: &[u8],
@@ -462,14 +471,15 @@ mod tests {
         for (family, pattern) in families {
             let automaton = Automaton::of(&pattern);
             assert_eq!(Family::of(&automaton), Some(family));
-            let members: Vec<FamilyMember> = SimdLevel::available()
+            let mut members: Vec<FamilyMember> = SimdLevel::available()
                 .into_iter()
                 .map(|simd| simd.force(|| FamilyMember::of(&automaton).unwrap()))
                 .collect();
-            let (mut start_count, mut bytes) = (0, 0);
-            for _ in 0..30_000 {
+            let (mut start_count, mut bytes, mut lane_start_count) = (0, 0, 0);
+            for round in 0..30_000 {
                 let mut text = Vec::new();
-                for _ in 0..next(40) {
+                // Some are long enough for lanes.
+                for _ in 0..next(if round % 8 == 0 { 400 } else { 40 }) {
                     // Many are ASCII, and few are hard.
                     let pieces = [30, 42, 42, 42, 42, 42, 42, PIECES.len()][next(8)];
                     let longest = [1, 1, 1, 4, 40][next(5)];
@@ -509,9 +519,39 @@ mod tests {
                     }
                     start = end;
                 }
+                lane_start_count += starts_in_lanes(&mut members, text, &expected, &mut next);
             }
+            assert!(lane_start_count > 500_000, "{lane_start_count} starts in lanes");
             assert!(start_count > 500_000 && bytes > start_count, "{start_count} starts in {bytes} bytes");
         }
+    }
+
+    /// Checks the starts in short lanes from some places of a text on, and returns their number.
+    fn starts_in_lanes(
+        members: &mut [FamilyMember],
+        text: &[u8],
+        expected: &[usize],
+        next: &mut impl FnMut(usize) -> usize,
+    ) -> usize {
+        let (mut count, mut memory) = (0, LaneStarts::default());
+        for _ in 0..4 {
+            let from = next(expected.len() + 1);
+            let start = if from == 0 { 0 } else { expected[from - 1] };
+            let lane = BLOCK + 1 + next(200);
+            for member in &mut *members {
+                member.lane = lane;
+                let starts = member.starts_in_lanes(text, start, &mut memory);
+                assert_eq!(
+                    starts,
+                    &expected[from..][..starts.len()],
+                    "{:?} {start} {lane} {:?}",
+                    member.simd,
+                    String::from_utf8_lossy(text)
+                );
+                count += starts.len();
+            }
+        }
+        count
     }
 
     #[test]

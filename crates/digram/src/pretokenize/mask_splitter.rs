@@ -15,12 +15,15 @@ use std::ops::ControlFlow;
 use super::automaton::{Automaton, DEAD, Notes};
 use super::blocks::{Block, Blocks, next_of};
 use super::boundary_buffer::BoundaryBuffer;
-use super::family::{BLOCK, FamilyMember};
+use super::family::{BLOCK, FamilyMember, LANE, LaneStarts};
 use super::grouping::Grouping;
 use super::{GoesOn, PAUSE_INTERVAL};
 
 /// If the automaton read further than this beyond the end of a match, the slower method continues.
 const MAX_LOOKAHEAD: usize = 256;
+
+/// The number of bytes that are not split in lanes after lanes that found little.
+const LANES_PAUSE: usize = 4 * LANE;
 
 /// The pretoken ends before the character.
 const ENDS: u32 = 1;
@@ -166,26 +169,33 @@ impl MaskSplitter {
         ends: &mut BoundaryBuffer<V>,
     ) -> ControlFlow<B, usize> {
         let (first_start, mut pause) = (start, start + PAUSE_INTERVAL);
-        let mut break_value = None;
-        start = family_splitting.family.each_block(text, start, |start, starts| {
-            let mut step = || {
-                ends.extend(start, starts)?;
-                if start >= pause {
-                    pause = start + PAUSE_INTERVAL;
-                    ends.pause()?;
+        loop {
+            start = family_splitting.split_in_lanes(text, start, ends)?;
+            let lanes_from = family_splitting.lanes_from;
+            let (mut break_value, mut in_lanes, mut last) = (None, false, start);
+            start = family_splitting.family.each_block(text, start, |start, starts| {
+                in_lanes = last >= lanes_from;
+                if in_lanes {
+                    return false;
                 }
-                ControlFlow::Continue(())
-            };
-            match step() {
-                ControlFlow::Continue(()) => true,
-                ControlFlow::Break(value) => {
-                    break_value = Some(value);
-                    false
-                }
+                last = start + starts.ilog2() as usize;
+                let mut step = || {
+                    ends.extend(start, starts)?;
+                    if start >= pause {
+                        pause = start + PAUSE_INTERVAL;
+                        ends.pause()?;
+                    }
+                    ControlFlow::Continue(())
+                };
+                break_value = step().break_value();
+                break_value.is_none()
+            });
+            if let Some(value) = break_value {
+                return ControlFlow::Break(value);
             }
-        });
-        if let Some(value) = break_value {
-            return ControlFlow::Break(value);
+            if !in_lanes {
+                break;
+            }
         }
         family_splitting.record_attempt(first_start, start);
         ControlFlow::Continue(start)
@@ -277,11 +287,36 @@ struct FamilySplitting<'a> {
     next: usize,
     /// The number of bytes to skip after an attempt without progress.
     pause: usize,
+    lane_starts: LaneStarts,
+    /// The offset from which the text is split in lanes again.
+    lanes_from: usize,
 }
 
 impl<'a> FamilySplitting<'a> {
     fn new(family: &'a FamilyMember) -> FamilySplitting<'a> {
-        FamilySplitting { family, next: 0, pause: 1 }
+        FamilySplitting { family, next: 0, pause: 1, lane_starts: LaneStarts::default(), lanes_from: 0 }
+    }
+
+    /// Adds the ends of pretokens from `start` on as long as lanes find many, and returns the last one. Where a
+    /// lane comes to text that blocks do not decide, what the lanes after it found is lost, so lanes are not
+    /// used for a while.
+    #[inline]
+    fn split_in_lanes<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>>(
+        &mut self,
+        text: &[u8],
+        mut start: usize,
+        ends: &mut BoundaryBuffer<V>,
+    ) -> ControlFlow<B, usize> {
+        while start >= self.lanes_from {
+            let starts = self.family.starts_in_lanes(text, start, &mut self.lane_starts);
+            let last = starts.last().copied().unwrap_or(start);
+            ends.pass_on_all(starts)?;
+            if last < start + LANE {
+                self.lanes_from = last + LANES_PAUSE;
+            }
+            start = last;
+        }
+        ControlFlow::Continue(start)
     }
 
     /// Records an attempt at `from` that split the text up to `to`.

@@ -51,37 +51,56 @@ impl BlockClasses {
         start: usize,
     ) -> BlockClasses {
         let AsciiMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes } = masks;
-        let ascii = BlockClasses {
-            len: 64,
-            begins: u64::MAX,
-            letters,
-            upper,
-            caseless: 0,
-            digits,
-            spaces: controls | blanks,
-            newlines,
-            blanks,
-            apostrophes,
+        // Only numbers are passed on: a structure in memory would be written in words and read at once as a
+        // vector, for which a processor waits.
+        let others = match high {
+            0 => Others { len: BLOCK as u32, firsts: 0, letters: 0, upper: 0, caseless: 0 },
+            _ => Others::read::<CASED>(high, letters, kinds, text, start),
         };
-        if high == 0 { ascii } else { ascii.with_others::<CASED>(high, kinds, text, start) }
+        let valid = u64::MAX.checked_shr(BLOCK as u32 - others.len).unwrap_or(0);
+        BlockClasses {
+            len: others.len,
+            begins: !high | others.firsts,
+            letters: (letters | others.letters) & valid,
+            upper: (upper | others.upper) & valid,
+            caseless: others.caseless,
+            digits: digits & valid,
+            spaces: (controls | blanks) & valid,
+            newlines: newlines & valid,
+            blanks: blanks & valid,
+            apostrophes: apostrophes & valid,
+        }
     }
+}
 
-    /// Adds the characters that are not ASCII, up to the first that is hard or incomplete.
-    #[inline]
-    fn with_others<const CASED: bool>(
-        self,
+/// The characters of a block that are not ASCII, up to the first that is hard or incomplete.
+struct Others {
+    /// The number of bytes before that one.
+    len: u32,
+    firsts: u64,
+    letters: u64,
+    upper: u64,
+    caseless: u64,
+}
+
+impl Others {
+    /// Reads the characters at the bytes `high` of `text[start..start + 64]`, whose ASCII letters are given.
+    #[inline(never)]
+    fn read<const CASED: bool>(
         high: u64,
+        ascii_letters: u64,
         kinds: &KindsOfOthers,
         text: &[u8],
         start: usize,
-    ) -> BlockClasses {
-        let (mut remaining, mut firsts, mut len) = (high, 0, BLOCK);
-        let BlockClasses { mut letters, mut upper, mut caseless, .. } = self;
+    ) -> Others {
+        let (mut remaining, mut len) = (high, BLOCK);
+        let (mut firsts, mut letters, mut upper, mut caseless) = (0, 0, 0, 0);
         while remaining != 0 {
             let offset = remaining.trailing_zeros() as usize;
             let (kind, width) = kinds.first(text, start + offset);
             // A mark is a part of a word only after a letter.
-            let is_hard = kind & HARD != 0 || CASED && kind == MARK && letters << 1 >> offset & 1 == 0;
+            let is_hard = kind & HARD != 0
+                || CASED && kind == MARK && (letters | ascii_letters) << 1 >> offset & 1 == 0;
             if is_hard || offset + width > BLOCK {
                 len = offset;
                 break;
@@ -97,19 +116,7 @@ impl BlockClasses {
             firsts |= 1 << offset;
             remaining &= !bytes;
         }
-        let valid = u64::MAX.checked_shr((BLOCK - len) as u32).unwrap_or(0);
-        BlockClasses {
-            len: len as u32,
-            begins: !high | firsts,
-            letters: letters & valid,
-            upper: upper & valid,
-            caseless: caseless & valid,
-            digits: self.digits & valid,
-            spaces: self.spaces & valid,
-            newlines: self.newlines & valid,
-            blanks: self.blanks & valid,
-            apostrophes: self.apostrophes & valid,
-        }
+        Others { len: len as u32, firsts, letters, upper, caseless }
     }
 }
 
@@ -119,6 +126,13 @@ impl BlockClasses {
     #[inline(always)]
     pub(super) fn unclear(&self) -> u64 {
         self.upper & self.begins & self.caseless << 1
+    }
+
+    /// The characters directly after a letter at which every text is split: neither letters nor apostrophes.
+    #[inline(always)]
+    pub(super) fn after_letters(&self) -> u64 {
+        let valid = u64::MAX.checked_shr(BLOCK as u32 - self.len).unwrap_or(0);
+        self.letters << 1 & self.begins & valid & !self.letters & !self.apostrophes
     }
 
     /// The start of the last character, if all but the first are letters and there are many.
