@@ -21,7 +21,7 @@ impl WordSet {
         WordSet { words: words::WordSet::new(&words) }
     }
 
-    /// The number of words of several texts together, and of those that are in the set.
+    /// Returns the number of words in all texts together, and how many of these are in the set.
     #[pyo3(signature = (texts, threads=None))]
     fn find(&self, py: Python<'_>, texts: Objects<'_>, threads: Option<usize>) -> PyResult<(u64, u64)> {
         let texts = convert::texts(&texts, "texts")?;

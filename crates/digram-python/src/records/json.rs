@@ -10,7 +10,7 @@ use super::{Reason, Texts};
 /// The maximum nesting depth; other JSON readers have a limit as well.
 const MAX_DEPTH: usize = 64;
 
-/// The maximum number of a record's names that an error lists.
+/// The maximum number of field names that an error lists.
 const MAX_NAMES: usize = 8;
 
 /// Adds the texts of a record's field, or returns the reason why it has none.
@@ -38,7 +38,7 @@ fn read_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, 
         .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| {
             let detail = error.to_string();
-            // Only lone surrogates have these two messages.
+            // serde_json gives these two messages for lone surrogates only.
             let is_lone_surrogate =
                 detail.starts_with("lone leading surrogate") || detail.starts_with("unexpected end of hex");
             let reason = if is_lone_surrogate {
@@ -81,7 +81,8 @@ fn field_path(parts: &[String], items: &[(usize, usize)]) -> String {
     name
 }
 
-/// Whether a record is nested deeper than allowed. Most records have fewer brackets than that.
+/// Whether a record is nested more than `MAX_DEPTH` levels deep. Most records have no more brackets than
+/// that, so that counting them is enough.
 fn is_deep(line: &[u8]) -> bool {
     let brackets = line.iter().filter(|&&byte| byte == b'{' || byte == b'[').count();
     if brackets <= MAX_DEPTH {
@@ -107,7 +108,7 @@ fn is_deep(line: &[u8]) -> bool {
     false
 }
 
-/// The end of a message about a missing field: the names that the record has.
+/// The end of a message about a missing field: the names of the fields that the record has.
 fn names(json: &str) -> String {
     let fields: BTreeMap<String, IgnoredAny> = serde_json::from_str(json).unwrap_or_default();
     if fields.is_empty() {
@@ -117,7 +118,8 @@ fn names(json: &str) -> String {
     format!("; the record has {}{}.", shown.join(", "), if fields.len() > MAX_NAMES { ", …" } else { "" })
 }
 
-/// The value found instead of a text; `unused` parts of the field's name were not used.
+/// What was found at a path. `unused` is the number of parts of the path that follow the place where the
+/// search ended.
 enum FieldValue {
     Text,
     /// The texts of the items of a list.
@@ -140,14 +142,16 @@ impl FieldValue {
     }
 }
 
-/// Finds the field with a name, skips everything else, and adds its text, or the texts of the items
-/// of a list. The last of repeated names wins, as in all parsers that make a dictionary.
+/// Finds the field at a path, skips everything else, and adds the field's text, or the texts of the items
+/// of its list. If a name is repeated in an object, the last value is used, as in parsers that make
+/// a dictionary.
 struct FieldVisitor<'a> {
+    /// The parts of the path that remain.
     path: &'a [String],
-    /// The number of parts of the name used so far.
+    /// The number of parts of the path used so far.
     depth: usize,
     texts: &'a mut Texts,
-    /// The list items that contain the fault, innermost first: the number of parts of the name that
+    /// The list items that contain the fault, innermost first: the number of parts of the path that
     /// lead to the list, and the index of the item.
     items: &'a mut Vec<(usize, usize)>,
 }
@@ -204,7 +208,7 @@ impl<'de> Visitor<'de> for FieldVisitor<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<FieldValue, A::Error> {
         let (mut value, mut item) = (FieldValue::Empty { unused: self.path.len() }, 0);
-        // The items of a record that is a list have no name.
+        // If the record itself is a list, no path leads to its items, which are skipped below.
         while self.depth > 0 && (value.is_text() || item == 0) {
             let (path, depth) = (self.path, self.depth);
             let (texts, items) = (&mut *self.texts, &mut *self.items);
@@ -242,7 +246,7 @@ impl<'de> Visitor<'de> for FieldVisitor<'_> {
     }
 }
 
-/// Whether a name is this one.
+/// Deserializes the name of a field: true if it is this one.
 struct NameIs<'a>(&'a str);
 
 impl<'de> DeserializeSeed<'de> for NameIs<'_> {

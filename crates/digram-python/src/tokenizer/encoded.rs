@@ -20,7 +20,7 @@ use crate::signals::Signals;
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Encoded {
     core: Py<Core>,
-    /// Each a `str`, whose UTF-8 is cached, or `bytes`.
+    /// Each is a `str` or a `bytes`. Python caches the UTF-8 of a `str`, so it can be borrowed repeatedly.
     texts: Vec<Py<PyAny>>,
     special: Special,
     special_argument: Option<Py<PyAny>>,
@@ -30,7 +30,9 @@ pub(crate) struct Encoded {
     ids: Vec<u32>,
     /// The end of each text in `ids`, with a zero before the first.
     offsets: Vec<u64>,
-    // Not `PyOnceLock`, nor filled under its lock: others may need the GIL meanwhile.
+    // Not `PyOnceLock`, since the values are computed without the GIL. They are computed before the lock is
+    // taken: a thread that waits for the GIL inside the lock, and one that waits for the lock with the GIL,
+    // would wait forever.
     spans: OnceLock<Vec<[usize; 2]>>,
     pretokens: OnceLock<Vec<u32>>,
 }
@@ -104,12 +106,12 @@ impl Encoded {
         &self.offsets
     }
 
-    /// Some of the ids, as a list.
+    /// The ids from `start` to `stop`, as a list.
     fn ids<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         self.core.get().list(py, slice(&self.ids, start, stop))
     }
 
-    /// The start and end of some of the tokens in their texts.
+    /// The start and end, in its text, of each token from `start` to `stop`.
     fn spans<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let spans = slice(self.all_spans(py)?, start, stop);
         let span =
@@ -117,13 +119,14 @@ impl Encoded {
         list(py, spans.iter().map(span), &mut SignalChecks::new())
     }
 
-    /// For some of the tokens, the number of the pretoken in its text.
+    /// The number of the pretoken, from 0 in each text, that each token from `start` to `stop` belongs to.
     fn pretokens<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let pretokens = slice(self.all_pretokens(py)?, start, stop);
         list(py, pretokens.iter().map(|&number| integer(py, number.into())), &mut SignalChecks::new())
     }
 
-    /// The first of some tokens of one text that covers a position of it.
+    /// The index of the first token that covers `position`; `None` if none does. The tokens from `start` to
+    /// `stop`, which must be of one text, are searched.
     fn token_at(
         &self,
         py: Python<'_>,
@@ -137,8 +140,8 @@ impl Encoded {
         Ok(spans.get(index).filter(|[from, _]| *from <= position).map(|_| start + index))
     }
 
-    /// The range of a pretoken among some tokens of one text: the first, and the one after the
-    /// last.
+    /// The indices of the first token of a pretoken and of the one after its last. The tokens from `start`
+    /// to `stop`, which must be of one text, are searched.
     fn of_pretoken(
         &self,
         py: Python<'_>,
@@ -190,7 +193,7 @@ impl Encoded {
         })
     }
 
-    /// The result of `compute` for the texts, computed at first use without the GIL.
+    /// The result of `compute` for the texts, computed at first use; without the GIL if there are many ids.
     fn get_or_compute<'a, R: Send + Sync>(
         &'a self,
         py: Python<'_>,

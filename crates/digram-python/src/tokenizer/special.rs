@@ -40,9 +40,9 @@ impl Special {
         let mut allowed = Vec::new();
         for name in argument.try_iter()? {
             let name = name?;
-            let name = name
-                .cast::<PyString>()
-                .map_err(|_| PyTypeError::new_err("special is a word or a set of str"))?;
+            let name = name.cast::<PyString>().map_err(|_| {
+                PyTypeError::new_err("special is \"text\", \"parse\", \"raise\" or a set of str")
+            })?;
             let name = Cow::into_owned(name.to_string_lossy());
             if allowed.iter().all(|(allowed_name, _)| *allowed_name != name) {
                 allowed.push((name.clone(), core.special_id(py, &name)?));
