@@ -16,26 +16,26 @@ impl BitFilter {
         BitFilter { words: vec![0; size.next_power_of_two().max(64) / 64] }
     }
 
-    /// A set of the hashes `numbers`, in which at most one bit in `sparsity` is set.
-    pub(crate) fn of(mut numbers: Vec<u64>, sparsity: usize) -> BitFilter {
-        numbers.sort_unstable();
-        numbers.dedup();
-        let mut bits = BitFilter::new(numbers.len() * sparsity);
-        numbers.into_iter().for_each(|number| bits.insert(number));
+    /// A set of `hashes`, in which at most one bit in `sparsity` is set.
+    pub(crate) fn of(mut hashes: Vec<u64>, sparsity: usize) -> BitFilter {
+        hashes.sort_unstable();
+        hashes.dedup();
+        let mut bits = BitFilter::new(hashes.len() * sparsity);
+        hashes.into_iter().for_each(|hash| bits.insert(hash));
         bits
     }
 
-    pub(crate) fn insert(&mut self, number: u64) {
+    pub(crate) fn insert(&mut self, hash: u64) {
         let mask = self.words.len() - 1;
-        self.words[(number as usize / 64) & mask] |= 1 << (number % 64);
+        self.words[(hash as usize / 64) & mask] |= 1 << (hash % 64);
     }
 
     #[inline]
-    pub(crate) fn may_contain(&self, number: u64) -> bool {
+    pub(crate) fn may_contain(&self, hash: u64) -> bool {
         let mask = self.words.len() - 1;
         // SAFETY: the number of words is a power of two, so a masked index is in range.
-        let word = unsafe { self.words.get_unchecked((number as usize / 64) & mask) };
-        word >> (number % 64) & 1 == 1
+        let word = unsafe { self.words.get_unchecked((hash as usize / 64) & mask) };
+        word >> (hash % 64) & 1 == 1
     }
 }
 

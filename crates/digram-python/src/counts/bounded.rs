@@ -80,7 +80,7 @@ pub(crate) struct SortedCounts {
 }
 
 impl SortedCounts {
-    pub(super) fn pieces(&self) -> &(dyn Pieces + Sync) {
+    pub(super) fn distinct_pretokens(&self) -> &(dyn Pieces + Sync) {
         &self.counts
     }
 }

@@ -48,22 +48,24 @@ fn read_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, 
             };
             (reason.to_owned(), Some(detail))
         })?;
-    let name = |unused: usize| field_path(&field[..field.len() - unused], &items);
+    let name = |remaining: usize| field_path(&field[..field.len() - remaining], &items);
     let reason = match value {
         FieldValue::Text => return Ok(false),
         FieldValue::Texts => return Ok(true),
-        FieldValue::Missing { unused } if unused == field.len() => {
-            format!("there is no field {:?}{}", name(unused - 1), names(json))
+        FieldValue::Missing { remaining } if remaining == field.len() => {
+            format!("there is no field {:?}{}", name(remaining - 1), names(json))
         }
-        FieldValue::Missing { unused } => format!("there is no field {:?}.", name(unused - 1)),
-        FieldValue::Other { unused: 0, kind } => format!("the field {:?} is {kind}, not a string.", name(0)),
-        FieldValue::Other { unused, kind } if unused == field.len() => {
+        FieldValue::Missing { remaining } => format!("there is no field {:?}.", name(remaining - 1)),
+        FieldValue::Other { remaining: 0, kind } => {
+            format!("the field {:?} is {kind}, not a string.", name(0))
+        }
+        FieldValue::Other { remaining, kind } if remaining == field.len() => {
             format!("the record is {kind}, not an object.")
         }
-        FieldValue::Other { unused, kind } => {
-            format!("the field {:?} is {kind}, not an object.", name(unused))
+        FieldValue::Other { remaining, kind } => {
+            format!("the field {:?} is {kind}, not an object.", name(remaining))
         }
-        FieldValue::Empty { unused } => format!("the list {:?} is empty.", name(unused)),
+        FieldValue::Empty { remaining } => format!("the list {:?} is empty.", name(remaining)),
     };
     Err((reason, None))
 }
@@ -118,21 +120,21 @@ fn names(json: &str) -> String {
     format!("; the record has {}{}.", shown.join(", "), if fields.len() > MAX_NAMES { ", …" } else { "" })
 }
 
-/// What was found at a path. `unused` is the number of parts of the path that follow the place where the
+/// What was found at a path. `remaining` is the number of parts of the path that follow the place where the
 /// search ended.
 enum FieldValue {
     Text,
     /// The texts of the items of a list.
     Texts,
     Missing {
-        unused: usize,
+        remaining: usize,
     },
     Other {
-        unused: usize,
+        remaining: usize,
         kind: &'static str,
     },
     Empty {
-        unused: usize,
+        remaining: usize,
     },
 }
 
@@ -158,7 +160,7 @@ struct FieldVisitor<'a> {
 
 impl FieldVisitor<'_> {
     fn other<E>(&self, kind: &'static str) -> Result<FieldValue, E> {
-        Ok(FieldValue::Other { unused: self.path.len(), kind })
+        Ok(FieldValue::Other { remaining: self.path.len(), kind })
     }
 }
 
@@ -191,7 +193,7 @@ impl<'de> Visitor<'de> for FieldVisitor<'_> {
             return self.other("an object");
         };
         let start = self.texts.len();
-        let mut value = FieldValue::Missing { unused: self.path.len() };
+        let mut value = FieldValue::Missing { remaining: self.path.len() };
         while let Some(is_name) = map.next_key_seed(NameIs(name))? {
             if is_name {
                 self.texts.truncate(start);
@@ -207,7 +209,7 @@ impl<'de> Visitor<'de> for FieldVisitor<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<FieldValue, A::Error> {
-        let (mut value, mut item) = (FieldValue::Empty { unused: self.path.len() }, 0);
+        let (mut value, mut item) = (FieldValue::Empty { remaining: self.path.len() }, 0);
         // If the record itself is a list, no path leads to its items, which are skipped below.
         while self.depth > 0 && (value.is_text() || item == 0) {
             let (path, depth) = (self.path, self.depth);

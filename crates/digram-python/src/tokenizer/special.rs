@@ -51,7 +51,7 @@ impl Special {
         SpecialTokens::new(allowed).map(Special::Allow).map_err(|error| errors::from_core(py, error, None))
     }
 
-    pub(super) fn rule(&self) -> OnSpecial<'_> {
+    pub(super) fn on_special(&self) -> OnSpecial<'_> {
         match self {
             Special::Text => OnSpecial::Text,
             Special::Parse => OnSpecial::Parse,

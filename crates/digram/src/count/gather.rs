@@ -45,8 +45,8 @@ pub(super) fn gather(
 ) -> Result<Counts> {
     let maximum = tallies.iter().map(ThreadCounts::len).max().unwrap_or(0);
     // At most: each pretoken once in `joined`, once more while it is sorted, and as an entry of the result.
-    let distinct: usize = tallies.iter().map(ThreadCounts::len).sum();
-    memory::check_available(distinct * (2 * size_of::<Piece<'_>>() + size_of::<CountEntry>()))?;
+    let max_pretokens: usize = tallies.iter().map(ThreadCounts::len).sum();
+    memory::check_available(max_pretokens * (2 * size_of::<Piece<'_>>() + size_of::<CountEntry>()))?;
     let parts = (maximum / PART_SIZE).next_power_of_two().clamp(1, MAX_PARTS);
     // The result takes over the bytes of the first thread's long pretokens. A corpus may be a single
     // pretoken, so a copy of them could double the memory.
@@ -136,9 +136,14 @@ fn join(tallies: &[ThreadCounts], part: usize, parts: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Groups pretokens by the part of the corpus in which they first occur.
-fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, shared: SharedBytes<'_>) -> Vec<Bucket<'t>> {
-    let shift = (u64::BITS - corpus.leading_zeros()).saturating_sub(parts.trailing_zeros());
+/// Groups pretokens by the part of the corpus, of `corpus_bytes` bytes, in which they first occur.
+fn by_first<'t>(
+    pieces: &[Piece<'t>],
+    parts: usize,
+    corpus_bytes: u64,
+    shared: SharedBytes<'_>,
+) -> Vec<Bucket<'t>> {
+    let shift = (u64::BITS - corpus_bytes.leading_zeros()).saturating_sub(parts.trailing_zeros());
     let bucket = |piece: &Piece<'_>| piece.first.checked_shr(shift).unwrap_or(0) as usize;
     let mut sizes = vec![0; parts];
     pieces.iter().for_each(|piece| sizes[bucket(piece)] += 1);
