@@ -19,7 +19,7 @@ import click
 import pytest
 
 from digram.cli import cli
-from digram.cli.faults import failure
+from digram.cli._failures import failure
 from digram.errors import CorruptFileError, InternalError, OptionError, PatternError, VocabError
 
 Process = Callable[..., "subprocess.CompletedProcess[bytes]"]
