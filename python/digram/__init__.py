@@ -165,9 +165,9 @@ __all__ = [
     "union",
 ]
 
-# Where each name lives. A module is imported when its first name is used, so that the command line
-# starts at once and nobody pays for what they do not use.
-_HOMES = {
+# The names of each module. A module is imported when one of its names is first used, so that the
+# command line starts fast.
+_NAMES_OF = {
     "digram._core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
     "digram.adapt": [
         "Change",
@@ -227,24 +227,24 @@ _HOMES = {
     "digram.vocab.special_tokens": ["SpecialToken"],
     "digram.vocab.template": ["Template"],
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in _HOME_OF:
-        value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    if name in _MODULE_OF:
+        value = getattr(importlib.import_module(_MODULE_OF[name]), name)
         globals()[name] = value
         return value
-    if name in _ROOMS:
+    if name in _SUBPACKAGES:
         return importlib.import_module(f"digram.{name}")
     raise AttributeError(f"module 'digram' has no attribute {name!r}")
 
 
-# What one may look into without a further import.
-_ROOMS = frozenset(
-    {home.split(".")[1] for home in _HOMES}
+# Available as attributes of `digram` without an import of their own.
+_SUBPACKAGES = frozenset(
+    {module.split(".")[1] for module in _NAMES_OF}
     | {"display", "distributed", "formats", "reference", "web"}
 ) - {"_core"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from click.testing import Result
 
 import digram
-from digram.cli import VERBS, cli, common, counts, grow
+from digram.cli import VERBS, _common, cli, counts, grow
 from digram.formats import FORMATS
 
 Run = Callable[..., Result]
@@ -39,6 +40,18 @@ def every_verb() -> Iterator[tuple[str, click.Command]]:
 
 
 ALL = dict(every_verb())
+
+
+def test_a_module_is_a_verb_or_private() -> None:
+    """Modules that verbs share have a leading underscore, so that the others are all verbs."""
+    folder = Path(inspect.getfile(_common)).parent
+    for package, verbs in (
+        (folder, VERBS),
+        (folder / "counts", counts.VERBS),
+        (folder / "grow", grow.VERBS),
+    ):
+        modules = {path.stem for path in package.iterdir() if not path.name.startswith("_")}
+        assert modules == {module for module, _ in verbs.values()}
 
 
 def options(verb: click.Command) -> dict[str, click.Option]:
@@ -91,7 +104,7 @@ SIZES = {
 def test_sizes_are_taken_in_one_way(name: str) -> None:
     for spelled, option in options(ALL[name]).items():
         if spelled in SIZES:
-            assert option.type is common.NUMBER, spelled
+            assert option.type is _common.NUMBER, spelled
 
 
 @pytest.mark.parametrize(
@@ -102,7 +115,7 @@ def test_sizes_are_taken_in_one_way(name: str) -> None:
     ],
 )  # fmt: skip
 def test_a_size_may_end_in_a_letter(typed: str, number: int) -> None:
-    assert common.NUMBER.convert(typed, None, None) == number
+    assert _common.NUMBER.convert(typed, None, None) == number
 
 
 @pytest.mark.parametrize(
@@ -110,7 +123,7 @@ def test_a_size_may_end_in_a_letter(typed: str, number: int) -> None:
 )
 def test_what_is_no_size(typed: str) -> None:
     with pytest.raises(click.BadParameter, match="is not a whole number, as in 32000, 32k or"):
-        common.NUMBER.convert(typed, None, None)
+        _common.NUMBER.convert(typed, None, None)
 
 
 def test_sizes_on_a_command_line(run: Run, tmp_path: Path, text: str) -> None:

@@ -78,7 +78,7 @@ def test_special_tokens(run: Run, tok_path: str) -> None:
 
 
 def test_faults(run: Run, tok_path: str, folder: Path) -> None:
-    """As with `wc`: what can be counted is, and the exit code tells that not all could be."""
+    """As with `wc`, a file that cannot be read sets the exit code; the others are counted."""
     files = [folder / "a.txt", folder / "none.txt", folder / "b.txt"]
     missing = run("count", "-t", tok_path, *files)
     whole = run("count", "-t", tok_path, files[0], files[2])

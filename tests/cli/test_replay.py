@@ -19,7 +19,7 @@ from click.testing import Result
 
 import digram
 from digram.analysis.explain.lines.replay import played, screen
-from digram.cli.keys import Screen
+from digram.cli._screen import Screen
 from digram.display import columns
 
 Run = Callable[..., Result]

@@ -12,7 +12,7 @@ from click.testing import Result
 from pyarrow import feather
 
 import digram
-from digram.cli.spelling import Spelling, spelled
+from digram.cli._spelling import Spelling, spelled
 
 Run = Callable[..., Result]
 

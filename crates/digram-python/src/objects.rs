@@ -93,12 +93,12 @@ pub(crate) fn list<'py, T>(
     checks: &mut SignalChecks,
 ) -> PyResult<Bound<'py, PyList>> {
     let len = items.len();
-    // SAFETY: a new list is a reference of our own, or null with an error set.
+    // SAFETY: the result is a new reference to a list, or null with an exception set.
     let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(len as ffi::Py_ssize_t))? };
     for (index, item) in items.take(len).enumerate() {
         checks.after(py, 1)?;
-        // SAFETY: the list is not shared yet, has a slot for the item, and takes over the
-        // reference to it. Slots that stay empty are null, which dropping the list allows.
+        // SAFETY: the list is not shared yet, and has a slot for the item, whose reference it steals. After
+        // an error the remaining slots are null, which Python allows when it frees the list.
         let status =
             unsafe { ffi::PyList_SetItem(list.as_ptr(), index as ffi::Py_ssize_t, item?.into_ptr()) };
         if status != 0 {
@@ -109,10 +109,10 @@ pub(crate) fn list<'py, T>(
     Ok(unsafe { list.cast_into_unchecked() })
 }
 
-/// A whole number.
+/// An `int`.
 #[inline]
 pub(crate) fn integer(py: Python<'_>, number: u64) -> PyResult<Bound<'_, PyAny>> {
-    // SAFETY: a new number is a reference of our own, or null with an error set.
+    // SAFETY: the result is a new reference, or null with an exception set.
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyLong_FromUnsignedLongLong(number)) }
 }
 
@@ -121,10 +121,10 @@ pub(crate) fn tuple<'py, const N: usize>(
     py: Python<'py>,
     items: [Bound<'py, PyAny>; N],
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: as with a list.
+    // SAFETY: as in `list`.
     let tuple = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyTuple_New(N as ffi::Py_ssize_t))? };
     for (index, item) in items.into_iter().enumerate() {
-        // SAFETY: as with a list.
+        // SAFETY: as in `list`.
         if unsafe { ffi::PyTuple_SetItem(tuple.as_ptr(), index as ffi::Py_ssize_t, item.into_ptr()) } != 0 {
             return Err(PyErr::fetch(py));
         }
@@ -142,8 +142,8 @@ pub(crate) fn string<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, Py
 #[inline]
 pub(crate) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let (start, len) = (bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t);
-    // SAFETY: exactly that number of bytes is copied; the new object is a reference of our own, or null with an
-    // error set, and is a `bytes`.
+    // SAFETY: Python copies `len` bytes from `start`. The result is a new reference to a `bytes`, or null
+    // with an exception set.
     unsafe {
         let object = Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(start, len))?;
         Ok(object.cast_into_unchecked())

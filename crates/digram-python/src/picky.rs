@@ -43,9 +43,9 @@ pub(crate) fn train<'py>(
         }
         Ok(())
     };
-    let pieces = counts.pieces();
+    let pretokens = counts.distinct_pretokens();
     let trained = py
-        .detach(|| train_picky(pieces, options, &picky, &mut report, &signals))
+        .detach(|| train_picky(pretokens, options, &picky, &mut report, &signals))
         .map_err(|error| signals.error(py, error, None))?;
     let tokens = tokens_to_python(py, &trained.tokens)?;
     let event = |&(event, count): &(Event, u64)| match event {

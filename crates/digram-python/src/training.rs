@@ -121,9 +121,9 @@ pub(crate) fn train<'py>(
         }
         reporter.report(learned)
     };
-    let pieces = counts.pieces();
+    let pretokens = counts.distinct_pretokens();
     let limit = memory.as_ref().map(|(bytes, folder)| MemoryLimit { bytes: *bytes, folder });
-    let result = py.detach(|| train_within(pieces, limit, options, &previous, &mut report, &signals));
+    let result = py.detach(|| train_within(pretokens, limit, options, &previous, &mut report, &signals));
     // Keep the merges learned before an error or an interruption too.
     let sync_result = journal.as_mut().map_or(Ok(()), Journal::sync);
     let trained = result.and_then(|trained| sync_result.map(|()| trained));
@@ -159,12 +159,15 @@ pub(crate) fn train_fair<'py>(
     let fairness = Fairness { global_merges, ratios, window };
     let signals = Signals::new();
     let mut reporter = Reporter::new(on_merge, on_progress, &signals);
-    let pieces: Vec<_> = counts.iter().map(CountsArgument::pieces).collect();
-    let dev_pieces: Option<Vec<_>> = dev.as_ref().map(|dev| dev.iter().map(CountsArgument::pieces).collect());
+    let pretokens: Vec<_> = counts.iter().map(CountsArgument::distinct_pretokens).collect();
+    let dev_pretokens: Option<Vec<_>> =
+        dev.as_ref().map(|dev| dev.iter().map(CountsArgument::distinct_pretokens).collect());
     let result = py.detach(|| {
-        let counts =
-            pieces.iter().map(|pieces| pieces.to_memory(&signals)).collect::<CoreResult<Vec<_>>>()?;
-        let dev = dev_pieces.iter().flatten().map(|pieces| pieces.to_memory(&signals));
+        let counts = pretokens
+            .iter()
+            .map(|pretokens| pretokens.to_memory(&signals))
+            .collect::<CoreResult<Vec<_>>>()?;
+        let dev = dev_pretokens.iter().flatten().map(|pretokens| pretokens.to_memory(&signals));
         let dev = dev.collect::<CoreResult<Vec<_>>>()?;
         let languages = counts
             .iter()
@@ -210,9 +213,9 @@ pub(crate) fn join_words<'py>(
     let mut report = |learned: &Learned| reporter.report(learned);
     let tokenizer = &*words.get().tokenizer;
     let words = WordMerges { tokenizer, counts: &word_counts, may_join: &may_join };
-    let pieces = counts.pieces();
+    let pretokens = counts.distinct_pretokens();
     let result = py.detach(|| {
-        let counts = pieces.to_memory(&signals)?;
+        let counts = pretokens.to_memory(&signals)?;
         digram::train::join_words(&counts, words, &options, &mut report, &signals)
     });
     let result = result.map_err(|error| signals.error(py, error, None))?;

@@ -21,14 +21,14 @@ impl WordSet {
         WordSet { words: words::WordSet::new(&words) }
     }
 
-    /// The number of words of several texts together, and of those that are in the set.
+    /// Returns the number of words in all texts together, and how many of these are in the set.
     #[pyo3(signature = (texts, threads=None))]
-    fn find(&self, py: Python<'_>, texts: Objects<'_>, threads: Option<usize>) -> PyResult<(u64, u64)> {
+    fn count(&self, py: Python<'_>, texts: Objects<'_>, threads: Option<usize>) -> PyResult<(u64, u64)> {
         let texts = convert::texts(&texts, "texts")?;
         let bytes = convert::bytes_of(py, &texts)?;
         let threads = crate::threads::threads(py, threads)?;
         let signals = Signals::new();
-        let counts = py.detach(|| self.words.find(&bytes, threads, &signals));
+        let counts = py.detach(|| self.words.count(&bytes, threads, &signals));
         match counts {
             Ok(counts) => Ok((counts.words, counts.known)),
             Err(error) => Err(signals.error(py, error, None)),

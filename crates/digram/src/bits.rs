@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-/// An approximate set of hashes with one bit per hash: no false negatives. It is small enough to stay in a
-/// near cache where the exact set would not.
+/// An approximate set of hashes, with one bit per hash. False positives occur, false negatives do not. It
+/// stays in a smaller and faster cache of the processor than the exact set would.
 #[derive(Clone)]
 pub(crate) struct BitFilter {
     /// The number of words is a power of two.
@@ -16,26 +16,26 @@ impl BitFilter {
         BitFilter { words: vec![0; size.next_power_of_two().max(64) / 64] }
     }
 
-    /// A set of `numbers` in which about one bit of `sparsity` is set.
-    pub(crate) fn of(mut numbers: Vec<u64>, sparsity: usize) -> BitFilter {
-        numbers.sort_unstable();
-        numbers.dedup();
-        let mut bits = BitFilter::new(numbers.len() * sparsity);
-        numbers.into_iter().for_each(|number| bits.insert(number));
+    /// A set of `hashes`, in which at most one bit in `sparsity` is set.
+    pub(crate) fn of(mut hashes: Vec<u64>, sparsity: usize) -> BitFilter {
+        hashes.sort_unstable();
+        hashes.dedup();
+        let mut bits = BitFilter::new(hashes.len() * sparsity);
+        hashes.into_iter().for_each(|hash| bits.insert(hash));
         bits
     }
 
-    pub(crate) fn insert(&mut self, number: u64) {
+    pub(crate) fn insert(&mut self, hash: u64) {
         let mask = self.words.len() - 1;
-        self.words[(number as usize / 64) & mask] |= 1 << (number % 64);
+        self.words[(hash as usize / 64) & mask] |= 1 << (hash % 64);
     }
 
     #[inline]
-    pub(crate) fn may_contain(&self, number: u64) -> bool {
+    pub(crate) fn may_contain(&self, hash: u64) -> bool {
         let mask = self.words.len() - 1;
-        // SAFETY: the number of words is a power of two.
-        let word = unsafe { self.words.get_unchecked((number as usize / 64) & mask) };
-        word >> (number % 64) & 1 == 1
+        // SAFETY: the number of words is a power of two, so a masked index is in range.
+        let word = unsafe { self.words.get_unchecked((hash as usize / 64) & mask) };
+        word >> (hash % 64) & 1 == 1
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn pair_hash(left: u64, right: u64) -> u64 {
 }
 
 /// Two random seeds for hashes of untrusted input, so that nobody can construct inputs that all collide.
-/// The second seed is a factor, and odd.
+/// The second seed is odd, so that multiplying by it loses no bit.
 pub(crate) fn seeds() -> [u64; 2] {
     let random = RandomState::new();
     [random.hash_one(0u64), random.hash_one(1u64) | 1]
@@ -55,9 +55,9 @@ pub(crate) fn seeds() -> [u64; 2] {
 
 /// Bloom filter: no false negatives, and 3 to 6 % false positives.
 ///
-/// Both bits of a hash are in the same word, so that a query reads memory once. One bit per hash in twice
-/// the memory gave as many false positives in a farther cache. Three bits gave fewer, but merging words
-/// took as long.
+/// A hash sets two bits in the same word, so that a query reads memory once. A filter with one bit per hash
+/// needed twice the memory, in a slower cache, for as few false positives. Three bits per hash gave fewer
+/// false positives, but did not make merging faster.
 #[derive(Clone)]
 pub(crate) struct BloomFilter {
     words: Vec<u64>,

@@ -149,8 +149,8 @@ fn finding_where_tokens_stand_can_be_stopped() {
     for (number, tokenizer) in TOKENIZERS.iter().enumerate() {
         for text in texts() {
             let texts = [&text[..]];
-            let (ids, offsets) = tokenizer.encode_batch(&texts, TEXT, 1, &Never).unwrap();
-            let encoded = EncodedTexts { texts: &texts, special: TEXT, ids: &ids, offsets: &offsets };
+            let (ids, bounds) = tokenizer.encode_batch(&texts, TEXT, 1, &Never).unwrap();
+            let encoded = EncodedTexts { texts: &texts, special: TEXT, ids: &ids, bounds: &bounds };
             for numbers in [false, true] {
                 let patience = Patience::new(ASKED);
                 let stopped = match numbers {

@@ -96,7 +96,7 @@ def extend(
         begin,
         options,
         run,
-        decides={"extends": start.digest, **options.decides()},
+        deciding_options={"extends": start.digest, **options.deciding_options()},
         weights=weights,
     )
     record = {

@@ -1,4 +1,4 @@
-"""Shrink a vocabulary to a smaller size of the same training."""
+"""Shrink a vocabulary to one that the same training gives for a smaller size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["shrink"]
 
 
 def shrink(tok: Tokenizer, vocab_size: int) -> Tokenizer:
-    """Shrink a tokenizer to the one that training to a smaller size gives.
+    """Return the tokenizer that the same training gives for a smaller `vocab_size`.
 
     >>> import digram
     >>> text = "low low lower lowest"
@@ -21,16 +21,16 @@ def shrink(tok: Tokenizer, vocab_size: int) -> Tokenizer:
     >>> small.merges == tok.merges[:3], small.special_tokens
     (True, {'<|end|>': 259})
 
-    So one training run gives every smaller vocabulary. The last merges are removed, and higher ids
-    (special tokens, reserved blocks) move down, with their gaps. The training record is that of the
-    smaller run, so the saved bytes are the same too. If the size was padded, the smaller one is
-    padded to the same multiple.
+    So one training run gives every smaller vocabulary. The last merges are removed. The ids above
+    them (special tokens, reserved blocks) move down and keep their gaps. The training record is
+    that of the smaller run, so the saved bytes are the same too. If the size was padded, the
+    smaller one is padded to the same multiple.
 
     Loaded vocabularies can be shrunk if their ids follow the order of merges, as in `.tiktoken`
-    files. Raises `VocabError` if they do not, and if training in two stages
-    (`superwords="two-stage"`) would have learned fewer words for the smaller size; `OptionError`
-    for a size that is larger than this one's (before padding) or leaves no merge. Takes time linear
-    in the vocabulary.
+    files; otherwise `VocabError` is raised. It is also raised if training in two stages
+    (`superwords="two-stage"`) would have learned fewer words for the smaller size. Raises
+    `OptionError` if the size is larger than that of `tok` before padding, or too small for a merge.
+    Takes time linear in the size of the vocabulary.
     """
     instance("tok", tok, Tokenizer)
     return Tokenizer(shrunk(tok.definition, vocab_size))

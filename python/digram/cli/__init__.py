@@ -1,4 +1,8 @@
-"""The command line: `digram VERB`, one file per verb; only click is imported at the start."""
+"""The command line: `digram VERB`, with one module for each verb.
+
+A group of verbs is a package. Modules whose names start with an underscore are shared by verbs.
+Only click is imported at the start.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,9 @@ from typing import Any
 
 import click
 
-from digram.cli.common import Verbs, example, log
-from digram.cli.faults import advised, failure, quiet_stdout
-from digram.cli.spelling import Spelling, spelled, spellings
+from digram.cli._common import Verbs, example, log
+from digram.cli._failures import advised, failure, quiet_stdout
+from digram.cli._spelling import Spelling, spelled, spellings
 
 __all__ = ["VERBS", "cli", "main"]
 

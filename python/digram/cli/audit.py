@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import common, corpus
+from digram.cli import _common, _inputs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -81,14 +81,14 @@ def _limit_options(verb: _Verb) -> _Verb:
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram audit -t tokenizer.json",
         "digram audit -t tokenizer.json corpus/ --max-unreachable 0 --max-unused 5%",
     ),
 )
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@common.with_tokenizer
-@common.source_options
+@_common.with_tokenizer
+@_common.source_options
 @click.option(
     "--rare",
     type=click.IntRange(min=1),
@@ -108,12 +108,12 @@ def _limit_options(verb: _Verb) -> _Verb:
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
 @_limit_options
-@common.json_option
+@_common.json_option
 def audit(
     *,
     files: tuple[str, ...],
     tok: Tokenizer,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     rare: int,
     long_: int,
     threads: int | None,
@@ -136,15 +136,15 @@ def audit(
     if missing:
         name = missing[0].replace("_", "-")
         raise click.UsageError(f"--max-{name} needs a corpus; name FILES, or - for stdin.")
-    source = corpus.texts_in(files, read_options)[0] if files else None
+    source = _inputs.texts_in(files, read_options)[0] if files else None
     result = digram.audit(tok, source, rare=rare, long=long_, threads=threads)
     breaches = result.check(given)
     if as_json:
         shown = [breach.to_dict() for breach in breaches]
-        common.emit_json({**result.to_dict(), "breaches": shown})
+        _common.emit_json({**result.to_dict(), "breaches": shown})
     else:
-        common.emit(f"{result}\n")
+        _common.emit(f"{result}\n")
     for breach in breaches:
-        common.log(f"Too many: {breach}.")
+        _common.log(f"Too many: {breach}.")
     if breaches:
         click.get_current_context().exit(1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import common, corpus
+from digram.cli import _common, _inputs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -16,25 +16,25 @@ __all__ = ["check_rules"]
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram check-rules -t tokenizer.json notes/",
         "digram check-rules -t tokenizer.json --rules rules.json 'notes/*.txt'",
     ),
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@common.with_tokenizer
-@common.rules_option("Check these rules instead of those of the tokenizer.")
-@common.source_options
+@_common.with_tokenizer
+@_common.rules_option("Check these rules instead of those of the tokenizer.")
+@_common.source_options
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
-@common.json_option
+@_common.json_option
 def check_rules(
     *,
     files: tuple[str, ...],
     tok: Tokenizer,
     rules: str | None,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -46,12 +46,12 @@ def check_rules(
     """
     import digram
 
-    given_rules = common.rules_from(rules)
-    source = corpus.texts_in(files, read_options)[0]
+    given_rules = _common.rules_from(rules)
+    source = _inputs.texts_in(files, read_options)[0]
     result = digram.check_rules(tok, source, given_rules, threads=threads)
     if as_json:
-        common.emit_json(result.to_dict())
+        _common.emit_json(result.to_dict())
     else:
-        common.emit(f"{result}\n")
+        _common.emit(f"{result}\n")
     if result.violated:
         click.get_current_context().exit(1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import common, texts
+from digram.cli import _common, _texts_by_file
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -18,35 +18,35 @@ _PLACE = ("tokens", "start", "end")
 
 @click.command(
     options_metavar="-t PATH --max-length N [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram chunks -t tokenizer.json --max-length 512 --json docs > docs.jsonl"
     ),
 )
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@common.with_tokenizer
+@_common.with_tokenizer
 @click.option(
     "--max-length",
-    type=common.NUMBER,
+    type=_common.NUMBER,
     required=True,
     metavar="N",
     help="The maximum number of tokens of a chunk.",
 )
 @click.option(
     "--overlap",
-    type=common.NUMBER,
+    type=_common.NUMBER,
     default=0,
     metavar="N",
     help="The maximum number of tokens shared with the previous chunk.  [default: 0]",
 )
-@common.source_options
-@common.json_option
+@_common.source_options
+@_common.json_option
 def chunks(
     *,
     tok: Tokenizer,
     files: tuple[str, ...],
     max_length: int,
     overlap: int,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     as_json: bool,
 ) -> None:
     """Cut the texts of files into chunks of at most N tokens that cover all of the text.
@@ -60,7 +60,7 @@ def chunks(
     If files contain several documents (JSON lines, tables, or --separator), start and end are
     places in the document, and its number in the file, from 0, comes before the name.
     """
-    sources = texts.named(files, read_options, "Cutting")
+    sources = _texts_by_file.named(files, read_options, "Cutting")
     several = sources.hold_several
     titles = (*_PLACE, "document", "path") if several else (*_PLACE, "path")
     rows: list[tuple[int | str, ...]] = []
@@ -69,18 +69,18 @@ def chunks(
             document = number if several else None
             if as_json:
                 _check_utf8(data, name, document)
-            with texts.where(name, document):
+            with _texts_by_file.where(name, document):
                 pieces = tok.chunks(data, max_length, overlap=overlap)
             for chunk in pieces:
                 place = (chunk.count, chunk.start, chunk.end)
                 row = (*place, number, name) if several else (*place, name)
                 if as_json:
                     text = chunk.text.decode()
-                    common.emit_json(dict(zip(titles, row, strict=True), text=text))
+                    _common.emit_json(dict(zip(titles, row, strict=True), text=text))
                 else:
                     rows.append(row)
     if not as_json:
-        common.emit_table([*titles[:-1], "file"], rows)
+        _common.emit_table([*titles[:-1], "file"], rows)
 
 
 def _check_utf8(data: bytes, name: str, document: int | None) -> None:
@@ -89,7 +89,7 @@ def _check_utf8(data: bytes, name: str, document: int | None) -> None:
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        with texts.where(name, document):
+        with _texts_by_file.where(name, document):
             raise InvalidTextError(
                 f"byte {error.start} is not UTF-8, and JSON can only hold characters.",
                 offset=error.start,

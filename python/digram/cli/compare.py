@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import common, corpus, naming
+from digram.cli import _common, _inputs, _named_corpora
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -17,7 +17,7 @@ __all__ = ["compare"]
 
 @click.command(
     options_metavar="-t THIS -t OTHER [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram compare -t old.json -t new.json corpus/*.txt",
         "digram compare -t old.json -t new.json --name en=en/ --name sw=sw/",
         "digram compare -t mine.json -t o200k_base.tiktoken:o200k_base corpus/",
@@ -33,8 +33,8 @@ __all__ = ["compare"]
     required=True,
     help="A tokenizer's file or folder; give two, THIS and OTHER.",
 )
-@common.described_options
-@naming.options
+@_common.described_options
+@_named_corpora.options
 @click.option(
     "--top",
     type=int,
@@ -43,11 +43,11 @@ __all__ = ["compare"]
     metavar="N",
     help="How many places, and tokens of one vocabulary only, to show of each sort.",
 )
-@common.source_options
+@_common.source_options
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
-@common.json_option
+@_common.json_option
 def compare(
     *,
     files: tuple[str, ...],
@@ -55,7 +55,7 @@ def compare(
     by_file: bool,
     named: tuple[str, ...],
     top: int,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     threads: int | None,
     as_json: bool,
     **described: Any,
@@ -77,17 +77,19 @@ def compare(
             f"compare needs two tokenizers, not {len(tokenizers)}; give -t twice."
         )
     this, other = tokenizers
-    source: Any = naming.by_name(files, by_file, named, read_options) if by_file or named else None
+    source: Any = (
+        _named_corpora.by_name(files, by_file, named, read_options) if by_file or named else None
+    )
     pair = [_load(path, dict(described)) for path in (this, other)]
     if source is None:
-        source = corpus.texts_in(files or ("-",), read_options)[0]
-    paths = [Path(common.with_encoding(path)[0]) for path in tokenizers]
+        source = _inputs.texts_in(files or ("-",), read_options)[0]
+    paths = [Path(_common.with_encoding(path)[0]) for path in tokenizers]
     names = (this, other) if as_json else _names(*paths)
     comparison = digram.compare(pair[0], pair[1], source, names=names, top=top, threads=threads)
     if as_json:
-        common.emit_json(comparison.to_dict())
+        _common.emit_json(comparison.to_dict())
     else:
-        common.emit(f"{comparison}\n")
+        _common.emit(f"{comparison}\n")
 
 
 def _load(path: str, described: dict[str, Any]) -> Tokenizer:
@@ -95,9 +97,9 @@ def _load(path: str, described: dict[str, Any]) -> Tokenizer:
     if any(described.values()):
         from digram.formats import describes_itself
 
-        if describes_itself(common.with_encoding(path)[0]):
+        if describes_itself(_common.with_encoding(path)[0]):
             described = dict.fromkeys(described)
-    return common.load(path, described)
+    return _common.load(path, described)
 
 
 def _names(this: Path, other: Path) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import common
+from digram.cli import _common
 from digram.formats import FORMATS, chosen
 
 if TYPE_CHECKING:
@@ -23,14 +23,16 @@ def _formats() -> str:
 @click.command(
     options_metavar="-t PATH -o PATH [OPTIONS]",
     epilog=_formats()
-    + common.example("digram convert -t r50k_base.tiktoken --encoding r50k_base -o tokenizer.json"),
+    + _common.example(
+        "digram convert -t r50k_base.tiktoken --encoding r50k_base -o tokenizer.json"
+    ),
 )
-@common.with_tokenizer
-@common.output_option
-@common.format_option
-@common.allow_loss_option
+@_common.with_tokenizer
+@_common.output_option
+@_common.format_option
+@_common.allow_loss_option
 @click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
-@common.json_option
+@_common.json_option
 def convert(
     *,
     tok: Tokenizer,
@@ -46,15 +48,17 @@ def convert(
     are formats that store no pattern: their pretokenizer must be named when the file is loaded, and
     a message says so.
     """
-    common.check_stdout(output, as_json)
-    common.save(tok, output, format_, allow_loss)
+    _common.check_stdout(output, as_json)
+    _common.save(tok, output, format_, allow_loss)
     if not quiet and output != "-":
-        common.log(f"Saved {output}: {common.several(len(tok), 'token')}, digest {tok.digest[:16]}")
+        _common.log(
+            f"Saved {output}: {_common.several(len(tok), 'token')}, digest {tok.digest[:16]}"
+        )
         if not chosen(tok.definition, output, format_).describes_itself:
-            common.log(
+            _common.log(
                 "The file does not store the pretokenizer: load it with "
-                f"{common.pretokenizer_spelled(tok.pretokenizer)}."
+                f"{_common.pretokenizer_spelled(tok.pretokenizer)}."
             )
 
     if as_json:
-        common.emit_json(common.saved(tok, output))
+        _common.emit_json(_common.saved(tok, output))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from digram.cli import common, texts
-from digram.cli.faults import Failure, of_verb
+from digram.cli import _common, _texts_by_file
+from digram.cli._failures import Failure, of_verb
 
 if TYPE_CHECKING:
     from digram.errors import DigramError
@@ -26,18 +26,18 @@ class _Row(NamedTuple):
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example("digram count -t tokenizer.json docs/*.md"),
+    epilog=_common.example("digram count -t tokenizer.json docs/*.md"),
 )
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@common.with_tokenizer
-@common.source_options
-@common.special_option
-@common.json_option
+@_common.with_tokenizer
+@_common.source_options
+@_common.special_option
+@_common.json_option
 def count(
     *,
     tok: Tokenizer,
     files: tuple[str, ...],
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -61,7 +61,7 @@ def count(
         failed.append(of_verb(error))
         failed[-1].show()
 
-    sources = texts.named(files, read_options, "Counting", fail)
+    sources = _texts_by_file.named(files, read_options, "Counting", fail)
     several = sources.hold_several
     for holder in sources:
         try:
@@ -80,16 +80,16 @@ def count(
         numbers = {name: value for name, value in total._asdict().items() if name != "path"}
         errors = [one.message for one in failed]
         files_ = [row._asdict() for row in rows]
-        common.emit_json({"files": files_, "total": numbers, "errors": errors})
+        _common.emit_json({"files": files_, "total": numbers, "errors": errors})
     elif rows:
         titles = ["tokens", "bytes", "characters", "file"]
         one = len(rows) == 1 and not failed
-        common.emit_table(titles, rows if one else [*rows, total])
+        _common.emit_table(titles, rows if one else [*rows, total])
     if failed:
         click.get_current_context().exit(failed[0].exit_code)
 
 
-def _row(tok: Tokenizer, holder: texts.Holder, several: bool, special: Any) -> _Row:
+def _row(tok: Tokenizer, holder: _texts_by_file.Holder, several: bool, special: Any) -> _Row:
     import numpy as np
 
     from digram.corpus import batches
@@ -114,6 +114,6 @@ def _tokens(
         return sum(tok.count_batch(batch, special=special))
     except DigramError:
         for number, text in enumerate(batch, first or 0):  # find the document that failed
-            with texts.where(name, None if first is None else number):
+            with _texts_by_file.where(name, None if first is None else number):
                 tok.count(text, special=special)
         raise

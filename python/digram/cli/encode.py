@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import common, training_files
+from digram.cli import _common, _training_files
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -31,21 +31,21 @@ _raw = click.option(
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram encode -t tokenizer.json < book.txt > book.ids",
         "digram encode -t tokenizer.json corpus/ -o shards --format megatron",
     ),
 )
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@common.with_tokenizer
+@_common.with_tokenizer
 @click.option("--lines", is_flag=True, help="Write one line of ids for each line of text.")
 @_raw
-@common.source_options
-@common.special_option
+@_common.source_options
+@_common.special_option
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
-@training_files.options
+@_training_files.options
 def encode(
     *,
     tok: Tokenizer,
@@ -54,7 +54,7 @@ def encode(
     raw: str | None,
     special: Any,
     threads: int | None,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     **options: Any,
 ) -> None:
     """Turn text into ids: on stdout, or in files for training programs.
@@ -70,12 +70,12 @@ def encode(
     several. Shards of documents, each followed by the end-of-text token, and a manifest are written
     to the folder, in little memory. After a crash, run the same command with --resume.
     """
-    if training_files.asked(options):
+    if _training_files.asked(options):
         if lines or raw:
             flag = "--lines" if lines else "--raw"
             raise click.UsageError(f"{flag} applies to ids on stdout; leave it out with -o.")
         given = files or ("-",)
-        training_files.write(tok, given, read_options, special=special, threads=threads, **options)
+        _training_files.write(tok, given, read_options, special=special, threads=threads, **options)
         return
     if len(files) > 1:
         raise click.UsageError(
@@ -96,21 +96,21 @@ def encode(
     if documents:
         _encode_documents(tok, file, read_options, special, threads)
         return
-    with common.open_input(file, read_options.format) as text:
+    with _common.open_input(file, read_options.format) as text:
         if lines:
             _encode_lines(tok, text, special, threads)
             return
         flat = tok.encode_batch([text.read()], special=special, threads=threads, out="numpy").ids
     if raw:
-        common.emit_bytes(flat.astype(f"<u{_WIDTHS[raw]}").tobytes())
+        _common.emit_bytes(flat.astype(f"<u{_WIDTHS[raw]}").tobytes())
         return
     for start in range(0, len(flat), _BLOCK):
         ids = " ".join(map(str, flat[start : start + _BLOCK].tolist()))
-        common.emit((" " if start else "") + ids)
-    common.emit("\n")
+        _common.emit((" " if start else "") + ids)
+    _common.emit("\n")
 
 
-def _holds_documents(file: str, read_options: common.ReadOptions) -> bool:
+def _holds_documents(file: str, read_options: _common.ReadOptions) -> bool:
     """Whether the input is several documents, as opposed to lines."""
     if read_options.separator is not None:
         return True
@@ -118,15 +118,15 @@ def _holds_documents(file: str, read_options: common.ReadOptions) -> bool:
 
     if file == "-":
         return read_options.format is not None and check_format(read_options.format).form != "text"
-    source = common.files(file, read_options=read_options)
-    return source.kind(common.one_of(source, file)).form != "text"
+    source = _common.files(file, read_options=read_options)
+    return source.kind(_common.one_of(source, file)).form != "text"
 
 
 def _encode_documents(
-    tok: Tokenizer, file: str, read_options: common.ReadOptions, special: Any, threads: int | None
+    tok: Tokenizer, file: str, read_options: _common.ReadOptions, special: Any, threads: int | None
 ) -> None:
     from digram._util.progress import progress
-    from digram.cli.corpus import texts_in
+    from digram.cli._inputs import texts_in
     from digram.corpus import Corpus
 
     source, _ = texts_in((file,), read_options)
@@ -138,7 +138,7 @@ def _encode_documents(
     ):
         for batch in reading:
             for ids in tok.encode_batch(batch, special=special, threads=threads):
-                common.emit(" ".join(map(str, ids)) + "\n")
+                _common.emit(" ".join(map(str, ids)) + "\n")
             advance(reading.done - done)
             done = reading.done
 
@@ -150,26 +150,26 @@ def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: i
     with progress("Encoding") as advance:
         for batch in batches(line.removesuffix(b"\n") for line in text):
             for ids in tok.encode_batch(batch, special=special, threads=threads):
-                common.emit(" ".join(map(str, ids)) + "\n")
+                _common.emit(" ".join(map(str, ids)) + "\n")
             advance(sum(map(len, batch)) + len(batch))
 
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram decode -t tokenizer.json < book.ids",
         "digram decode -t tokenizer.json shards --documents 0:3",
     ),
 )
 @_input
-@common.with_tokenizer
+@_common.with_tokenizer
 @click.option("--lines", is_flag=True, help="Write one line of text for each line of ids.")
 @click.option("--skip-special-tokens", is_flag=True, help="Leave special tokens out of the text.")
 @_raw
 @click.option(
     "--documents",
     metavar="M:N",
-    callback=training_files.numbers,
+    callback=_training_files.numbers,
     help="For a folder or file of digram encode -o: documents M (0 is the first) up to but not "
     "including N, or the one document M.",
 )
@@ -193,20 +193,20 @@ def decode(
             raise click.UsageError(
                 "--raw is for plain ids, not for a folder or --documents; leave it out."
             )
-        for text in training_files.texts(tok, file, documents, lines, skip_special_tokens):
-            common.emit_bytes(text + b"\n" if lines else text)
+        for text in _training_files.texts(tok, file, documents, lines, skip_special_tokens):
+            _common.emit_bytes(text + b"\n" if lines else text)
         return
     if lines and raw:
         raise click.UsageError("--raw cannot represent line ends; leave out --lines.")
     done = 0
-    with common.open_bytes(file) as stream:
+    with _common.open_bytes(file) as stream:
         if raw:
             chunks = _raw_ids(stream, _WIDTHS[raw])
         else:
             chunks = _decimal_ids(stream if lines else _blocks(stream))
         for ids in chunks:
             text = _decoded(tok, ids, done, skip_special_tokens)
-            common.emit_bytes(text + b"\n" if lines else text, flush=True)
+            _common.emit_bytes(text + b"\n" if lines else text, flush=True)
             done += len(ids)
 
 

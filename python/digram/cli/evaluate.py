@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import common, corpus, naming
+from digram.cli import _common, _inputs, _named_corpora
 
 if TYPE_CHECKING:
     from digram.analysis.metrics import Evaluation
@@ -18,7 +18,7 @@ __all__ = ["evaluate"]
 
 @click.command(
     options_metavar="-t PATH... [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram evaluate -t tokenizer.json corpus/*.txt",
         "digram evaluate -t old.json -t new.json --name en=en/ --name sw=sw/",
         r"digram evaluate -t tok.json lines/ --by-file --separator '\n' --reference en",
@@ -34,14 +34,14 @@ __all__ = ["evaluate"]
     required=True,
     help="A tokenizer's file or folder; repeat it to compare several.",
 )
-@common.described_options
-@naming.options
+@_common.described_options
+@_named_corpora.options
 @click.option(
     "--reference",
     metavar="NAME",
     help="Compare the cost of each name with this one; the texts must be parallel, line by line.",
 )
-@common.source_options
+@_common.source_options
 @click.option(
     "--alpha",
     type=float,
@@ -53,7 +53,7 @@ __all__ = ["evaluate"]
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
-@common.json_option
+@_common.json_option
 def evaluate(
     *,
     files: tuple[str, ...],
@@ -61,7 +61,7 @@ def evaluate(
     by_file: bool,
     named: tuple[str, ...],
     reference: str | None,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     alpha: float,
     threads: int | None,
     as_json: bool,
@@ -86,18 +86,22 @@ def evaluate(
         raise click.UsageError(
             "--reference names one of several corpora; give --by-file, or --name NAME=FILES."
         )
-    source = naming.by_name(files, by_file, named, read_options) if by_file or named else None
+    source = (
+        _named_corpora.by_name(files, by_file, named, read_options) if by_file or named else None
+    )
     evaluations = {}
     for path in paths:
-        tok = common.load(path, dict(described))
-        texts = corpus.texts_in(files or ("-",), read_options)[0] if source is None else source
+        tok = _common.load(path, dict(described))
+        texts = _inputs.texts_in(files or ("-",), read_options)[0] if source is None else source
         evaluations[path] = digram.evaluate(
             tok, texts, reference=reference, alpha=alpha, threads=threads
         )
     if as_json:
-        common.emit_json({"tokenizers": {path: one.to_dict() for path, one in evaluations.items()}})
+        _common.emit_json(
+            {"tokenizers": {path: one.to_dict() for path, one in evaluations.items()}}
+        )
         return
-    common.emit("\n".join(_shown(evaluations)))
+    _common.emit("\n".join(_shown(evaluations)))
 
 
 def _shown(evaluations: Mapping[str, Evaluation]) -> list[str]:
@@ -106,8 +110,8 @@ def _shown(evaluations: Mapping[str, Evaluation]) -> list[str]:
 
     if len(evaluations) == 1:
         return [f"{one}\n" for one in evaluations.values()]
-    parts = [f"{common.heading(path)}\n{one}\n" for path, one in evaluations.items()]
-    names = [Path(common.with_encoding(path)[0]).name for path in evaluations]
+    parts = [f"{_common.heading(path)}\n{one}\n" for path, one in evaluations.items()]
+    names = [Path(_common.with_encoding(path)[0]).name for path in evaluations]
     short = names if len({*names}) == len(names) else [*evaluations]
     totals = dict(zip(short, (one.total for one in evaluations.values()), strict=True))
-    return [*parts, f"{common.heading('Side by side')}\n{side_by_side(totals)}\n"]
+    return [*parts, f"{_common.heading('Side by side')}\n{side_by_side(totals)}\n"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import common, texts
+from digram.cli import _common, _texts_by_file
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -18,22 +18,22 @@ __all__ = ["explain"]
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example("digram explain -t tokenizer.json --text 'Hello, world!'"),
+    epilog=_common.example("digram explain -t tokenizer.json --text 'Hello, world!'"),
 )
 @click.argument("file", default="-", metavar="[FILE]")
-@common.with_tokenizer
+@_common.with_tokenizer
 @click.option("--text", help="Explain this text instead of a file.")
-@common.color_option
-@common.source_options
-@common.special_option
-@common.json_option
+@_common.color_option
+@_common.source_options
+@_common.special_option
+@_common.json_option
 def explain(
     *,
     tok: Tokenizer,
     file: str,
     text: str | None,
     color: bool | None,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -51,11 +51,11 @@ def explain(
 
     colored = use_color(sys.stdout) if color is None else color
     width = shutil.get_terminal_size().columns
-    for number, (name, document, data) in enumerate(texts.given(file, text, read_options)):
-        with texts.where(name, document):
+    for number, (name, document, data) in enumerate(_texts_by_file.given(file, text, read_options)):
+        with _texts_by_file.where(name, document):
             explanation = digram.explain(tok, data, special=special)
         if as_json:
-            common.emit_json(explanation.to_dict())
+            _common.emit_json(explanation.to_dict())
             continue
-        common.emit("\n" if number else "")
-        common.emit(f"{explained(explanation, color=colored, width=width)}\n")
+        _common.emit("\n" if number else "")
+        _common.emit(f"{explained(explanation, color=colored, width=width)}\n")

@@ -7,19 +7,21 @@ from typing import Any
 
 import click
 
-from digram.cli import changing, common
+from digram.cli import _change_options, _common
 
 __all__ = ["extend"]
 
 
 @click.command(
     options_metavar="-t PATH --add N -o PATH [OPTIONS]",
-    epilog=common.example("digram extend -t old.json notes/*.txt --add 4000 -o medical.json"),
+    epilog=_common.example("digram extend -t old.json notes/*.txt --add 4000 -o medical.json"),
 )
-@click.option("--add", type=common.NUMBER, required=True, metavar="N", help="Add at most N tokens.")
+@click.option(
+    "--add", type=_common.NUMBER, required=True, metavar="N", help="Add at most N tokens."
+)
 @click.option(
     "--min-frequency",
-    type=common.NUMBER,
+    type=_common.NUMBER,
     default=1,
     show_default=True,
     metavar="N",
@@ -45,8 +47,8 @@ __all__ = ["extend"]
     metavar="FOLDER",
     help="Save progress here; the same command resumes from it.",
 )
-@changing.options
-def extend(*, request: changing.ChangeRequest, **options: Any) -> None:
+@_change_options.options
+def extend(*, request: _change_options.ChangeRequest, **options: Any) -> None:
     """Add merges to a tokenizer, learned from the text or counts of FILES.
 
     All tokens and merges stay the same, and new ids follow the highest one, so a model keeps its

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import common, corpus
+from digram.cli import _common, _inputs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -18,16 +18,16 @@ __all__ = ["find_token"]
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram find-token -t tokenizer.json ' the' corpus/*.txt",
         "digram find-token -t tokenizer.json --by id 300 pages.jsonl.zst",
     ),
 )
 @click.argument("token", metavar="TOKEN")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@common.with_tokenizer
-@common.by_option
-@common.rows_option(20, "The number of words to show.")
+@_common.with_tokenizer
+@_common.by_option
+@_common.rows_option(20, "The number of words to show.")
 @click.option(
     "--samples",
     type=click.IntRange(min=0),
@@ -35,12 +35,12 @@ __all__ = ["find_token"]
     default=10,
     help="The number of places to show, from different words first.  [default: 10]",
 )
-@common.source_options
+@_common.source_options
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
-@common.color_option
-@common.json_option
+@_common.color_option
+@_common.json_option
 def find_token(
     *,
     tok: Tokenizer,
@@ -49,7 +49,7 @@ def find_token(
     by: str,
     rows: int,
     samples: int,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     threads: int | None,
     color: bool | None,
     as_json: bool,
@@ -64,13 +64,13 @@ def find_token(
     from digram.analysis.explain.lines.places import places
     from digram.display.terminal import use_color
 
-    source, _ = corpus.texts_in(files or ("-",), read_options)
-    named = common.token_named(token, by)
+    source, _ = _inputs.texts_in(files or ("-",), read_options)
+    named = _common.token_named(token, by)
     occurrences = digram.find_token(tok, named, source, samples=samples, threads=threads)
     if as_json:
-        common.emit_json(occurrences.to_dict())
+        _common.emit_json(occurrences.to_dict())
         return
     colored = use_color(sys.stdout) if color is None else color
     width = shutil.get_terminal_size().columns
     lines = places(occurrences, color=colored, rows=rows, width=width)
-    common.emit("".join([f"{line}\n" for line in lines]))
+    _common.emit("".join([f"{line}\n" for line in lines]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import common
+from digram.cli import _common
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Merge, Tokenizer
@@ -34,11 +34,11 @@ _BAR = 24  # columns
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example("digram inspect -t tokenizer.json"),
+    epilog=_common.example("digram inspect -t tokenizer.json"),
 )
-@common.with_tokenizer
-@common.rows_option(10, "The number of rows of each list.")
-@common.json_option
+@_common.with_tokenizer
+@_common.rows_option(10, "The number of rows of each list.")
+@_common.json_option
 def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
     """Show the contents of a tokenizer: its size, settings, training record, first and last merges,
     tokens by length and by kind, the longest tokens, and the unreachable tokens.
@@ -49,13 +49,13 @@ def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
     """
     facts = _facts(tok, rows)
     if as_json:
-        common.emit_json(facts)
+        _common.emit_json(facts)
         return
     for number, (title, lines) in enumerate(_sections(facts, tok, rows)):
-        common.emit("\n" if number else "")
-        common.emit(f"{common.heading(title)}\n")
+        _common.emit("\n" if number else "")
+        _common.emit(f"{_common.heading(title)}\n")
         for line in lines:
-            common.emit(f"  {line}\n")
+            _common.emit(f"  {line}\n")
 
 
 def kind_of(token: bytes) -> str:
@@ -156,7 +156,7 @@ def _event(number: int, event: Event) -> dict[str, Any]:
 def _sections(
     facts: dict[str, Any], tok: Tokenizer, rows: int
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    yield common.several(facts["tokens"], "token"), list(_summary(facts))
+    yield _common.several(facts["tokens"], "token"), list(_summary(facts))
     if facts["training"] is not None:
         yield "Training", list(_training(facts["training"]))
     if facts["merges"] and rows:
@@ -173,22 +173,22 @@ def _sections(
     if rows:
         yield "Longest tokens", list(_token_lines(facts["longest"]))
     unreachable = facts["unreachable"]
-    title = common.several(unreachable["count"], "token")
+    title = _common.several(unreachable["count"], "token")
     yield f"{title} that no text can reach", list(_token_lines(unreachable["first"]))
 
 
 def _summary(facts: dict[str, Any]) -> Iterator[str]:
     special = facts["special_tokens"]
-    base = common.several(facts["base"], "byte")
+    base = _common.several(facts["base"], "byte")
     if facts["unit"] == "char":
         fallback = 256 if facts["on_unknown"] == "bytes" else 0
-        base = common.several(facts["base"] - fallback, "character")
+        base = _common.several(facts["base"] - fallback, "character")
         base += " and 256 bytes" if fallback else ""
     if facts["tokens_of_rules"]:
         base += f", {facts['tokens_of_rules']:,} of rules"
-    merges = common.several(facts["merges"], "merge")
+    merges = _common.several(facts["merges"], "merge")
     if "events" in facts:
-        merges = common.several(facts["events"]["merge"], "merge")
+        merges = _common.several(facts["events"]["merge"], "merge")
     yield f"{base}, {merges}, {len(special):,} special"
     yield f"ids          0 to {facts['vocab_size'] - 1:,}"
     yield f"unit         {facts['unit']}"
@@ -222,7 +222,7 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def _training(record: dict[str, Any]) -> Iterator[str]:
-    yield f"documents    {record['documents']:,} ({common.several(record['bytes'], 'byte')})"
+    yield f"documents    {record['documents']:,} ({_common.several(record['bytes'], 'byte')})"
     yield f"pretokens    {record['pretokens']:,} ({record['distinct_pretokens']:,} distinct)"
     yield f"ties         {record['ties']}"
     yield f"stopped by   {record['stop_reason']}"

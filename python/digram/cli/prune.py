@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from digram.cli import changing, common
+from digram.cli import _change_options, _common
 
 __all__ = ["prune"]
 
 
 @click.command(
     options_metavar="-t PATH -o PATH [OPTIONS]",
-    epilog=common.example("digram prune -t large.json notes/*.txt --remove 2000 -o small.json"),
+    epilog=_common.example("digram prune -t large.json notes/*.txt --remove 2000 -o small.json"),
 )
-@click.option("--remove", type=common.NUMBER, metavar="N", help="Remove N tokens.")
+@click.option("--remove", type=_common.NUMBER, metavar="N", help="Remove N tokens.")
 @click.option(
-    "--vocab-size", type=common.NUMBER, metavar="N", help="Or remove tokens until N ids remain."
+    "--vocab-size", type=_common.NUMBER, metavar="N", help="Or remove tokens until N ids remain."
 )
 @click.option(
     "--keep",
@@ -28,10 +28,10 @@ __all__ = ["prune"]
     is_flag=True,
     help="Leave the ids of removed tokens unused; all other ids stay the same.",
 )
-@changing.options
+@_change_options.options
 def prune(
     *,
-    request: changing.ChangeRequest,
+    request: _change_options.ChangeRequest,
     remove: int | None,
     vocab_size: int | None,
     keep: tuple[str, ...],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import common, keys, texts
+from digram.cli import _common, _screen, _texts_by_file
 
 if TYPE_CHECKING:
     from digram.analysis.explain import Replay
@@ -23,13 +23,13 @@ _SHORTEST, _LONGEST = 0.02, 10.0
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram replay -t tokenizer.json --text 'Hello, world!'",
         "digram replay -t tokenizer.json poem.txt --seconds 0.5",
     ),
 )
 @click.argument("file", default="-", metavar="[FILE]")
-@common.with_tokenizer
+@_common.with_tokenizer
 @click.option("--text", help="Use this text instead of a file.")
 @click.option(
     "--seconds",
@@ -37,10 +37,10 @@ _SHORTEST, _LONGEST = 0.02, 10.0
     metavar="N",
     help="Play automatically, one merge every N seconds.",
 )
-@common.color_option
-@common.source_options
-@common.special_option
-@common.json_option
+@_common.color_option
+@_common.source_options
+@_common.special_option
+@_common.json_option
 def replay(
     *,
     tok: Tokenizer,
@@ -48,7 +48,7 @@ def replay(
     text: str | None,
     seconds: float | None,
     color: bool | None,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -66,13 +66,13 @@ def replay(
     from digram.display.terminal import use_color
 
     colored = use_color(sys.stdout) if color is None else color
-    for name, document, data in texts.given(file, text, read_options):
-        with texts.where(name, document):
+    for name, document, data in _texts_by_file.given(file, text, read_options):
+        with _texts_by_file.where(name, document):
             found = digram.replay(tok, data, special=special)
         if as_json:
-            common.emit_json(found.to_dict())
+            _common.emit_json(found.to_dict())
             continue
-        with keys.opened() as screen:
+        with _screen.opened() as screen:
             if screen is not None:
                 _play(found, screen, colored, seconds)
         if screen is None:
@@ -84,10 +84,10 @@ def _print(found: Replay, colored: bool) -> None:
 
     lines = played(found, color=colored, width=shutil.get_terminal_size().columns)
     while block := "".join([f"{line}\n" for line in islice(lines, 1000)]):
-        common.emit(block)
+        _common.emit(block)
 
 
-def _play(found: Replay, screen: keys.Screen, colored: bool, seconds: float | None) -> None:
+def _play(found: Replay, screen: _screen.Screen, colored: bool, seconds: float | None) -> None:
     """Show frames as keys request them, until the user quits."""
     from digram.analysis.explain.lines.replay import screen as drawn
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import binary, common, naming
+from digram.cli import _binary_files, _common, _named_corpora
 
 if TYPE_CHECKING:
     from digram.corpus import CorpusLike
@@ -18,14 +18,14 @@ __all__ = ["report"]
 
 @click.command(
     options_metavar="-t PATH --corpus [NAME=]FILES [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram report -t tokenizer.json --corpus corpus.txt -o report.html",
         "digram report -t tok.json --corpus en=en/ --corpus code=src/ -o report.html",
         "digram report -t tok.json --corpus en/ --parallel xx/ --reference en --json",
     ),
 )
-@common.tokenizer_option
-@common.described_options
+@_common.tokenizer_option
+@_common.described_options
 @click.option(
     "--corpus",
     multiple=True,
@@ -58,11 +58,11 @@ __all__ = ["report"]
     help="Write each figure as SVG and PNG, and its data as CSV, to this folder.",
 )
 @click.option("--title", metavar="TEXT", help="Title of the page.  [default: the tokenizer's name]")
-@common.source_options
+@_common.source_options
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
-@common.json_option
+@_common.json_option
 def report(
     *,
     tokenizer: str,
@@ -72,7 +72,7 @@ def report(
     output: str | None,
     figures: str | None,
     title: str | None,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     threads: int | None,
     as_json: bool,
     **described: Any,
@@ -87,8 +87,8 @@ def report(
     """
     import digram
 
-    common.check_stdout(output, as_json)
-    common.check_folder("--figures", figures)
+    _common.check_stdout(output, as_json)
+    _common.check_folder("--figures", figures)
     if not (output or figures or as_json):
         raise click.UsageError(
             "give an output: a page with -o report.html, --figures FOLDER, or --json."
@@ -97,7 +97,7 @@ def report(
         from digram.reports import check_installed
 
         check_installed()  # before anything is read
-    tok = common.load(tokenizer, dict(described))
+    tok = _common.load(tokenizer, dict(described))
     # With --reference but no --parallel, the corpora themselves are parallel, line by line.
     lines = parallel or (corpus if reference is not None else ())
     result = digram.report(
@@ -105,23 +105,23 @@ def report(
         _by_name("--corpus", corpus, read_options),
         parallel=_by_name("--parallel", lines, read_options._replace(separator=None)) or None,
         reference=reference,
-        title=title or Path(common.with_encoding(tokenizer)[0]).stem,
+        title=title or Path(_common.with_encoding(tokenizer)[0]).stem,
         threads=threads,
     )
     if output == "-":
-        common.emit_whole(result.html().encode(), "the page")
+        _common.emit_whole(result.html().encode(), "the page")
     elif output is not None:
         result.save(output)
-        common.log(f"Saved {output}")
+        _common.log(f"Saved {output}")
     if figures is not None:
         paths = result.save_figures(figures)
-        common.log(f"Saved {common.several(len(paths), 'file')} in {figures}")
+        _common.log(f"Saved {_common.several(len(paths), 'file')} in {figures}")
     if as_json:
-        common.emit_json(result.to_dict())
+        _common.emit_json(result.to_dict())
 
 
 def _by_name(
-    option: str, arguments: Sequence[str], read_options: common.ReadOptions
+    option: str, arguments: Sequence[str], read_options: _common.ReadOptions
 ) -> dict[str, CorpusLike]:
     """The corpora of an option by their names."""
     sources: dict[str, CorpusLike] = {}
@@ -133,14 +133,14 @@ def _by_name(
             raise click.UsageError(
                 "stdin can be read only once, but a report reads texts several times; name files."
             )
-        files_found = common.files(files if equals else one, read_options=read_options)
-        binary.warn_of_files(files_found)
+        files_found = _common.files(files if equals else one, read_options=read_options)
+        _binary_files.warn_of_files(files_found)
         each = (
             {name: files_found}
             if equals
             else {
-                own: common.files(str(path), read_options=read_options)
-                for own, path in naming.names_of(files_found.paths).items()
+                own: _common.files(str(path), read_options=read_options)
+                for own, path in _named_corpora.names_of(files_found.paths).items()
             }
         )
         for own, source in each.items():

@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from digram.cli import common
+from digram.cli import _common
 
 __all__ = ["serve"]
 
 
 @click.command(
     options_metavar="-t PATH... [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram serve -t tokenizer.json",
         "digram serve -t old.json -t new.json --open",
         "digram serve -t mine.json -t o200k_base.tiktoken:o200k_base",
@@ -48,7 +48,7 @@ __all__ = ["serve"]
     "container is forwarded to the server; repeat it for several.",
 )
 @click.option("--open", "opening", is_flag=True, help="Open the page in the browser.")
-@common.described_options
+@_common.described_options
 def serve(
     *,
     tokenizers: tuple[str, ...],
@@ -68,17 +68,17 @@ def serve(
     """
     from digram import web
 
-    named = {name: common.load(path, dict(described)) for name, path in _names(tokenizers).items()}
+    named = {name: _common.load(path, dict(described)) for name, path in _names(tokenizers).items()}
     server = web.serve(named, port=port, allow_hosts=allow_hosts)
-    common.emit(f"{server.address}\n", flush=True)  # a program may be waiting for the address
-    common.log("Open this address in a browser. Ctrl-C stops it.")
+    _common.emit(f"{server.address}\n", flush=True)  # a program may be waiting for the address
+    _common.log("Open this address in a browser. Ctrl-C stops it.")
     for host in allow_hosts:
-        common.log(f"If {host} is forwarded to it: {host}/#{server.token}")
+        _common.log(f"If {host} is forwarded to it: {host}/#{server.token}")
     if opening:
         click.launch(server.address)
     with contextlib.suppress(KeyboardInterrupt):  # not raised in a background job of a shell
         server.run()
-    common.log("Stopped.")
+    _common.log("Stopped.")
 
 
 def _names(paths: Sequence[str]) -> Mapping[str, str]:
@@ -87,7 +87,7 @@ def _names(paths: Sequence[str]) -> Mapping[str, str]:
     >>> _names(["a/low.json", "b/tokenizer.json", "c/tokenizer.json"])
     {'low.json': 'a/low.json', 'b/tokenizer.json': 'b/tokenizer.json', ...}
     """
-    names = [Path(common.with_encoding(path)[0]).name for path in paths]
+    names = [Path(_common.with_encoding(path)[0]).name for path in paths]
     paths_by_name: dict[str, str] = {}
     for path, name in zip(paths, names, strict=True):
         shown = click.format_filename(name if names.count(name) == 1 else path)

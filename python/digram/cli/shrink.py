@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import common
+from digram.cli import _common
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -16,21 +16,21 @@ __all__ = ["shrink"]
 
 @click.command(
     options_metavar="-t PATH --vocab-size N -o PATH [OPTIONS]",
-    epilog=common.example("digram shrink -t tokenizer.json --vocab-size 8000 -o small.json"),
+    epilog=_common.example("digram shrink -t tokenizer.json --vocab-size 8000 -o small.json"),
 )
-@common.with_tokenizer
-@common.output_option
+@_common.with_tokenizer
+@_common.output_option
 @click.option(
     "--vocab-size",
-    type=common.NUMBER,
+    type=_common.NUMBER,
     required=True,
     metavar="N",
     help="Number of tokens, including reserved ones, before padding.",
 )
-@common.format_option
-@common.allow_loss_option
+@_common.format_option
+@_common.allow_loss_option
 @click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
-@common.json_option
+@_common.json_option
 def shrink(
     *,
     tok: Tokenizer,
@@ -48,11 +48,11 @@ def shrink(
     """
     import digram
 
-    common.check_stdout(output, as_json)
+    _common.check_stdout(output, as_json)
     small = digram.shrink(tok, vocab_size)
-    common.save(small, output, format_, allow_loss)
+    _common.save(small, output, format_, allow_loss)
     if not quiet and output != "-":
-        merges = common.several(len(small.merges), "merge")
-        common.log(f"Saved {output}: {common.several(len(small), 'token')}, {merges}")
+        merges = _common.several(len(small.merges), "merge")
+        _common.log(f"Saved {output}: {_common.several(len(small), 'token')}, {merges}")
     if as_json:
-        common.emit_json(common.saved(small, output))
+        _common.emit_json(_common.saved(small, output))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import common, corpus, learning
+from digram.cli import _common, _inputs, _training_options
 
 if TYPE_CHECKING:
     from digram.training.counts import Counts
@@ -20,7 +20,7 @@ def _size_or_share(value: str) -> int | float:
     """A click type: a whole number is a size, a decimal number without a suffix is a share."""
     try:
         is_share = value.replace(".", "", 1).isdecimal() and "." in value
-        return float(value) if is_share else common.NUMBER.convert(value, None, None)
+        return float(value) if is_share else _common.NUMBER.convert(value, None, None)
     except click.BadParameter:
         raise click.BadParameter(
             f"{value!r} is neither a size nor a share, such as 20000 or 0.9."
@@ -29,19 +29,19 @@ def _size_or_share(value: str) -> int | float:
 
 @click.command(
     options_metavar="-o PATH [OPTIONS]",
-    epilog=common.example("digram train 'corpus/**/*.txt' --vocab-size 32000 -o tokenizer.json"),
+    epilog=_common.example("digram train 'corpus/**/*.txt' --vocab-size 32000 -o tokenizer.json"),
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@learning.limit_options
+@_training_options.limit_options
 @click.option(
     "--picky",
     type=float,
     metavar="SHARE",
     help="Drop a token when one merge has used this share of its occurrences (PickyBPE): 0.9.",
 )
-@common.named_pretokenizer_option
-@common.pretokenizer_options
-@common.rules_option("Text that is one token, and text that is never joined.")
+@_common.named_pretokenizer_option
+@_common.pretokenizer_options
+@_common.rules_option("Text that is one token, and text that is never joined.")
 @click.option(
     "--ties",
     type=click.Choice(["ids", "first_seen", "lexicographic", "printable"]),
@@ -50,7 +50,7 @@ def _size_or_share(value: str) -> int | float:
     help="Among pairs of equal count: the smallest ids, the first in the text, the greatest bytes, "
     "or the greatest as GPT-2 prints them.",
 )
-@learning.id_options
+@_training_options.id_options
 @click.option(
     "--superwords",
     type=click.Choice(["two-stage", "boundless"]),
@@ -67,7 +67,7 @@ def _size_or_share(value: str) -> int | float:
     type=click.Choice(["letters", "no_digits", "all"]),
     help="Boundless: which words may join.  [default: no_digits]",
 )
-@common.source_options
+@_common.source_options
 @click.option(
     "--runners-up",
     type=int,
@@ -88,7 +88,7 @@ def _size_or_share(value: str) -> int | float:
     metavar="FOLDER",
     help="Save progress here; the same command resumes from it.",
 )
-@learning.saving_options
+@_training_options.saving_options
 def train(
     *,
     files: tuple[str, ...],
@@ -101,7 +101,7 @@ def train(
     superwords: str | None,
     subwords: int | float | None,
     joins: Any,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
@@ -119,42 +119,42 @@ def train(
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
         raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
-    common.check_stdout(output, as_json)
+    _common.check_stdout(output, as_json)
     import digram
     from digram.training.checkpoint import noted_merges
 
     options["superwords"] = _superwords(superwords, subwords, joins)
-    counts = corpus.counts_in(files, read_options)
+    counts = _inputs.counts_in(files, read_options)
     if counts is not None and superwords is None:
         _as_counted(options, counts)
     elif not regex and pretokenizer is None:
         pretokenizer = "o200k"
     if regex or pretokenizer is not None or digits is not None:
-        options["pretokenizer"] = common.pretokenizer_from(pretokenizer, regex, digits)
-    options["rules"] = common.rules_from(rules)
+        options["pretokenizer"] = _common.pretokenizer_from(pretokenizer, regex, digits)
+    options["rules"] = _common.rules_from(rules)
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.SpecialToken(on_unknown)
     tried = {name: options[name] for name in options if name != "checkpoint"}
-    learning.rehearse(
+    _training_options.rehearse(
         lambda: digram.train("", progress=False, **tried), output, format_, allow_loss
     )
     noted = 0 if options["checkpoint"] is None else noted_merges(options["checkpoint"])
     source: Any = counts
     if counts is None:
-        source, paths = corpus.texts_in(files, read_options)
-        corpus.check_not_in_source(output, paths)
+        source, paths = _inputs.texts_in(files, read_options)
+        _inputs.check_not_in_source(output, paths)
     started = time.perf_counter()
     tok = digram.train(source, progress=False if quiet else None, **options)
     seconds = time.perf_counter() - started
-    common.save(tok, output, format_, allow_loss)
+    _common.save(tok, output, format_, allow_loss)
     noted = min(noted, len(tok.merges))
     if not quiet:
-        common.log(learning.summary(tok, noted, seconds))
+        _common.log(_training_options.summary(tok, noted, seconds))
         if output != "-":
-            common.log(f"Saved {output}")
+            _common.log(f"Saved {output}")
     if as_json:
-        facts = learning.facts(tok, output, seconds)
-        common.emit_json(facts | {"went_on_from": noted})
+        facts = _training_options.facts(tok, output, seconds)
+        _common.emit_json(facts | {"went_on_from": noted})
 
 
 def _superwords(

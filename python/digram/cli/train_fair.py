@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import common, corpus, learning
+from digram.cli import _common, _inputs, _training_options
 
 if TYPE_CHECKING:
     from digram.corpus import CorpusLike
@@ -22,7 +22,7 @@ _Value = TypeVar("_Value")
 
 @click.command(
     options_metavar="--language NAME=FILES... -o PATH [OPTIONS]",
-    epilog=common.example(
+    epilog=_common.example(
         "digram train-fair --language a=a/ --language b=b/ --max-merges 900 -o t.json"
     ),
 )
@@ -49,7 +49,7 @@ _Value = TypeVar("_Value")
 )
 @click.option(
     "--global-merges",
-    type=common.NUMBER,
+    type=_common.NUMBER,
     default=0,
     show_default=True,
     metavar="N",
@@ -67,9 +67,9 @@ _Value = TypeVar("_Value")
     metavar="N",
     help="How many times an even share of the window a language may take.  [default: 2]",
 )
-@learning.limit_options
-@common.named_pretokenizer_option
-@common.pretokenizer_options
+@_training_options.limit_options
+@_common.named_pretokenizer_option
+@_common.pretokenizer_options
 @click.option(
     "--ties",
     type=click.Choice(["ids", "lexicographic", "printable"]),
@@ -78,12 +78,12 @@ _Value = TypeVar("_Value")
     help="Among pairs of equal count: the smallest ids, the greatest bytes, or the greatest as "
     "GPT-2 prints them.",
 )
-@learning.id_options
-@common.source_options
+@_training_options.id_options
+@_common.source_options
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
-@learning.saving_options
+@_training_options.saving_options
 def train_fair(
     *,
     languages: tuple[str, ...],
@@ -94,7 +94,7 @@ def train_fair(
     regex: tuple[str, ...],
     digits: Any,
     on_unknown: str,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
@@ -111,7 +111,7 @@ def train_fair(
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
         raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
-    common.check_stdout(output, as_json)
+    _common.check_stdout(output, as_json)
     import digram
 
     learn = _by_name("--language", languages, str)
@@ -121,10 +121,10 @@ def train_fair(
     if pretokenizer is None and digits is not None and not regex:
         pretokenizer = "o200k"
     if regex or pretokenizer is not None:
-        options["pretokenizer"] = common.pretokenizer_from(pretokenizer, regex, digits)
+        options["pretokenizer"] = _common.pretokenizer_from(pretokenizer, regex, digits)
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.SpecialToken(on_unknown)
-    learning.rehearse(
+    _training_options.rehearse(
         lambda: digram.train_fair(
             dict.fromkeys(learn, ""),
             dev=dict.fromkeys(steer, "") if steer else None,
@@ -138,7 +138,7 @@ def train_fair(
     sources = {name: _source(files, read_options, output) for name, files in learn.items()}
     measured = {name: _source(files, read_options, output) for name, files in steer.items()}
     if all(isinstance(one, digram.Counts) for one in (*sources.values(), *measured.values())):
-        corpus.refuse_read_options(read_options)
+        _inputs.refuse_read_options(read_options)
     started = time.perf_counter()
     tok = digram.train_fair(
         sources,
@@ -147,18 +147,18 @@ def train_fair(
         **options,
     )
     seconds = time.perf_counter() - started
-    common.save(tok, output, format_, allow_loss)
+    _common.save(tok, output, format_, allow_loss)
     record = tok.training
     assert record is not None
     made = Counter(record.languages)
     if not quiet:
-        common.log(learning.summary(tok, 0, seconds))
-        common.log(_turns(made, [*sources]))
+        _common.log(_training_options.summary(tok, 0, seconds))
+        _common.log(_turns(made, [*sources]))
         if output != "-":
-            common.log(f"Saved {output}")
+            _common.log(f"Saved {output}")
     if as_json:
         turns = {name: made[name] for name in sources}
-        common.emit_json(learning.facts(tok, output, seconds) | {"made_for": turns})
+        _common.emit_json(_training_options.facts(tok, output, seconds) | {"made_for": turns})
 
 
 def _by_name(
@@ -181,14 +181,14 @@ def _by_name(
     return values_by_name
 
 
-def _source(files: str, read_options: common.ReadOptions, output: str) -> CorpusLike | Counts:
-    counts = corpus.counts_in((files,), None)
+def _source(files: str, read_options: _common.ReadOptions, output: str) -> CorpusLike | Counts:
+    counts = _inputs.counts_in((files,), None)
     if counts is not None:
         return counts
     if files == "-":
         raise click.UsageError("a language cannot be read from stdin; name files.")
-    source, paths = corpus.texts_in((files,), read_options)
-    corpus.check_not_in_source(output, paths)
+    source, paths = _inputs.texts_in((files,), read_options)
+    _inputs.check_not_in_source(output, paths)
     return source
 
 

@@ -14,7 +14,7 @@ from digram.errors import CorruptFileError, OptionError
 __all__ = ["Item", "csv_rows", "flat", "json_lines", "json_values", "line_of", "place_of"]
 
 Item: TypeAlias = bytes | list[bytes]
-"""The text of a record, or the texts of a list in it."""
+"""The text of a record, or the texts in its list if the field is a list."""
 
 _Reader: TypeAlias = _core.JsonTexts | _core.CsvTexts
 _Found: TypeAlias = tuple[
@@ -34,10 +34,10 @@ def flat(items: Iterable[Item]) -> Iterator[bytes]:
 def json_lines(
     blocks: Iterable[bytes], field: tuple[str, ...], records: Records, max_bytes: int | None = None
 ) -> Iterator[Item]:
-    """Read the texts of lines of JSON, which come in blocks.
+    """Read the texts of a file in which each line is a record, from blocks of its bytes.
 
-    Each line is held as a whole; `OptionError` for one of more than `max_bytes` bytes. Empty lines
-    and a byte order mark at the beginning of the file are not records.
+    Each line is held in memory as a whole; a line of more than `max_bytes` bytes raises
+    `OptionError`. Empty lines and a byte order mark at the beginning of the file are not records.
     """
     number, offset = 0, 0  # records and bytes before the current lines
     mark, blocks = without_mark(blocks)
@@ -54,7 +54,8 @@ def json_values(
 ) -> Iterator[Item]:
     """Read the texts of a file of JSON: a list of records, one record, or several in sequence.
 
-    Each record is held as a whole; `OptionError` for one of more than `max_bytes` bytes.
+    Each record is held in memory as a whole; a record of more than `max_bytes` bytes raises
+    `OptionError`.
     """
     hint = (
         "The rest of the file cannot be parsed. Correct the file; or pass digram.files(path, "
@@ -71,9 +72,10 @@ def csv_rows(
     records: Records,
     max_bytes: int | None = None,
 ) -> Iterator[Item]:
-    """Read the texts in a column of a file of CSV, whose first row names the columns.
+    """Read the texts in a column of a CSV file, whose first row names the columns.
 
-    `OptionError` if there is no column of this name, and for a text of more than `max_bytes` bytes.
+    Raises `OptionError` if there is no column of this name, or if a record has more than
+    `max_bytes` bytes.
     """
     reader = _core.CsvTexts(".".join(field), ord(delimiter))
     hint = (
@@ -90,7 +92,7 @@ def csv_rows(
 
 
 def line_of(number: int, blocks: Iterable[bytes], records: Records) -> int | None:
-    """The offset at which a record starts, by its number from 1 as in `json_lines`."""
+    """The offset of the record with this number; `json_lines` counts records from 1."""
     mark, blocks = without_mark(blocks)
     at, found = mark, 0
     for block in _whole_lines(blocks, records, None):
@@ -103,9 +105,10 @@ def line_of(number: int, blocks: Iterable[bytes], records: Records) -> int | Non
 
 
 def place_of(number: int, blocks: Iterable[bytes], delimiter: bytes | None) -> int | None:
-    """The same for `json_values`, or for `csv_rows` with a delimiter.
+    """The offset of the record with this number in `json_values`, or in `csv_rows`.
 
-    The field does not matter, since no column is searched for.
+    `delimiter` is that of `csv_rows`; None is for `json_values`. No field is needed, because
+    the texts of the records are not used.
     """
     mark, blocks = without_mark(blocks)
     reader: _Reader = _core.JsonTexts([""], number)
@@ -130,7 +133,7 @@ def _texts(
 
 
 def _items(found: _Found, records: Records, mark: int, hint: str) -> Iterator[Item]:
-    """The records that could be read from some bytes, and the first fatal fault."""
+    """Yield the texts that were read; raise `CorruptFileError` if the rest cannot be read."""
     texts, faults, fatal = found
     yield from _given(texts, faults, records, 0, mark)
     if fatal is not None:
@@ -151,7 +154,7 @@ def _given(
     number: int,
     offset: int,
 ) -> Iterator[Item]:
-    """The texts of records, with each fault reported at its place."""
+    """Yield the texts in order, and report each faulty record when its turn comes."""
     given = 0
     for before, record, start, reason, detail in faults:
         yield from texts[given:before]

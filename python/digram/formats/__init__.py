@@ -1,8 +1,9 @@
 """Tokenizers as files: one module for each format, their list, and the choice among them.
 
-Each module has `read` and `write` for paths, and `loads` and `dumps` for bytes. All of them raise,
-with file, line and remedy, for damaged or inconsistent data, and for data that the format or digram
-does not support.
+Each module has `read` and `write` for paths, `loads` and `dumps` for bytes, and `load`, which
+`read` of this package calls. All of them raise, with file, line and remedy, for damaged or
+inconsistent data, and for data that the format or digram does not support. `_registry.py` says how
+to add a format.
 """
 
 from __future__ import annotations

@@ -1,7 +1,16 @@
 """The list of formats of tokenizer files; each has a module of the same name.
 
 `digram.load`, `tok.save`, their messages and the help of the command line use this list. To add a
-format, add a module `digram/formats/NAME.py` with `load` and `write`, and an entry here.
+format:
+
+1. Write `digram/formats/NAME.py` with `load` and `write`, which `TokenizerFormat` describes, and
+   `read(path)`, `loads(data)` and `dumps(definition)`, which Python programs and the tests call.
+2. Add an entry to `FORMATS`. In `formats/__init__.py`, add NAME to `__all__` and to the imports for
+   type checkers.
+3. Describe it in docs/formats.md, in a row of the table and in a section, and name it in the
+   docstring of `Tokenizer.save`.
+4. Test it: `tests/formats/test_NAME.py`, a `Kind` in `tests/file_kinds/tokenizers.py`, and damaged
+   files in `tests/mutants.py`. Regenerate the help pages with `tests/cli/test_help.py`.
 """
 
 from __future__ import annotations
@@ -19,10 +28,10 @@ __all__ = ["FORMATS", "TokenizerFormat", "both_files", "reading"]
 class TokenizerFormat:
     """A format of tokenizer files: how it is named, recognised and chosen.
 
-    Its module has `load(path, data, pretokenizer, encoding)`, which returns a `Definition` or a
-    `Compact`, where `data` is the content of the file, None for a folder; and
-    `write(definition, path, allow_loss=...)`. Both raise, with file, line and remedy, for damaged
-    data and for data that the format cannot store.
+    `digram.load` and `tok.save` call two functions of its module. `load(path, data, pretokenizer,
+    encoding)` returns a `Definition` or a `Compact`; `data` is the content of the file, None for a
+    folder. `write(definition, path, allow_loss=...)` writes a file or a folder. Both raise, with
+    file, line and remedy, for damaged data and for data that the format cannot store.
     """
 
     name: str

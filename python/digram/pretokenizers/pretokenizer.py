@@ -52,6 +52,7 @@ class NamedPattern(NamedTuple):
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
 
+# Published encodings, such as o200k_base, are listed in formats/_published.py.
 NAMED: dict[str, NamedPattern] = {
     "gpt2": NamedPattern(
         (r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",),

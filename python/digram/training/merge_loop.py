@@ -153,14 +153,14 @@ def learned(
     options: TrainOptions,
     run: RunOptions,
     *,
-    decides: Mapping[str, Any],
+    deciding_options: Mapping[str, Any],
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None = None,
 ) -> Learned:
     """Count a corpus and learn merges from it.
 
-    `start` makes the start of merging from the counts. `decides` are the options that determine the
-    merges; a checkpoint identifies the run by them.
+    `start` makes the start of merging from the counts. `deciding_options` are the options that
+    determine the merges; a checkpoint identifies the run by them.
     """
     cut, unit = options.pretokenizer, options.unit
     if isinstance(corpus, Counts):
@@ -175,7 +175,7 @@ def learned(
         used.enter_context(advise_on_full_disk())
         point = None
         if run.checkpoint is not None:
-            point = _opened(run.checkpoint, cut, unit, corpus, weights, decides)
+            point = _opened(run.checkpoint, cut, unit, corpus, weights, deciding_options)
             used.enter_context(point)
         counting = Counting(cut, unit, run.threads, run.progress, run.memory, point, spotter)
         counts, skipped = counting.count(corpus, weights)
@@ -344,7 +344,7 @@ def _opened(
     unit: Unit,
     corpus: Corpora,
     weights: Mapping[str, Any] | None,
-    decides: Mapping[str, Any],
+    deciding_options: Mapping[str, Any],
 ) -> Checkpoint:
     """Open the checkpoint in a folder."""
     counted = [*made_with(cut, unit, corpus), *_corpus_facts(corpus, weights)]
@@ -366,19 +366,23 @@ def _opened(
         "rules": f"rules={cut.rules!r}" if cut.rules else "no rules",
         "unit": _argument("unit", unit),
         "separator": _argument("separator", _written(separator_in(corpus))),
-        **{name: _argument(name, value) for name, value in decides.items()},
-        "on_unknown": unknown if decides.get("on_unknown") else f"no {unknown}",
+        **{name: _argument(name, value) for name, value in deciding_options.items()},
+        "on_unknown": unknown if deciding_options.get("on_unknown") else f"no {unknown}",
     }
-    return Checkpoint(folder, counted, _deciding(decides), stamps, options=options)
+    return Checkpoint(
+        folder, counted, _distinguishing_values(deciding_options), stamps, options=options
+    )
 
 
-def _deciding(decides: Mapping[str, Any]) -> list[Any]:
+def _distinguishing_values(deciding_options: Mapping[str, Any]) -> list[Any]:
     """The option values that distinguish runs.
 
     Newer options are included only if they are used, so that older checkpoints remain valid.
     """
-    later = ("whole_characters",)
-    return [value for name, value in decides.items() if value is not None or name not in later]
+    newer = ("whole_characters",)
+    return [
+        value for name, value in deciding_options.items() if value is not None or name not in newer
+    ]
 
 
 def _written(separator: bytes | None) -> str | bytes | None:

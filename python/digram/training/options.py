@@ -59,6 +59,9 @@ class TrainOptions:
     The fields are the arguments of `digram.train` with the same names. The constructor checks and
     normalizes them: numbers become plain ints, lists become tuples. Raises `TypeError` and
     `OptionError` as `train` does.
+
+    An option that changes the merges also belongs in `deciding_options`, so that a checkpoint of
+    another run is refused. CONTRIBUTING.md lists what else a new option needs.
     """
 
     vocab_size: int | None = None
@@ -116,8 +119,8 @@ class TrainOptions:
         """The minimum count of a pair to be merged."""
         return 1 if self.min_frequency is None else self.min_frequency
 
-    def decides(self) -> dict[str, Any]:
-        """The options that determine the merges, for a checkpoint to identify the run."""
+    def deciding_options(self) -> dict[str, Any]:
+        """The options that determine the merges; a checkpoint identifies the run by them."""
         return {
             "ties": self.ties,
             "min_frequency": self.min_frequency,

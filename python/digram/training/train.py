@@ -225,7 +225,7 @@ def train(
         start,
         options,
         run,
-        decides=options.decides(),
+        deciding_options=options.deciding_options(),
         weights=weights,
         spotter=spotter,
     )

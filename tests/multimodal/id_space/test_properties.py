@@ -1,4 +1,4 @@
-"""Random id spaces, held against a dictionary from each id to what it stands for."""
+"""Random id spaces, compared with a dictionary that maps each id to its range and local id."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOKENIZERS = [
 
 @dataclass(frozen=True)
 class Drawn:
-    """How a space was built, so that a test can build the same by its own means."""
+    """The arguments of a space, from which tests compute the expected ids on their own."""
 
     ranges: dict[str, Any]
     options: dict[str, Any]
@@ -81,7 +81,7 @@ def size_of(held: Any) -> int:
 
 
 def expected(drawn: Drawn) -> dict[int, tuple[str, int]]:
-    """What each id stands for, counted by hand: ranges one after the other."""
+    """The range and local id of each id. The ranges are simply counted, one after the other."""
     found, next = {}, 0
     for name, held in drawn.ranges.items():
         while next % drawn.options["align"]:
@@ -94,7 +94,7 @@ def expected(drawn: Drawn) -> dict[int, tuple[str, int]]:
 
 
 def sequences(drawn: Drawn) -> st.SearchStrategy[list[tuple[str, list[int]]]]:
-    """Parts, with local ids in one dimension, as `encode` takes and `split` gives them."""
+    """Parts of a sequence: the name of a range, and a flat list of local ids."""
     space = drawn.space
     marks = {one.id for of in space.ranges.values() for one in (of.begin, of.end) if one}
 
@@ -124,7 +124,7 @@ def sequences(drawn: Drawn) -> st.SearchStrategy[list[tuple[str, list[int]]]]:
 
 
 def as_given(drawn: Drawn, name: str, local: list[int]) -> Any:
-    """What `encode` takes: a row for each frame where there are codebooks."""
+    """The local ids of a part as `encode` takes them: with codebooks, one row for each frame."""
     books = drawn.options["codebooks"].get(name, 1)
     if books == 1:
         return local

@@ -16,10 +16,10 @@ pub(crate) enum CountsArgument<'py> {
 
 impl CountsArgument<'_> {
     /// The counts themselves, for use without the GIL.
-    pub(crate) fn pieces(&self) -> &(dyn Pieces + Sync) {
+    pub(crate) fn distinct_pretokens(&self) -> &(dyn Pieces + Sync) {
         match self {
-            CountsArgument::Memory(counts) => counts.get().pieces(),
-            CountsArgument::Disk(counts) => counts.get().pieces(),
+            CountsArgument::Memory(counts) => counts.get().distinct_pretokens(),
+            CountsArgument::Disk(counts) => counts.get().distinct_pretokens(),
         }
     }
 }
@@ -50,12 +50,12 @@ macro_rules! methods_of_counts {
             /// The characters of the text, sorted: all, or the most frequent ones.
             #[pyo3(signature = (limit=None))]
             fn characters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<String> {
-                argument::characters(py, self.pieces(), limit)
+                argument::characters(py, self.distinct_pretokens(), limit)
             }
 
             /// The digest of these counts, equal in memory and on disk.
             fn digest(&self, py: Python<'_>) -> PyResult<String> {
-                argument::digest(py, self.pieces())
+                argument::digest(py, self.distinct_pretokens())
             }
         }
     };

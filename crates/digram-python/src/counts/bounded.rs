@@ -56,7 +56,7 @@ impl Counter {
 
     /// The counts of all batches, on disk if they do not fit in memory; the counter cannot be used
     /// afterwards. While files are merged, `on_progress` is called with the number of pretokens
-    /// done, and of all.
+    /// merged so far, and their total.
     #[pyo3(signature = (on_progress=None))]
     fn finish_bounded<'py>(
         &self,
@@ -80,7 +80,7 @@ pub(crate) struct SortedCounts {
 }
 
 impl SortedCounts {
-    pub(super) fn pieces(&self) -> &(dyn Pieces + Sync) {
+    pub(super) fn distinct_pretokens(&self) -> &(dyn Pieces + Sync) {
         &self.counts
     }
 }
@@ -99,7 +99,8 @@ impl SortedCounts {
         self.counts.path()
     }
 
-    /// The checkpoint from which `Counter.resumed` returns these counts at once.
+    /// A checkpoint with these counts: `finish_bounded` of a counter resumed from it returns them at
+    /// once.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<CheckpointTuple> {
         py.detach(|| self.counts.checkpoint())
             .map(checkpoint_tuple)

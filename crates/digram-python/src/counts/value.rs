@@ -26,7 +26,7 @@ impl Counts {
         Counts { counts: Arc::new(counts) }
     }
 
-    pub(super) fn pieces(&self) -> &(dyn Pieces + Sync) {
+    pub(super) fn distinct_pretokens(&self) -> &(dyn Pieces + Sync) {
         &*self.counts
     }
 

@@ -10,7 +10,7 @@ use super::{Reason, Texts};
 /// The maximum nesting depth; other JSON readers have a limit as well.
 const MAX_DEPTH: usize = 64;
 
-/// The maximum number of a record's names that an error lists.
+/// The maximum number of field names that an error lists.
 const MAX_NAMES: usize = 8;
 
 /// Adds the texts of a record's field, or returns the reason why it has none.
@@ -38,7 +38,7 @@ fn read_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, 
         .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| {
             let detail = error.to_string();
-            // Only lone surrogates have these two messages.
+            // serde_json gives these two messages for lone surrogates only.
             let is_lone_surrogate =
                 detail.starts_with("lone leading surrogate") || detail.starts_with("unexpected end of hex");
             let reason = if is_lone_surrogate {
@@ -48,22 +48,24 @@ fn read_field(line: &[u8], field: &[String], texts: &mut Texts) -> Result<bool, 
             };
             (reason.to_owned(), Some(detail))
         })?;
-    let name = |unused: usize| field_path(&field[..field.len() - unused], &items);
+    let name = |remaining: usize| field_path(&field[..field.len() - remaining], &items);
     let reason = match value {
         FieldValue::Text => return Ok(false),
         FieldValue::Texts => return Ok(true),
-        FieldValue::Missing { unused } if unused == field.len() => {
-            format!("there is no field {:?}{}", name(unused - 1), names(json))
+        FieldValue::Missing { remaining } if remaining == field.len() => {
+            format!("there is no field {:?}{}", name(remaining - 1), names(json))
         }
-        FieldValue::Missing { unused } => format!("there is no field {:?}.", name(unused - 1)),
-        FieldValue::Other { unused: 0, kind } => format!("the field {:?} is {kind}, not a string.", name(0)),
-        FieldValue::Other { unused, kind } if unused == field.len() => {
+        FieldValue::Missing { remaining } => format!("there is no field {:?}.", name(remaining - 1)),
+        FieldValue::Other { remaining: 0, kind } => {
+            format!("the field {:?} is {kind}, not a string.", name(0))
+        }
+        FieldValue::Other { remaining, kind } if remaining == field.len() => {
             format!("the record is {kind}, not an object.")
         }
-        FieldValue::Other { unused, kind } => {
-            format!("the field {:?} is {kind}, not an object.", name(unused))
+        FieldValue::Other { remaining, kind } => {
+            format!("the field {:?} is {kind}, not an object.", name(remaining))
         }
-        FieldValue::Empty { unused } => format!("the list {:?} is empty.", name(unused)),
+        FieldValue::Empty { remaining } => format!("the list {:?} is empty.", name(remaining)),
     };
     Err((reason, None))
 }
@@ -81,7 +83,8 @@ fn field_path(parts: &[String], items: &[(usize, usize)]) -> String {
     name
 }
 
-/// Whether a record is nested deeper than allowed. Most records have fewer brackets than that.
+/// Whether a record is nested more than `MAX_DEPTH` levels deep. Most records have no more brackets than
+/// that, so that counting them is enough.
 fn is_deep(line: &[u8]) -> bool {
     let brackets = line.iter().filter(|&&byte| byte == b'{' || byte == b'[').count();
     if brackets <= MAX_DEPTH {
@@ -107,7 +110,7 @@ fn is_deep(line: &[u8]) -> bool {
     false
 }
 
-/// The end of a message about a missing field: the names that the record has.
+/// The end of a message about a missing field: the names of the fields that the record has.
 fn names(json: &str) -> String {
     let fields: BTreeMap<String, IgnoredAny> = serde_json::from_str(json).unwrap_or_default();
     if fields.is_empty() {
@@ -117,20 +120,21 @@ fn names(json: &str) -> String {
     format!("; the record has {}{}.", shown.join(", "), if fields.len() > MAX_NAMES { ", …" } else { "" })
 }
 
-/// The value found instead of a text; `unused` parts of the field's name were not used.
+/// What was found at a path. `remaining` is the number of parts of the path that follow the place where the
+/// search ended.
 enum FieldValue {
     Text,
     /// The texts of the items of a list.
     Texts,
     Missing {
-        unused: usize,
+        remaining: usize,
     },
     Other {
-        unused: usize,
+        remaining: usize,
         kind: &'static str,
     },
     Empty {
-        unused: usize,
+        remaining: usize,
     },
 }
 
@@ -140,21 +144,23 @@ impl FieldValue {
     }
 }
 
-/// Finds the field with a name, skips everything else, and adds its text, or the texts of the items
-/// of a list. The last of repeated names wins, as in all parsers that make a dictionary.
+/// Finds the field at a path, skips everything else, and adds the field's text, or the texts of the items
+/// of its list. If a name is repeated in an object, the last value is used, as in parsers that make
+/// a dictionary.
 struct FieldVisitor<'a> {
+    /// The parts of the path that remain.
     path: &'a [String],
-    /// The number of parts of the name used so far.
+    /// The number of parts of the path used so far.
     depth: usize,
     texts: &'a mut Texts,
-    /// The list items that contain the fault, innermost first: the number of parts of the name that
+    /// The list items that contain the fault, innermost first: the number of parts of the path that
     /// lead to the list, and the index of the item.
     items: &'a mut Vec<(usize, usize)>,
 }
 
 impl FieldVisitor<'_> {
     fn other<E>(&self, kind: &'static str) -> Result<FieldValue, E> {
-        Ok(FieldValue::Other { unused: self.path.len(), kind })
+        Ok(FieldValue::Other { remaining: self.path.len(), kind })
     }
 }
 
@@ -187,7 +193,7 @@ impl<'de> Visitor<'de> for FieldVisitor<'_> {
             return self.other("an object");
         };
         let start = self.texts.len();
-        let mut value = FieldValue::Missing { unused: self.path.len() };
+        let mut value = FieldValue::Missing { remaining: self.path.len() };
         while let Some(is_name) = map.next_key_seed(NameIs(name))? {
             if is_name {
                 self.texts.truncate(start);
@@ -203,8 +209,8 @@ impl<'de> Visitor<'de> for FieldVisitor<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<FieldValue, A::Error> {
-        let (mut value, mut item) = (FieldValue::Empty { unused: self.path.len() }, 0);
-        // The items of a record that is a list have no name.
+        let (mut value, mut item) = (FieldValue::Empty { remaining: self.path.len() }, 0);
+        // If the record itself is a list, no path leads to its items, which are skipped below.
         while self.depth > 0 && (value.is_text() || item == 0) {
             let (path, depth) = (self.path, self.depth);
             let (texts, items) = (&mut *self.texts, &mut *self.items);
@@ -242,7 +248,7 @@ impl<'de> Visitor<'de> for FieldVisitor<'_> {
     }
 }
 
-/// Whether a name is this one.
+/// Deserializes the name of a field: true if it is this one.
 struct NameIs<'a>(&'a str);
 
 impl<'de> DeserializeSeed<'de> for NameIs<'_> {

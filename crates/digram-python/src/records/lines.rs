@@ -7,7 +7,7 @@ use super::json;
 use super::{Fault, Texts};
 
 /// The number of records in complete lines, the texts of one of their fields, and the faults of the
-/// others; see the stub.
+/// records that have no text there.
 #[pyfunction]
 pub(crate) fn json_texts<'py>(
     py: Python<'py>,

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::special::Special;
-use super::{Core, KEEP_GIL};
+use super::{Core, KEEP_GIL_BYTES};
 use crate::arrays::array;
 use crate::convert::{Text, numbers_to_python};
 use crate::objects::{Objects, bytes as bytes_object, string};
@@ -72,8 +72,8 @@ impl Core {
         let signals = Signals::new();
         let bytes = content.bytes();
         let side = if left { Side::Left } else { Side::Right };
-        let truncate = || self.tokenizer.truncate(bytes, n, side, special.rule(), &signals);
-        let range = if bytes.len() < KEEP_GIL { truncate() } else { py.detach(truncate) };
+        let truncate = || self.tokenizer.truncate(bytes, n, side, special.on_special(), &signals);
+        let range = if bytes.len() < KEEP_GIL_BYTES { truncate() } else { py.detach(truncate) };
         let range = range.map_err(|error| signals.error(py, error, Some(&content)))?;
         match content {
             _ if range.len() == bytes.len() => Ok(text.clone()),
@@ -95,8 +95,8 @@ impl Core {
         let text = Text::new(text)?;
         let signals = Signals::new();
         let bytes = text.bytes();
-        let fits = || self.tokenizer.fits(bytes, n, special.rule(), &signals);
-        let fits = if bytes.len() < KEEP_GIL { fits() } else { py.detach(fits) };
+        let fits = || self.tokenizer.fits(bytes, n, special.on_special(), &signals);
+        let fits = if bytes.len() < KEEP_GIL_BYTES { fits() } else { py.detach(fits) };
         fits.map_err(|error| signals.error(py, error, Some(&text)))
     }
 }

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use super::{Core, KEEP_GIL};
+use super::{Core, KEEP_GIL_BYTES};
 use crate::arrow::ArrowIds;
 use crate::convert::{append_ids, flag};
 use crate::errors;
@@ -147,7 +147,7 @@ impl Core {
             }
             false => self.tokenizer.decode(&ids, &signals, &mut bytes),
         };
-        let decoded = if ids.len() < KEEP_GIL { decode() } else { py.detach(decode) };
+        let decoded = if ids.len() < KEEP_GIL_BYTES { decode() } else { py.detach(decode) };
         decoded.map_err(|error| signals.error(py, error, None))?;
         Ok(bytes)
     }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::decode::{OnInvalidBytes, skips};
-use super::{Core, KEEP_GIL};
+use super::{Core, KEEP_GIL_BYTES};
 use crate::convert;
 use crate::errors;
 use crate::signals::Signals;
@@ -100,7 +100,7 @@ impl Decoder {
             true => state.push(core, &core.without_special(ids, &signals)?, &signals),
             false => state.push(core, ids, &signals),
         };
-        let text = if ids.len() < KEEP_GIL { push() } else { py.detach(push) };
+        let text = if ids.len() < KEEP_GIL_BYTES { push() } else { py.detach(push) };
         text.map_err(|error| signals.error(py, error, None))
     }
 }

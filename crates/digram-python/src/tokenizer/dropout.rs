@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::special::Special;
-use super::{Core, KEEP_GIL};
+use super::{Core, KEEP_GIL_BYTES};
 use crate::convert::Text;
 use crate::errors;
 use crate::signals::Signals;
@@ -77,9 +77,9 @@ impl Core {
         let mut dropout = WithDropout::new(dropout);
         let encode = |text: &Text<'_>, ids: &mut Vec<u32>| {
             let signals = Signals::new();
-            let (bytes, special) = (text.bytes(), special.rule());
+            let (bytes, special) = (text.bytes(), special.on_special());
             let mut run = || self.tokenizer.encode_with_dropout(bytes, special, &mut dropout, &signals, ids);
-            let encoded = if bytes.len() < KEEP_GIL { run() } else { py.detach(run) };
+            let encoded = if bytes.len() < KEEP_GIL_BYTES { run() } else { py.detach(run) };
             encoded.map_err(|error| signals.error(py, error, Some(text)))
         };
         self.list_of_pieces(py, text, encode)

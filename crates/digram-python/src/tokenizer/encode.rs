@@ -12,7 +12,7 @@ use pyo3::types::PyList;
 use super::dropout::with_dropout;
 use super::parts::InputPiece;
 use super::special::Special;
-use super::{Core, KEEP_GIL};
+use super::{Core, KEEP_GIL_BYTES};
 use crate::arrays::array;
 use crate::arrow::ArrowIds;
 use crate::convert::{Text, bytes_of, texts};
@@ -258,14 +258,14 @@ impl Core {
     ) -> PyResult<()> {
         let signals = Signals::new();
         let bytes = text.bytes();
-        let rule = special.rule();
-        let encoded = if bytes.len() < KEEP_GIL {
-            self.tokenizer.encode(bytes, rule, &signals, ids)
+        let special = special.on_special();
+        let encoded = if bytes.len() < KEEP_GIL_BYTES {
+            self.tokenizer.encode(bytes, special, &signals, ids)
         } else if bytes.len() < PARALLEL_BYTES {
-            py.detach(|| self.tokenizer.encode(bytes, rule, &signals, ids))
+            py.detach(|| self.tokenizer.encode(bytes, special, &signals, ids))
         } else {
             let threads = threads(py, None)?;
-            let encode = || self.tokenizer.encode_batch(&[bytes], rule, threads, &signals);
+            let encode = || self.tokenizer.encode_batch(&[bytes], special, threads, &signals);
             py.detach(encode)
                 .and_then(|(batch_ids, _)| append(ids, batch_ids).map_err(|error| (0, error)))
                 .map_err(|(_, error)| error)
@@ -276,14 +276,14 @@ impl Core {
     fn count_text(&self, py: Python<'_>, text: &Text<'_>, special: &Special) -> PyResult<usize> {
         let signals = Signals::new();
         let bytes = text.bytes();
-        let rule = special.rule();
-        let counted = if bytes.len() < KEEP_GIL {
-            self.tokenizer.count(bytes, rule, &signals)
+        let special = special.on_special();
+        let counted = if bytes.len() < KEEP_GIL_BYTES {
+            self.tokenizer.count(bytes, special, &signals)
         } else if bytes.len() < PARALLEL_BYTES {
-            py.detach(|| self.tokenizer.count(bytes, rule, &signals))
+            py.detach(|| self.tokenizer.count(bytes, special, &signals))
         } else {
             let threads = threads(py, None)?;
-            let count = || self.tokenizer.count_batch(&[bytes], rule, threads, &signals);
+            let count = || self.tokenizer.count_batch(&[bytes], special, threads, &signals);
             py.detach(count).map(|counts| counts[0] as usize).map_err(|(_, error)| error)
         };
         counted.map_err(|error| signals.error(py, error, Some(text)))
@@ -342,7 +342,7 @@ pub(super) fn detached<R: Send>(
     let bytes = bytes_of(py, texts)?;
     let signals = Signals::new();
     let result = {
-        let (work, bytes, special, signals) = (&work, &bytes, special.rule(), &signals);
+        let (work, bytes, special, signals) = (&work, &bytes, special.on_special(), &signals);
         py.detach(move || work(bytes, special, signals))
     };
     result.map_err(|(index, error)| {

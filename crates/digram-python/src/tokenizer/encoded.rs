@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::special::Special;
-use super::{Core, KEEP_GIL};
+use super::{Core, KEEP_GIL_BYTES};
 use crate::arrays;
 use crate::convert::{Text, bytes_of};
 use crate::errors;
@@ -20,7 +20,7 @@ use crate::signals::Signals;
 #[pyclass(frozen, module = "digram._core")]
 pub(crate) struct Encoded {
     core: Py<Core>,
-    /// Each a `str`, whose UTF-8 is cached, or `bytes`.
+    /// Each is a `str` or a `bytes`. Python caches the UTF-8 of a `str`, so it can be borrowed repeatedly.
     texts: Vec<Py<PyAny>>,
     special: Special,
     special_argument: Option<Py<PyAny>>,
@@ -29,8 +29,10 @@ pub(crate) struct Encoded {
     threads: Option<usize>,
     ids: Vec<u32>,
     /// The end of each text in `ids`, with a zero before the first.
-    offsets: Vec<u64>,
-    // Not `PyOnceLock`, nor filled under its lock: others may need the GIL meanwhile.
+    bounds: Vec<u64>,
+    // Not `PyOnceLock`, since the values are computed without the GIL. They are computed before the lock is
+    // taken: a thread that waits for the GIL inside the lock, and one that waits for the lock with the GIL,
+    // would wait forever.
     spans: OnceLock<Vec<[usize; 2]>>,
     pretokens: OnceLock<Vec<u32>>,
 }
@@ -50,7 +52,7 @@ impl Core {
     ) -> PyResult<Encoded> {
         let py = slf.py();
         let core = slf.get();
-        let rule = Special::new(core, special)?;
+        let special_tokens = Special::new(core, special)?;
         let objects = collected(py, texts.iter().map(Ok))?;
         let with_place = |error: PyErr, index: usize| {
             let name = place.and_then(|place| place.call1((index,)).ok());
@@ -63,24 +65,27 @@ impl Core {
         let texts: Vec<Text<'_>> = collected(py, objects.iter().enumerate().map(text))?;
         let signals = Signals::new();
         let encoded = match &texts[..] {
-            [text] if text.bytes().len() < KEEP_GIL => {
+            [text] if text.bytes().len() < KEEP_GIL_BYTES => {
                 let mut ids = Vec::new();
-                let encoded = core.tokenizer.encode(text.bytes(), rule.rule(), &signals, &mut ids);
+                let encoded =
+                    core.tokenizer.encode(text.bytes(), special_tokens.on_special(), &signals, &mut ids);
                 let end = ids.len() as u64;
                 encoded.map(|()| (ids, vec![0, end])).map_err(|error| (0, error))
             }
             texts => {
                 let bytes = bytes_of(py, texts)?;
                 let threads = threads_for(py, threads, bytes.iter().map(|text| text.len()).sum())?;
-                py.detach(|| core.tokenizer.encode_batch(&bytes, rule.rule(), threads, &signals))
+                py.detach(|| {
+                    core.tokenizer.encode_batch(&bytes, special_tokens.on_special(), threads, &signals)
+                })
             }
         };
-        let (ids, offsets) = encoded
+        let (ids, bounds) = encoded
             .map_err(|(index, error)| with_place(signals.error(py, error, texts.get(index)), index))?;
         Ok(Encoded {
             core: slf.clone().unbind(),
             texts: objects.into_iter().map(Bound::unbind).collect(),
-            special: rule,
+            special: special_tokens,
             special_argument: special.map(|special| special.clone().unbind()),
             unit: match unit {
                 Some("bytes") => Some(OffsetUnit::Bytes),
@@ -90,7 +95,7 @@ impl Core {
             },
             threads,
             ids,
-            offsets,
+            bounds,
             spans: OnceLock::new(),
             pretokens: OnceLock::new(),
         })
@@ -101,15 +106,15 @@ impl Core {
 impl Encoded {
     /// The end of each text among all ids, with a zero before the first.
     fn bounds(&self) -> &[u64] {
-        &self.offsets
+        &self.bounds
     }
 
-    /// Some of the ids, as a list.
+    /// The ids from `start` to `stop`, as a list.
     fn ids<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         self.core.get().list(py, slice(&self.ids, start, stop))
     }
 
-    /// The start and end of some of the tokens in their texts.
+    /// The start and end, in its text, of each token from `start` to `stop`.
     fn spans<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let spans = slice(self.all_spans(py)?, start, stop);
         let span =
@@ -117,13 +122,14 @@ impl Encoded {
         list(py, spans.iter().map(span), &mut SignalChecks::new())
     }
 
-    /// For some of the tokens, the number of the pretoken in its text.
+    /// The number of the pretoken, from 0 in each text, that each token from `start` to `stop` belongs to.
     fn pretokens<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let pretokens = slice(self.all_pretokens(py)?, start, stop);
         list(py, pretokens.iter().map(|&number| integer(py, number.into())), &mut SignalChecks::new())
     }
 
-    /// The first of some tokens of one text that covers a position of it.
+    /// The index of the first token that covers `position`; `None` if none does. The tokens from `start` to
+    /// `stop`, which must be of one text, are searched.
     fn token_at(
         &self,
         py: Python<'_>,
@@ -137,9 +143,9 @@ impl Encoded {
         Ok(spans.get(index).filter(|[from, _]| *from <= position).map(|_| start + index))
     }
 
-    /// The range of a pretoken among some tokens of one text: the first, and the one after the
-    /// last.
-    fn of_pretoken(
+    /// The indices of the first token of a pretoken and of the one after its last. The tokens from `start`
+    /// to `stop`, which must be of one text, are searched.
+    fn tokens_of_pretoken(
         &self,
         py: Python<'_>,
         start: usize,
@@ -190,7 +196,7 @@ impl Encoded {
         })
     }
 
-    /// The result of `compute` for the texts, computed at first use without the GIL.
+    /// The result of `compute` for the texts, computed at first use; without the GIL if there are many ids.
     fn get_or_compute<'a, R: Send + Sync>(
         &'a self,
         py: Python<'_>,
@@ -211,13 +217,13 @@ impl Encoded {
         let bytes = bytes_of(py, &texts)?;
         let encoded = EncodedTexts {
             texts: &bytes[..],
-            special: self.special.rule(),
+            special: self.special.on_special(),
             ids: &self.ids,
-            offsets: &self.offsets,
+            bounds: &self.bounds,
         };
         let threads = threads_for(py, self.threads, bytes.iter().map(|text| text.len()).sum())?;
         let (signals, core) = (Signals::new(), self.core.get());
-        let result = if self.ids.len() < KEEP_GIL / 4 {
+        let result = if self.ids.len() < KEEP_GIL_BYTES / 4 {
             compute(core, &encoded, &units, threads, &signals)
         } else {
             py.detach(|| compute(core, &encoded, &units, threads, &signals))
@@ -230,7 +236,7 @@ impl Encoded {
 /// The number of threads for a number of bytes. Querying the number of processors reads files and
 /// takes ten times as long as encoding a short text.
 fn threads_for(py: Python<'_>, threads: Option<usize>, bytes: usize) -> PyResult<usize> {
-    if threads.is_none() && bytes < KEEP_GIL { Ok(1) } else { crate::threads::threads(py, threads) }
+    if threads.is_none() && bytes < KEEP_GIL_BYTES { Ok(1) } else { crate::threads::threads(py, threads) }
 }
 
 /// A part of a list; an empty slice if the range is not inside the list.

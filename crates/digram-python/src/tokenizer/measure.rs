@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyException, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySlice, PyString};
 
-use super::{Core, KEEP_GIL};
+use super::{Core, KEEP_GIL_BYTES};
 use crate::convert::Text;
 use crate::errors;
 use crate::objects::{SignalChecks, bytes as bytes_object, integer, list, reserve, string, tuple};
@@ -192,7 +192,7 @@ impl Intervals {
         let signals = Signals::new();
         let core = &self.core.get().tokenizer;
         let count = || core.count_interval(&self.counts, bytes, from..to, &signals);
-        let result = if to - from < KEEP_GIL { count() } else { py.detach(count) };
+        let result = if to - from < KEEP_GIL_BYTES { count() } else { py.detach(count) };
         result.map_err(|error| signals.error(py, error, Some(&text)))
     }
 
@@ -308,7 +308,7 @@ impl RunningCount {
         let state: &mut Running = &mut guard;
         let core = &self.core.get().tokenizer;
         let mut work = || change(state, core, bytes, &signals);
-        let result = if bytes.len() < KEEP_GIL { work() } else { py.detach(work) };
+        let result = if bytes.len() < KEEP_GIL_BYTES { work() } else { py.detach(work) };
         result.map_err(|error| signals.error(py, error, None))
     }
 }

@@ -36,7 +36,7 @@ pub(crate) use measure::{Intervals, RunningCount};
 pub(crate) use stream::Stream;
 
 /// Below this much text the GIL is kept: releasing and acquiring it would take longer.
-const KEEP_GIL: usize = 1 << 14;
+const KEEP_GIL_BYTES: usize = 1 << 14;
 
 /// Encodes and decodes. Frozen: the result of a call depends only on its arguments.
 ///

@@ -40,9 +40,9 @@ impl Special {
         let mut allowed = Vec::new();
         for name in argument.try_iter()? {
             let name = name?;
-            let name = name
-                .cast::<PyString>()
-                .map_err(|_| PyTypeError::new_err("special is a word or a set of str"))?;
+            let name = name.cast::<PyString>().map_err(|_| {
+                PyTypeError::new_err("special is \"text\", \"parse\", \"raise\" or a set of str")
+            })?;
             let name = Cow::into_owned(name.to_string_lossy());
             if allowed.iter().all(|(allowed_name, _)| *allowed_name != name) {
                 allowed.push((name.clone(), core.special_id(py, &name)?));
@@ -51,7 +51,7 @@ impl Special {
         SpecialTokens::new(allowed).map(Special::Allow).map_err(|error| errors::from_core(py, error, None))
     }
 
-    pub(super) fn rule(&self) -> OnSpecial<'_> {
+    pub(super) fn on_special(&self) -> OnSpecial<'_> {
         match self {
             Special::Text => OnSpecial::Text,
             Special::Parse => OnSpecial::Parse,

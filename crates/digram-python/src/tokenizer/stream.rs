@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::special::Special;
-use super::{Core, KEEP_GIL};
+use super::{Core, KEEP_GIL_BYTES};
 use crate::arrays::array;
 use crate::convert::Text;
 use crate::errors;
@@ -55,14 +55,15 @@ impl Stream {
         let Some(mut stream) = state.take() else {
             return Err(errors::raise(py, "OptionError", "this stream has ended."));
         };
-        let (tokenizer, special, signals) = (&self.core.get().tokenizer, self.special.rule(), Signals::new());
+        let (tokenizer, special, signals) =
+            (&self.core.get().tokenizer, self.special.on_special(), Signals::new());
         let mut ids = Vec::new();
         let pushed = match text {
             None => py.detach(|| tokenizer.finish(stream, special, &signals, &mut ids)),
             Some(text) => {
                 let bytes = text.bytes();
                 let mut push = || tokenizer.push(&mut stream, bytes, special, &signals, &mut ids);
-                let pushed = if bytes.len() < KEEP_GIL { push() } else { py.detach(push) };
+                let pushed = if bytes.len() < KEEP_GIL_BYTES { push() } else { py.detach(push) };
                 if pushed.is_ok() {
                     *state = Some(stream);
                 }

@@ -1,7 +1,8 @@
 //! Combining the counts of all threads in the order of first occurrence.
 //!
-//! Two steps, each in parts that are processed in parallel and fit into a near cache: by hash, to sum the
-//! threads' counts of each pretoken, and by first occurrence, to sort them.
+//! There are two steps. The first divides the pretokens by hash, and sums the counts that the threads have
+//! of each. The second divides them by first occurrence, and sorts them. The parts of a step are processed
+//! in parallel, and each is small enough for the cache of a processor core.
 
 use std::sync::Mutex;
 
@@ -22,13 +23,13 @@ const PART_SIZE: usize = 1 << 12;
 /// The maximum number of parts.
 const MAX_PARTS: usize = 1 << 6;
 
-/// Pretokens with their first occurrence in one part of the corpus.
+/// Pretokens whose hashes are in one part, and that first occur in one part of the corpus.
 #[derive(Default)]
 struct Bucket<'t> {
     pieces: Vec<Piece<'t>>,
-    /// The number of their bytes that must be copied.
+    /// The number of bytes to copy, which is those outside [`SharedBytes`].
     bytes: usize,
-    /// Count times length, summed.
+    /// The sum of count times length over `pieces`.
     sum: u64,
 }
 
@@ -43,11 +44,12 @@ pub(super) fn gather(
     interrupt: &dyn Interrupt,
 ) -> Result<Counts> {
     let maximum = tallies.iter().map(ThreadCounts::len).max().unwrap_or(0);
-    // Joined, and in the order of first occurrence.
-    let distinct: usize = tallies.iter().map(ThreadCounts::len).sum();
-    memory::check_available(distinct * (2 * size_of::<Piece<'_>>() + size_of::<CountEntry>()))?;
+    // At most: each pretoken once in `joined`, once more while it is sorted, and as an entry of the result.
+    let max_pretokens: usize = tallies.iter().map(ThreadCounts::len).sum();
+    memory::check_available(max_pretokens * (2 * size_of::<Piece<'_>>() + size_of::<CountEntry>()))?;
     let parts = (maximum / PART_SIZE).next_power_of_two().clamp(1, MAX_PARTS);
-    // The bytes of the first table are not copied, since a corpus may be a single pretoken.
+    // The result takes over the bytes of the first thread's long pretokens. A corpus may be a single
+    // pretoken, so a copy of them could double the memory.
     let shared = SharedBytes(tallies.first().map_or(&[], |tally| tally.long.bytes()));
     let joined: Vec<Vec<Bucket<'_>>> = in_parallel(
         threads,
@@ -116,7 +118,8 @@ fn join(tallies: &[ThreadCounts], part: usize, parts: usize) -> Vec<Piece<'_>> {
     }
     let mut index: HashTable<(u64, usize)> = HashTable::with_capacity(maximum);
     for (hash, piece) in tallies.iter().flat_map(|tally| tally.part(part, parts)) {
-        // All hashes here share the bits that select the part, and the low bits of tags are zero.
+        // Hashes are mixed again for this table: those of a part have the same high bits, and those of long
+        // pretokens have zeros as low bits.
         let hash = (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let hash = hash ^ hash >> 32;
         match index.find(hash, |&(other, position)| other == hash && pieces[position].bytes == piece.bytes) {
@@ -133,9 +136,14 @@ fn join(tallies: &[ThreadCounts], part: usize, parts: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Groups pretokens by the part of the corpus in which they first occur.
-fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, shared: SharedBytes<'_>) -> Vec<Bucket<'t>> {
-    let shift = (u64::BITS - corpus.leading_zeros()).saturating_sub(parts.trailing_zeros());
+/// Groups pretokens by the part of the corpus, of `corpus_bytes` bytes, in which they first occur.
+fn by_first<'t>(
+    pieces: &[Piece<'t>],
+    parts: usize,
+    corpus_bytes: u64,
+    shared: SharedBytes<'_>,
+) -> Vec<Bucket<'t>> {
+    let shift = (u64::BITS - corpus_bytes.leading_zeros()).saturating_sub(parts.trailing_zeros());
     let bucket = |piece: &Piece<'_>| piece.first.checked_shr(shift).unwrap_or(0) as usize;
     let mut sizes = vec![0; parts];
     pieces.iter().for_each(|piece| sizes[bucket(piece)] += 1);
@@ -150,7 +158,7 @@ fn by_first<'t>(pieces: &[Piece<'t>], parts: usize, corpus: u64, shared: SharedB
     buckets
 }
 
-/// Bytes that are not copied.
+/// The bytes of the first thread's long pretokens, which are not copied into the result.
 #[derive(Clone, Copy)]
 struct SharedBytes<'t>(&'t [u8]);
 
@@ -162,11 +170,11 @@ impl SharedBytes<'_> {
     }
 }
 
-/// The output for the pretokens with their first occurrence in one part of the corpus.
+/// Where the pretokens that first occur in one part of the corpus are written.
 struct BucketOutput<'o> {
     entries: &'o mut [CountEntry],
     bytes: &'o mut [u8],
-    /// The offset of these bytes among all.
+    /// The offset of `bytes` in the bytes of the result.
     start: usize,
 }
 
@@ -179,7 +187,7 @@ impl BucketOutput<'_> {
                 written += bytes.len();
                 self.start + written - bytes.len()
             });
-            // A pretoken of 4 GiB was refused when it was counted.
+            // The length fits: counting refuses pretokens of 4 GiB or more.
             *entry = CountEntry { start: start as u64, len: bytes.len() as u32, count, first };
         }
     }

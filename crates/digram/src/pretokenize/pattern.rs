@@ -31,21 +31,16 @@ pub(super) enum Condition {
     Next(usize),
     /// There is no next character, or it is not in the set.
     NotNext(usize),
-    /// At the start (or end) of the text.
+    /// At the start of the text.
     Start,
+    /// At the end of the text.
     End,
-    /// At the start (or end) of a line.
-    LineStart {
-        newline: usize,
-    },
-    LineEnd {
-        newline: usize,
-    },
-    /// At a word boundary (or not).
-    WordBorder {
-        word: usize,
-        negate: bool,
-    },
+    /// At the start of a line.
+    LineStart { newline: usize },
+    /// At the end of a line.
+    LineEnd { newline: usize },
+    /// At a word boundary; with `negate`, at any other position.
+    WordBorder { word: usize, negate: bool },
 }
 
 /// A compiled pattern.
@@ -57,7 +52,7 @@ pub(super) struct Program {
     pub(super) sets: Vec<Set>,
 }
 
-/// Repetitions are written out, so that `a{1,1000}` costs a thousand instructions.
+/// The maximum number of instructions. Counted repetitions are expanded: `a{1,1000}` takes two thousand.
 const MAX_INSTRUCTIONS: usize = 20_000;
 
 /// The maximum length of a pattern in bytes; the published ones have at most 500.
@@ -81,7 +76,7 @@ pub(super) fn compile(pattern: &str, effort: &mut Effort) -> Result<Program> {
     program(&node, &sets, conditions, effort)
 }
 
-/// The program of a tree. Characters that represent look-aheads become conditions.
+/// The program of a syntax tree. Characters that represent look-aheads become conditions.
 fn program(
     node: &Node,
     sets: &Sets,
@@ -112,7 +107,7 @@ struct LookAhead {
 }
 
 /// Replaces each `(?!X)` and `(?=X)` by a noncharacter that occurs nowhere else in the pattern,
-/// since the parser does not support look-around; also returns the look-ahead of each.
+/// since the parser does not support look-around. Also returns which look-ahead each of them represents.
 fn extract_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, HashMap<char, LookAhead>)> {
     let mut unused_marks = ('\u{fdd0}'..='\u{fdef}').filter(|&c| !pattern.contains(c));
     let mut source = String::with_capacity(pattern.len());
@@ -129,11 +124,9 @@ fn extract_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, Hash
             continue;
         }
         if c == '+' && after_repetition && in_set == 0 {
-            return Err(
-                "a repeat that gives nothing back (as in a++ or a{1,3}+) is not supported, and other \
-                        engines read it in other ways. Write it without the second +."
-                    .into(),
-            );
+            return Err("a possessive quantifier (as in a++ or a{1,3}+) is not supported, and other \
+                        engines read it in other ways. Write it without the last +."
+                .into());
         }
         after_repetition = in_set == 0 && matches!(c, '+' | '*' | '?' | '}');
         match c {
@@ -157,7 +150,7 @@ fn extract_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, Hash
     Ok((source, conditions))
 }
 
-/// The length of the escape that `text` starts with: `\\n`, `\\p{Lu}`, `\\x{a0}`.
+/// The length of the escape that `text` starts with: `\n`, `\p{Lu}`, `\x{a0}`.
 fn escape_length(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     let Some((offset, c)) = chars.next() else { return text.len() };
@@ -168,7 +161,7 @@ fn escape_length(text: &str) -> usize {
     }
 }
 
-/// The text before the parenthesis that closes a group.
+/// The part of `text` before the parenthesis that closes the look-ahead; `None` if it is not closed.
 fn lookahead_body(text: &str) -> Option<&str> {
     let (mut depth, mut in_set, mut escaped) = (0usize, false, false);
     for (offset, c) in text.char_indices() {
@@ -186,7 +179,7 @@ fn lookahead_body(text: &str) -> Option<&str> {
     None
 }
 
-/// The set of characters that a look-ahead may see.
+/// The set in the body of a look-ahead; an error if the body is not one character or one set.
 fn single_character(body: &str, effort: &mut Effort) -> Result<Set> {
     let mut sets = Sets::default();
     let set = match syntax::read(body, &mut sets, effort) {
@@ -206,7 +199,7 @@ struct Compiler<'s, 'e, 'w> {
     insts: Vec<Inst>,
     sets: Vec<Set>,
     set_indices: HashMap<Set, usize>,
-    /// The sets that the tree refers to by number.
+    /// The sets that the syntax tree refers to by index.
     pattern_sets: &'s Sets,
     conditions: HashMap<char, LookAhead>,
     effort: &'e mut Effort<'w>,
@@ -278,7 +271,7 @@ impl Compiler<'_, '_, '_> {
 
     fn repeat(&mut self, part: &Node, min: u32, max: Option<u32>, greedy: bool, then: u16) -> Result<u16> {
         if max.is_none() && part.may_be_empty(self.pattern_sets) == Some(true) {
-            return Err("it repeats without end a part that can match nothing.".into());
+            return Err("it repeats, without a maximum, a part that can match the empty string.".into());
         }
         let split = |inside: u16, after: u16| {
             Inst::Split(if greedy { vec![inside, after] } else { vec![after, inside] })

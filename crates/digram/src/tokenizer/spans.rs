@@ -38,7 +38,7 @@ pub struct EncodedTexts<'a, T> {
     /// The ids of all texts.
     pub ids: &'a [TokenId],
     /// The end of each text in `ids`, after a leading zero.
-    pub offsets: &'a [u64],
+    pub bounds: &'a [u64],
 }
 
 impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
@@ -65,7 +65,7 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
     ) -> Result<Vec<R>> {
         let (tasks, bytes) = self.tasks();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
-        let ids = |texts: Range<usize>| self.offsets[texts.start] as usize..self.offsets[texts.end] as usize;
+        let ids = |texts: Range<usize>| self.bounds[texts.start] as usize..self.bounds[texts.end] as usize;
         let parts = in_parallel(
             threads,
             tasks.len(),

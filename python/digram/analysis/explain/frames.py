@@ -40,13 +40,14 @@ class PairCount:
 class Frame:
     """A merge that applies to the text, and its effect.
 
-    `merge` has its rank, and if the training record contains them, its count in the training corpus
-    and the pairs that came next there (`runners_up`). `count` is the number of places of the pair
-    in this text, and `times` the number of merges: fewer, if places overlap. `pairs` are the most
-    frequent pairs of the text before the merge. `joined` are the offsets in the text, in bytes,
-    where a token ended before the merge and none does after it. `vocab_size` is the number of
-    tokens including the new one, without special tokens. `skipped` is the number of merges since
-    the previous frame that do not apply to the text.
+    `merge` is the merge with its rank. If they are in the training record, it also has its count in
+    the training corpus and the pairs that were next most frequent there (`runners_up`). `count` is
+    the number of occurrences of the pair in this text. `times` is the number of occurrences that
+    were merged, which is smaller than `count` if occurrences overlap. `pairs` are the most frequent
+    pairs of the text before the merge. `joined` are the byte offsets in the text at which a token
+    ended before the merge but not after it. `vocab_size` is the number of tokens including the new
+    one, without special tokens. `skipped` is the number of merges since the previous frame that do
+    not apply to the text.
     """
 
     number: int
@@ -102,9 +103,9 @@ class Replay:
     >>> [found.tokens(number) for number in (-1, 0, 1)]
     [[b's', b'l', b'o', b'w'], [b's', b'lo', b'w'], [b's', b'low']]
 
-    `frames` are the merges that apply to the text, in the order of training, out of `merges` in
-    all. `base` is the number of tokens before the first merge, and `vocab_size` the number after
-    the last, both without special tokens.
+    `frames` are the merges that apply to the text, in the order of training. `merges` is the number
+    of all merges. `base` is the number of tokens before the first merge, and `vocab_size` the
+    number after the last, both without special tokens.
     """
 
     text: bytes
@@ -118,7 +119,7 @@ class Replay:
     _rules: list[Rule] = field(repr=False)
     """All merges by rank."""
     _sizes: list[int] = field(repr=False)
-    """The number of tokens after each of them."""
+    """The size of the vocabulary after each merge, without special tokens."""
     _runners_up: Sequence[Sequence[tuple[int, int, int]]] = field(repr=False)
     _languages: Sequence[str | None] = field(repr=False)
     _pairs: int = field(repr=False)
@@ -131,7 +132,8 @@ class Replay:
     def tokens(self, number: int | None = None) -> list[bytes]:
         """The tokens of the text after the frame of this number.
 
-        -1 is the text before the first frame, and None the end: the tokens of `encode`.
+        -1 gives the tokens before the first frame. None gives the tokens after the last one, which
+        are those of `encode`.
         """
         rank = self.merges
         if number is not None:
@@ -178,8 +180,8 @@ class Replay:
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain values, ready for JSON; bytes are hexadecimal.
 
-        `borders` are the byte offsets inside the text where a token ends before the first frame;
-        each frame removes those in its `joined`.
+        `borders` are the byte offsets inside the text at which a token ends, before any merge; each
+        frame removes those in its `joined`.
         """
         return {
             "text": self.text.decode("utf-8", "replace"),
@@ -253,12 +255,13 @@ def replay(
     >>> found.tokens(1)[:4], found.tokens() == tok.tokens(tok.encode(text))
     ([b'low', b' ', b'low', b' '], True)
 
-    The frames are the merges that apply to the text, in the order in which they were learned.
-    Each has its count in the training corpus and the pairs that came next there, from the
-    training record (`train(runners_up=...)` records them), and the `pairs` most frequent pairs
-    of this text before the merge. After a frame the tokens are those of the smaller tokenizer
-    with the merges so far (`shrink`), also for vocabularies that digram did not train. Special
-    tokens, and pretokens that are used whole, do not change.
+    The frames are the merges that apply to the text, in the order in which they were learned. Each
+    has the `pairs` most frequent pairs of this text before the merge. If they are in the training
+    record, it also has the count of the merge in the training corpus and the pairs that were next
+    most frequent there, which `train(runners_up=...)` records. The tokens after a frame are those
+    of a tokenizer that has only the merges up to that frame, as `shrink` makes it. This also holds
+    for vocabularies that digram did not train. Special tokens do not change, nor do pretokens that
+    are encoded as one token without merges (`ignore_merges`).
 
     Raises the errors of `encode`. Meant for short texts: time grows with the number of frames and
     with the distinct pairs of the text, plus some 1.5 µs per token of the vocabulary.

@@ -212,7 +212,7 @@ class _Looking:
         for at, id in enumerate(encoded.ids(0, number)):
             if id != self.id:
                 continue
-            first, after = encoded.of_pretoken(0, number, numbers[at])
+            first, after = encoded.tokens_of_pretoken(0, number, numbers[at])
             spans = encoded.spans(first, after)
             word = text.data[spans[0][0] : spans[-1][1]]
             if word in wanted:

@@ -80,7 +80,7 @@ def tally(
             first += len(batch)
             times += more
             lengths.append(each)
-            words_of_batch, whole_of_batch = facts.words.find(batch, threads)
+            words_of_batch, whole_of_batch = facts.words.count(batch, threads)
             words, whole_words = words + words_of_batch, whole_words + whole_of_batch
             size_of_batch, characters_of_batch = _sizes(batch)
             size, characters = size + size_of_batch, characters + characters_of_batch

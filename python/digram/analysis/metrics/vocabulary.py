@@ -50,7 +50,7 @@ def vocabulary(tok: Tokenizer, threads: int | None = None) -> Vocabulary:
     >>> found = vocabulary(tok)
     >>> found.size, int(found.is_blank.sum()), found.characters[[65, 0xC3, 256]].tolist()
     (260, 6, [1, 0, 1])
-    >>> found.words.find(["low é", "lower"])
+    >>> found.words.count(["low é", "lower"])
     (3, 2)
 
     Special tokens have no characters, since no text becomes them. Takes some 1 µs per token.

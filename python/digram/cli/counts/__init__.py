@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from digram.cli import common
+from digram.cli import _common
 
 __all__ = ["VERBS", "counts"]
 
@@ -15,7 +15,7 @@ VERBS = {
 }
 
 
-class _Verbs(common.Verbs):
+class _Verbs(_common.Verbs):
     verbs = VERBS
     package = "digram.cli.counts"
 
@@ -23,7 +23,7 @@ class _Verbs(common.Verbs):
 @click.group(
     cls=_Verbs,
     subcommand_metavar="VERB [ARGS]...",
-    epilog=common.example(
+    epilog=_common.example(
         "digram counts make corpus/ -o counts.arrow",
         "digram train counts.arrow --vocab-size 32000 -o tokenizer.json",
     ),

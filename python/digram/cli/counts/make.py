@@ -7,18 +7,18 @@ from typing import Any
 
 import click
 
-from digram.cli import common, corpus
-from digram.cli.counts import output
+from digram.cli import _common, _inputs
+from digram.cli.counts import _output
 
 __all__ = ["make"]
 
 
 @click.command(
     options_metavar="-o PATH [OPTIONS]",
-    epilog=common.example("digram counts make 'corpus/**/*.txt' -o counts.arrow"),
+    epilog=_common.example("digram counts make 'corpus/**/*.txt' -o counts.arrow"),
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@output.output_option
+@_output.output_option
 @click.option(
     "--unit",
     type=click.Choice(["byte", "char"]),
@@ -26,10 +26,10 @@ __all__ = ["make"]
     show_default=True,
     help="The unit that merges start from; char requires UTF-8.",
 )
-@common.named_pretokenizer_option
-@common.pretokenizer_options
-@common.rules_option("Split text by these rules too.")
-@common.source_options
+@_common.named_pretokenizer_option
+@_common.pretokenizer_options
+@_common.rules_option("Split text by these rules too.")
+@_common.source_options
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
@@ -37,7 +37,7 @@ __all__ = ["make"]
     "--memory-limit", metavar="SIZE", help='Limit of memory for counting, such as "2 GB".'
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
-@common.json_option
+@_common.json_option
 def make(
     *,
     files: tuple[str, ...],
@@ -46,7 +46,7 @@ def make(
     regex: tuple[str, ...],
     digits: Any,
     rules: str | None,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     quiet: bool,
     as_json: bool,
     **options: Any,
@@ -64,13 +64,13 @@ def make(
 
     if not regex and pretokenizer is None:
         pretokenizer = "o200k"
-    cut = common.pretokenizer_from(pretokenizer, regex, digits)
-    given_rules = common.rules_from(rules)
+    cut = _common.pretokenizer_from(pretokenizer, regex, digits)
+    given_rules = _common.rules_from(rules)
     if given_rules is not None:
         cut = resolve(cut).with_rules(given_rules)
-    output.rehearse(output_)
-    source, paths = corpus.texts_in(files, read_options)
-    corpus.check_not_in_source(output_, paths)
+    _output.rehearse(output_)
+    source, paths = _inputs.texts_in(files, read_options)
+    _inputs.check_not_in_source(output_, paths)
     started = time.perf_counter()
     counts = digram.count_pretokens(
         source,
@@ -78,4 +78,4 @@ def make(
         progress=False if quiet else None,
         **options,
     )
-    output.save(counts, output_, time.perf_counter() - started, quiet, as_json)
+    _output.save(counts, output_, time.perf_counter() - started, quiet, as_json)

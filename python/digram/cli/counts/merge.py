@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from digram.cli import common
-from digram.cli.counts import output
+from digram.cli import _common
+from digram.cli.counts import _output
 from digram.errors import show
 
 __all__ = ["merge"]
@@ -30,10 +30,10 @@ def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None
 
 @click.command(
     options_metavar="-o PATH [OPTIONS]",
-    epilog=common.example("digram counts merge part-*.arrow -o counts.arrow"),
+    epilog=_common.example("digram counts merge part-*.arrow -o counts.arrow"),
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@output.output_option
+@_output.output_option
 @click.option(
     "--weights",
     callback=_weights,
@@ -54,7 +54,7 @@ def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None
     "does not matter.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
-@common.json_option
+@_common.json_option
 def merge(
     *,
     files: tuple[str, ...],
@@ -74,10 +74,10 @@ def merge(
 
     if weights is not None and len(weights) != len(files):
         raise click.UsageError(
-            f"--weights has {common.several(len(weights), 'number')} for "
-            f"{common.several(len(files), 'file')}."
+            f"--weights has {_common.several(len(weights), 'number')} for "
+            f"{_common.several(len(files), 'file')}."
         )
-    output.rehearse(output_)
+    _output.rehearse(output_)
     started = time.perf_counter()
     parts = []
     for number, name in enumerate(files):
@@ -86,4 +86,4 @@ def merge(
     merged = Counts.merge(parts)
     merged = merged if min_count is None else merged.filter(min_count=min_count)
     merged = merged.without_first() if without_first else merged
-    output.save(merged, output_, time.perf_counter() - started, quiet, as_json)
+    _output.save(merged, output_, time.perf_counter() - started, quiet, as_json)

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from digram.cli import common, corpus
+from digram.cli import _common, _inputs
 
 __all__ = ["drift"]
 
 
 @click.command(
-    epilog=common.example(
+    epilog=_common.example(
         "digram grow drift vocabulary/",
         "digram grow drift vocabulary/ today.txt --add 2000 --on yesterday.txt --json",
     ),
@@ -22,7 +22,7 @@ __all__ = ["drift"]
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option(
     "--add",
-    type=common.NUMBER,
+    type=_common.NUMBER,
     default=1_000,
     show_default=True,
     metavar="N",
@@ -55,18 +55,18 @@ __all__ = ["drift"]
     help="Tokens that the model reads or writes per token of training on the update.",
 )
 @click.option("--check", is_flag=True, help="Exit with code 1 if an update pays.")
-@common.source_options
+@_common.source_options
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
-@common.json_option
+@_common.json_option
 def drift(
     *,
     folder: str,
     files: tuple[str, ...],
     on: str | None,
     check: bool,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -86,13 +86,13 @@ def drift(
         **options,
     )
     if as_json:
-        common.emit_json(result.to_dict())
+        _common.emit_json(result.to_dict())
     else:
-        common.emit(f"{result}\n")
+        _common.emit(f"{result}\n")
     if check and result.pays:
         raise SystemExit(1)
 
 
-def _source(files: tuple[str, ...], read_options: common.ReadOptions) -> Any:
-    counts = corpus.counts_in(files, read_options)
-    return corpus.texts_in(files, read_options)[0] if counts is None else counts
+def _source(files: tuple[str, ...], read_options: _common.ReadOptions) -> Any:
+    counts = _inputs.counts_in(files, read_options)
+    return _inputs.texts_in(files, read_options)[0] if counts is None else counts

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from digram.cli import common, corpus
+from digram.cli import _common, _inputs
 
 __all__ = ["forget"]
 
 
 @click.command(
-    epilog=common.example(
+    epilog=_common.example(
         "digram grow forget vocabulary/ --name 2019",
         "digram grow forget vocabulary/ withdrawn.txt --name 2025",
     ),
@@ -21,18 +21,18 @@ __all__ = ["forget"]
 @click.argument("folder", metavar="FOLDER")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option("--name", metavar="NAME", help="The name under which it was added.  [default: text]")
-@common.source_options
+@_common.source_options
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
-@common.json_option
+@_common.json_option
 def forget(
     *,
     folder: str,
     files: tuple[str, ...],
     name: str | None,
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     threads: int | None,
     quiet: bool,
     as_json: bool,
@@ -50,9 +50,9 @@ def forget(
         )
     source: Any = None
     if files:
-        source = corpus.counts_in(files, read_options)
+        source = _inputs.counts_in(files, read_options)
         if source is None:
-            source = corpus.texts_in(files, read_options)[0]
+            source = _inputs.texts_in(files, read_options)[0]
     after = edited(
         Path(folder),
         lambda history: history.forget(
@@ -63,8 +63,8 @@ def forget(
         ),
     )
     if not quiet:
-        common.log(f"Changed {folder}: {after.log[-1]}.")
+        _common.log(f"Changed {folder}: {after.log[-1]}.")
     if as_json:
         from digram.adapt.versions.files import entry_as_json
 
-        common.emit_json({"folder": folder, **entry_as_json(after.log[-1])})
+        _common.emit_json({"folder": folder, **entry_as_json(after.log[-1])})

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from digram.cli import common
+from digram.cli import _common
 
 __all__ = ["log"]
 
 
-@click.command(epilog=common.example("digram grow log vocabulary/"))
+@click.command(epilog=_common.example("digram grow log vocabulary/"))
 @click.argument("folder", metavar="FOLDER")
-@common.json_option
+@_common.json_option
 def log(*, folder: str, as_json: bool) -> None:
     """Show the versions of the vocabulary in FOLDER, its current counts and its log."""
     import digram
@@ -32,13 +32,13 @@ def log(*, folder: str, as_json: bool) -> None:
             name: {"bytes": of.bytes, "distinct": len(of)} for name, of in parts.items()
         }
         facts["log"] = [entry_as_json(entry) for entry in history.log]
-        common.emit_json(facts)
+        _common.emit_json(facts)
         return
-    lines = [common.heading("Versions"), *(f"  {version}" for version in history.versions)]
-    lines += ["", common.heading("Current counts")]
+    lines = [_common.heading("Versions"), *(f"  {version}" for version in history.versions)]
+    lines += ["", _common.heading("Current counts")]
     lines += [
-        f"  {name}: {common.several(of.bytes, 'byte')}, {len(of):,} distinct pretokens"
+        f"  {name}: {_common.several(of.bytes, 'byte')}, {len(of):,} distinct pretokens"
         for name, of in parts.items()
     ]
-    lines += ["", common.heading("Log"), *(f"  {entry}" for entry in history.log)]
-    common.emit("\n".join(lines) + "\n")
+    lines += ["", _common.heading("Log"), *(f"  {entry}" for entry in history.log)]
+    _common.emit("\n".join(lines) + "\n")

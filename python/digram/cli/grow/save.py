@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from digram.cli import changing, common
+from digram.cli import _change_options, _common
 
 __all__ = ["check_folder", "save"]
 
@@ -20,7 +20,7 @@ def check_folder(output: str) -> None:
 
 
 @click.command(
-    epilog=common.example(
+    epilog=_common.example(
         "digram grow save vocabulary/ -o tokenizer.json",
         "digram grow save vocabulary/ -o new.json --since 1 --change change.npz",
     ),
@@ -36,8 +36,8 @@ def check_folder(output: str) -> None:
 @click.option(
     "--number", type=int, metavar="N", help="The number of the version.  [default: the newest]"
 )
-@common.format_option
-@common.allow_loss_option
+@_common.format_option
+@_common.allow_loss_option
 @click.option(
     "--change",
     "change_path",
@@ -51,7 +51,7 @@ def check_folder(output: str) -> None:
     help="The version from which --change starts.  [default: the previous one]",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
-@common.json_option
+@_common.json_option
 def save(
     *,
     folder: str,
@@ -70,10 +70,10 @@ def save(
     """
     import digram
 
-    common.check_stdout(output, as_json)
+    _common.check_stdout(output, as_json)
     check_folder(output)
     if change_path is not None:
-        changing.check_change(change_path, output, ())
+        _change_options.check_change(change_path, output, ())
     elif since is not None:
         raise click.UsageError("--since applies to --change, which is missing.")
     history = digram.VocabularyHistory.load(Path(folder))
@@ -83,13 +83,13 @@ def save(
     if change_path is not None:
         change = history.map(last - 1 if since is None else since, last)
         change.save(change_path)
-    common.save(after, output, format_, allow_loss)
+    _common.save(after, output, format_, allow_loss)
     if not quiet:
-        common.log(f"{history.versions[last - 1]}." if change is None else f"{change}.")
+        _common.log(f"{history.versions[last - 1]}." if change is None else f"{change}.")
         if output != "-":
-            common.log(f"Saved {output}")
+            _common.log(f"Saved {output}")
     if as_json:
-        facts = {"folder": folder, "version": last, **common.saved(after, output)}
+        facts = {"folder": folder, "version": last, **_common.saved(after, output)}
         if change is not None:
-            facts |= changing.facts(after, change, output)
-        common.emit_json(facts)
+            facts |= _change_options.facts(after, change, output)
+        _common.emit_json(facts)

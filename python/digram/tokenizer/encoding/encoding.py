@@ -269,7 +269,7 @@ class Encoding:
             if word >= 0 and at < call.words[number + 1]:
                 found = call.bounds[at], call.bounds[at + 1]
         elif 0 <= word < stop:
-            found = call.encoded.of_pretoken(start, stop, word)
+            found = call.encoded.tokens_of_pretoken(start, stop, word)
         first, after = max(found[0], start), min(found[1], stop)
         return (first - start + before, after - start + before) if first < after else None
 

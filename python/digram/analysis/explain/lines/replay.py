@@ -1,4 +1,4 @@
-"""A replay as lines of text: all frames one after the other, or one on a screen."""
+"""A replay as lines of text: all frames one after the other, or one frame as a screen."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["colors", "played", "screen"]
 
-_LINES = 12  # for the tokens of one frame, in a list of all frames
+_LINES = 12  # the maximum for the tokens of one frame, if all frames are listed
 _BAR = 24  # columns
 _BOLD, _END = "\x1b[1m", "\x1b[0m"
-_SMALLEST = 24, 12  # columns and lines; a smaller screen cuts lines off
+_SMALLEST = 24, 12  # columns and lines; a smaller terminal shows only a part of the screen
 _KEYS = ("space next", "b back", "p play", "+ - speed", "g first", "G last", "q quit")
 
 
@@ -64,8 +64,8 @@ def screen(
 ) -> list[str]:
     """One frame as the lines of a screen; -1 is the text before the first frame.
 
-    First come the merge and the size of the vocabulary, then the most frequent pairs of the text
-    before the merge, then the text after it with new tokens in bold, and the keys.
+    It shows the size of the vocabulary, the merge, the most frequent pairs of the text before the
+    merge, the tokens of the text after the merge with the new ones in bold, and the keys.
     """
     width, height = max(width, _SMALLEST[0]), max(height, _SMALLEST[1])
     frame = found.frames[number] if number >= 0 else None
@@ -96,7 +96,7 @@ def _merge(frame: Frame, color: bool) -> str:
 
 
 def _next(frame: Frame, color: bool) -> list[str]:
-    """The pair that came next in training, if known."""
+    """The pair that was next most frequent in training, if known."""
     return [
         f"next {' + '.join(chips([one.left, one.right], color=color))} with {one.count:,}"
         for one in frame.merge.runners_up[:1]
@@ -148,7 +148,10 @@ def _keys(is_last: bool, width: int) -> list[str]:
 
 
 def _tokens(found: Replay, number: int, color: bool, width: int, height: int) -> list[str]:
-    """The tokens after a frame within a number of lines: those around the first new tokens."""
+    """The tokens after a frame, in at most `height` lines.
+
+    If there are more lines, those around the first new token are shown.
+    """
     tokens, new = found.tokens(number), _new(found, number)
     shown_tokens = chips(tokens, color=color, positions=colors(found, number))
     lines, used, first = [""], 0, None
@@ -173,16 +176,17 @@ def _tokens(found: Replay, number: int, color: bool, width: int, height: int) ->
 
 
 def _is_cut(number: int, start: int, kept: Sequence[str], lines: Sequence[str]) -> bool:
-    """Whether lines before the first or after the last one are omitted."""
+    """Whether lines are omitted before this line, if it is the first, or after it, if the last."""
     return (number == 0 and start > 0) or (
         number == len(kept) - 1 and start + len(kept) < len(lines)
     )
 
 
 def colors(found: Replay, number: int) -> list[int]:
-    """Numbers of colours that tokens keep through later merges.
+    """The colour of each token, as an index of `COLORS`.
 
-    A token has the number of its first byte or character, unless the token before it has the same.
+    It depends on the token's first byte or character, so that a token keeps its colour when its end
+    is merged. A token with the colour of the token before it gets the next colour.
     """
     places = {start: at for at, start in enumerate([0, *found.ends(-1)])}
     chosen: list[int] = []

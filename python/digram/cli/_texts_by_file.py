@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from digram.cli import common, corpus
+from digram.cli import _common, _inputs
 
 if TYPE_CHECKING:
     from digram.corpus import Files, Pass, Stream, Unread
@@ -71,7 +71,7 @@ class Named:
 
 def named(
     arguments: Sequence[str],
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     title: str | None = None,
     missing: Callable[[OSError], None] | None = None,
 ) -> Named:
@@ -84,9 +84,9 @@ def named(
     for name in arguments or ("-",):
         try:
             sources.append(
-                corpus.stdin(read_options)
+                _inputs.stdin(read_options)
                 if name == "-"
-                else common.files(name, read_options=read_options)
+                else _common.files(name, read_options=read_options)
             )
         except OSError as error:
             if missing is None:
@@ -96,7 +96,7 @@ def named(
 
 
 def given(
-    file: str, text: str | None, read_options: common.ReadOptions
+    file: str, text: str | None, read_options: _common.ReadOptions
 ) -> Iterator[tuple[str, int | None, bytes]]:
     """The texts of FILE, stdin or `--text`: a name, a document number or None, and the text.
 
@@ -107,7 +107,7 @@ def given(
     if text is not None:
         if file != "-":
             raise click.UsageError("give a FILE or --text, not both.")
-        if read_options != common.ReadOptions():
+        if read_options != _common.ReadOptions():
             raise click.UsageError(
                 "options for reading files have no effect with --text; leave them out."
             )
@@ -120,7 +120,7 @@ def given(
         raise
     for one in sources.sources:
         if isinstance(one, Files):
-            common.one_of(one, file)
+            _common.one_of(one, file)
     several = sources.hold_several
     for name, documents in sources:
         for number, data in enumerate(documents):

@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 __all__ = [
-    "Naming",
     "OneOf",
+    "OptionWithNames",
     "either",
     "encodings",
     "pretokenizers",
@@ -76,7 +76,7 @@ class OneOf(click.Choice[str]):
         return self.choices
 
 
-class Naming(click.Option):
+class OptionWithNames(click.Option):
     """An option in whose help `{names}` is replaced by a list of names."""
 
     def __init__(self, *args: Any, names: _Names, **more: Any) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
-from digram.cli import binary, common
+from digram.cli import _binary_files, _common
 
 if TYPE_CHECKING:
     from digram.corpus import CorpusLike, Files, Stream
@@ -19,7 +19,7 @@ __all__ = ["check_not_in_source", "counts_in", "refuse_read_options", "stdin", "
 
 
 def texts_in(
-    arguments: tuple[str, ...], read_options: common.ReadOptions
+    arguments: tuple[str, ...], read_options: _common.ReadOptions
 ) -> tuple[CorpusLike, tuple[Path, ...]]:
     """The texts of files and of stdin, and the paths of the files; warns of binary files.
 
@@ -28,16 +28,17 @@ def texts_in(
     from digram.corpus import Streams
 
     if "-" not in arguments:
-        found = common.files(*arguments, read_options=read_options)
-        binary.warn_of_files(found)
+        found = _common.files(*arguments, read_options=read_options)
+        _binary_files.warn_of_files(found)
         return found, found.paths
     # Paths are checked before stdin is read. Stdin is read in this thread, so that Ctrl-C works.
     named = [
-        None if name == "-" else common.files(name, read_options=read_options) for name in arguments
+        None if name == "-" else _common.files(name, read_options=read_options)
+        for name in arguments
     ]
     given = [found for found in named if found is not None]
     for found in given:
-        binary.warn_of_files(found)
+        _binary_files.warn_of_files(found)
     streams: list[Files | Stream] = [
         _watched_stdin(read_options) if one is None else one for one in named
     ]
@@ -45,7 +46,7 @@ def texts_in(
     return cast("CorpusLike", Streams(tuple(streams))), paths
 
 
-def stdin(read_options: common.ReadOptions) -> Stream:
+def stdin(read_options: _common.ReadOptions) -> Stream:
     """Stdin as a source, read as `read_options` say."""
     from digram import corpus
     from digram.corpus.separators import separator_bytes
@@ -54,10 +55,10 @@ def stdin(read_options: common.ReadOptions) -> Stream:
     field = column_path(read_options.field, "field")
     kind = corpus.check_format(read_options.format or "text")
     cut = separator_bytes(read_options.separator)
-    return corpus.Stream(common.stdin(), "stdin", kind, field, read_options.on_error, cut)
+    return corpus.Stream(_common.stdin(), "stdin", kind, field, read_options.on_error, cut)
 
 
-def _watched_stdin(read_options: common.ReadOptions) -> Stream:
+def _watched_stdin(read_options: _common.ReadOptions) -> Stream:
     """Stdin as a source, with a warning if it looks binary."""
     from digram import corpus
 
@@ -65,12 +66,14 @@ def _watched_stdin(read_options: common.ReadOptions) -> Stream:
     if found.kind != corpus.Kind("text"):
         return found
     start = found.file.read(corpus.BLOCK)
-    binary.warn_of_stdin(start, found.separator)
+    _binary_files.warn_of_stdin(start, found.separator)
     blocks = itertools.chain([start], iter(lambda: found.file.read(corpus.BLOCK), b""))
     return replace(found, file=cast("BinaryIO", corpus.AsFile(blocks)))
 
 
-def counts_in(arguments: tuple[str, ...], read_options: common.ReadOptions | None) -> Counts | None:
+def counts_in(
+    arguments: tuple[str, ...], read_options: _common.ReadOptions | None
+) -> Counts | None:
     """The merged counts of files of counts; None if the files contain text.
 
     Raises for `read_options` beside counts; pass None if they are for other files.
@@ -91,9 +94,9 @@ def counts_in(arguments: tuple[str, ...], read_options: common.ReadOptions | Non
     return Counts.merge([Counts.load(Path(name)) for name in arguments])
 
 
-def refuse_read_options(read_options: common.ReadOptions | None) -> None:
+def refuse_read_options(read_options: _common.ReadOptions | None) -> None:
     """Raises `UsageError` for options on how text is read, since all files hold counts."""
-    usual = common.ReadOptions()
+    usual = _common.ReadOptions()
     for name, value in (read_options or usual)._asdict().items():
         if value != getattr(usual, name):
             option = "--source-format" if name == "format" else f"--{name.replace('_', '-')}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import binary, common, corpus
+from digram.cli import _binary_files, _common, _inputs
 
 if TYPE_CHECKING:
     from digram.corpus import CorpusLike
@@ -35,7 +35,7 @@ def options(verb: _Verb) -> _Verb:
 
 
 def by_name(
-    arguments: Sequence[str], by_file: bool, named: Sequence[str], read_options: common.ReadOptions
+    arguments: Sequence[str], by_file: bool, named: Sequence[str], read_options: _common.ReadOptions
 ) -> dict[str, CorpusLike]:
     """The corpora of a command line by their names."""
     if arguments and not by_file:
@@ -51,14 +51,14 @@ def by_name(
             )
         if name in sources:
             raise click.UsageError(f"--name {name!r} is given twice.")
-        sources[name] = corpus.texts_in((path,), read_options)[0]
+        sources[name] = _inputs.texts_in((path,), read_options)[0]
     if by_file:
-        files = common.files(*arguments, read_options=read_options)
-        binary.warn_of_files(files)
+        files = _common.files(*arguments, read_options=read_options)
+        _binary_files.warn_of_files(files)
         for name, file in names_of(files.paths).items():
             if name in sources:
                 raise click.UsageError(f"--name {name!r} is also the name of a file: {file}.")
-            sources[name] = common.files(str(file), read_options=read_options)
+            sources[name] = _common.files(str(file), read_options=read_options)
     return sources
 
 

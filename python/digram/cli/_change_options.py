@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from digram.cli import common, corpus
+from digram.cli import _common, _inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,21 +36,21 @@ class ChangeRequest(NamedTuple):
 
     def save(self, after: Tokenizer, change: Change, seconds: float | None = None) -> None:
         """Save the new tokenizer and the change, and report them."""
-        common.save(after, self.output, self.format, self.allow_loss)
+        _common.save(after, self.output, self.format, self.allow_loss)
         if self.change_path is not None:
             change.save(self.change_path)
         if not self.quiet:
-            common.log(f"{change}." if seconds is None else f"{change}, in {seconds:.1f} s.")
+            _common.log(f"{change}." if seconds is None else f"{change}, in {seconds:.1f} s.")
             if self.output != "-":
-                common.log(f"Saved {self.output}")
+                _common.log(f"Saved {self.output}")
         if self.as_json:
-            common.emit_json(facts(after, change, self.output))
+            _common.emit_json(facts(after, change, self.output))
 
 
 def facts(after: Tokenizer, change: Change, output: str | None) -> dict[str, Any]:
     """Facts about a changed tokenizer, for JSON."""
     added, removed = len(change.added), len(change.removed)
-    return {**common.saved(after, output), "added": added, "removed": removed}
+    return {**_common.saved(after, output), "added": added, "removed": removed}
 
 
 def check_change(path: str, output: str, read: tuple[Path, ...]) -> None:
@@ -74,7 +74,7 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
         *,
         tokenizer: str,
         files: tuple[str, ...],
-        read_options: common.ReadOptions,
+        read_options: _common.ReadOptions,
         output: str,
         change_path: str | None,
         format_: str | None,
@@ -84,14 +84,14 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
         as_json: bool,
         **rest: Any,
     ) -> Any:
-        common.check_stdout(output, as_json)
-        tok = common.load(tokenizer, rest)
-        counts = corpus.counts_in(files, read_options)
+        _common.check_stdout(output, as_json)
+        tok = _common.load(tokenizer, rest)
+        counts = _inputs.counts_in(files, read_options)
         text: Any = counts
         paths = tuple(map(Path, files))
         if counts is None:
-            text, paths = corpus.texts_in(files, read_options)
-        corpus.check_not_in_source(output, paths)
+            text, paths = _inputs.texts_in(files, read_options)
+        _inputs.check_not_in_source(output, paths)
         if change_path is not None:
             check_change(change_path, output, (Path(tokenizer), *paths))
         where = output, change_path, format_, allow_loss, quiet, as_json
@@ -101,15 +101,15 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
     wrapper.__name__ = verb.__name__
     command: Any = wrapper
     for option in (
-        common.json_option,
+        _common.json_option,
         click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary."),
-        common.allow_loss_option,
+        _common.allow_loss_option,
         click.option(
             "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
         ),
-        common.source_options,
-        common.described_options,
-        common.format_option,
+        _common.source_options,
+        _common.described_options,
+        _common.format_option,
         click.option(
             "--change",
             "change_path",
@@ -123,7 +123,7 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
             metavar="PATH",
             help="Where to save the new tokenizer, as for digram train; - is stdout.",
         ),
-        common.tokenizer_option,
+        _common.tokenizer_option,
         click.argument("files", nargs=-1, required=True, metavar="FILES..."),
     ):
         command = option(command)

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 import click
 
-from digram.cli.names import Naming, OneOf, either, encodings, pretokenizers, tokenizer_formats
+from digram.cli._choices import (
+    OneOf,
+    OptionWithNames,
+    either,
+    encodings,
+    pretokenizers,
+    tokenizer_formats,
+)
 from digram.errors import several
 
 if TYPE_CHECKING:
@@ -162,7 +169,7 @@ def described_options(verb: _Verb) -> _Verb:
     click.option(
         "--encoding",
         metavar="NAME",
-        cls=Naming,
+        cls=OptionWithNames,
         names=encodings,
         help="The published encoding that a .tiktoken file contains; names its pattern and special "
         "tokens: {names}.",
@@ -171,7 +178,7 @@ def described_options(verb: _Verb) -> _Verb:
     return click.option(
         "--pretokenizer",
         metavar="NAME",
-        cls=Naming,
+        cls=OptionWithNames,
         names=pretokenizers,
         help="The pretokenizer of a file that does not store one (a .tiktoken file, vocab.json "
         "with merges.txt): {names}.",
@@ -248,7 +255,7 @@ def named_pretokenizer_option(verb: _Verb) -> _Verb:
     """A pretokenizer by its name, for verbs that take a corpus."""
     shown = "{names}.  [default: o200k]"
     return click.option(
-        "--pretokenizer", metavar="NAME", cls=Naming, names=pretokenizers, help=shown
+        "--pretokenizer", metavar="NAME", cls=OptionWithNames, names=pretokenizers, help=shown
     )(verb)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli.common import log, several
+from digram.cli._common import log, several
 
 if TYPE_CHECKING:
     from digram.corpus import Files

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import common, corpus
-from digram.cli.names import Naming, OneOf, shard_formats
+from digram.cli import _common, _inputs
+from digram.cli._choices import OneOf, OptionWithNames, shard_formats
 
 if TYPE_CHECKING:
     from digram.shards import TokenFiles
@@ -29,7 +29,7 @@ _OPTIONS = (
         "format_",
         type=OneOf(shard_formats),
         metavar="NAME",
-        cls=Naming,
+        cls=OptionWithNames,
         names=shard_formats,
         help="Format of the training files: {names}.",
     ),
@@ -46,7 +46,7 @@ _OPTIONS = (
     ),
     click.option(
         "--shard-tokens",
-        type=common.NUMBER,
+        type=_common.NUMBER,
         metavar="N",
         help="End a shard with the document that reaches N tokens.  [default: 100000000]",
     ),
@@ -85,7 +85,7 @@ def asked(options: dict[str, Any]) -> bool:
 def write(
     tok: Tokenizer,
     files: tuple[str, ...],
-    read_options: common.ReadOptions,
+    read_options: _common.ReadOptions,
     *,
     output: str,
     format_: str | None,
@@ -97,13 +97,13 @@ def write(
     """Encode files into a folder, and report what was written."""
     import digram
 
-    common.check_folder("-o", output)
+    _common.check_folder("-o", output)
     if format_ is None:
         raise click.UsageError(
             f"give the format of the files with --format: {', '.join(shard_formats())}."
         )
     end: Any = ... if end_of_text is None else None if end_of_text == "none" else end_of_text
-    source, _ = corpus.texts_in(files, read_options)
+    source, _ = _inputs.texts_in(files, read_options)
     started = time.perf_counter()
     token_files = digram.encode_files(
         tok,
@@ -116,7 +116,7 @@ def write(
     )
     seconds = time.perf_counter() - started
     if not quiet:
-        common.log(_summary(token_files, output, seconds))
+        _common.log(_summary(token_files, output, seconds))
     if as_json:
         facts = {
             "path": output,
@@ -128,7 +128,7 @@ def write(
             "shards": len(token_files.paths),
             "seconds": round(seconds, 3),
         }
-        common.emit_json(facts)
+        _common.emit_json(facts)
 
 
 def numbers(_ctx: click.Context, _option: click.Parameter, value: str | None) -> slice | None:
@@ -195,7 +195,7 @@ def _numbers(token_files: TokenFiles, chosen: slice, path: str) -> range:
 
 def _summary(token_files: TokenFiles, output: str, seconds: float) -> str:
     return (
-        f"Wrote {common.several(token_files.tokens, 'token')} of "
-        f"{common.several(token_files.documents, 'document')}, in "
-        f"{common.several(len(token_files.paths), 'shard')}, in {seconds:.1f} s.\nSaved {output}"
+        f"Wrote {_common.several(token_files.tokens, 'token')} of "
+        f"{_common.several(token_files.documents, 'document')}, in "
+        f"{_common.several(len(token_files.paths), 'shard')}, in {seconds:.1f} s.\nSaved {output}"
     )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import click
 
-from digram.cli.spelling import Spelling, spelled
+from digram.cli._spelling import Spelling, spelled
 
 __all__ = ["Failure", "advised", "failure", "of_verb", "quiet_stdout"]
 

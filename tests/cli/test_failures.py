@@ -19,7 +19,7 @@ import click
 import pytest
 
 from digram.cli import cli
-from digram.cli.faults import failure
+from digram.cli._failures import failure
 from digram.errors import CorruptFileError, InternalError, OptionError, PatternError, VocabError
 
 Process = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -90,7 +90,7 @@ def test_any_locale(process: Process, tok_path: str) -> None:
     assert (page.returncode, page.stderr) == (0, b"")
     assert rb"\u27e8U+200B\u27e9" in page.stdout
     shown = process("show", "-t", tok_path, "--text", "日", env=latin)
-    assert shown.stdout.decode() == "[⟨E6…⟩][⟨…97…⟩][⟨…A5=日⟩]\n"  # data is UTF-8 everywhere
+    assert shown.stdout.decode() == "[⟨E6…⟩][⟨…97…⟩][⟨…A5=日⟩]\n"  # data is UTF-8 in every locale
     odd = process("show", "-t", tok_path, "--text", b"a\xff")
     assert odd.stdout.decode() == "[a][⟨FF⟩]\n"
 
@@ -154,7 +154,7 @@ def test_a_reader_that_has_enough(tok_path: str, tmp_path: Path) -> None:
 
 
 def test_a_reader_of_a_tokenizer_that_goes_away(tok_path: str, tmp_path: Path) -> None:
-    """Nobody has a tokenizer then, which is a failure, unlike a text that was read far enough."""
+    """A part of a tokenizer is useless, so this is an error. For a part of a text it is not."""
     text = tmp_path / "text.txt"
     text.write_bytes(b"the cat sat there\n" * 2_000)
     train = ["train", str(text), "--max-merges", "9", "-q", "-o", "-"]
@@ -186,7 +186,7 @@ def test_a_missing_file_is_told_in_one_way(process: Process, tok_path: str) -> N
 def test_output_that_cannot_be_written(process: Process, tok_path: str) -> None:
     if not os.path.exists("/dev/full"):
         pytest.skip("this system has no /dev/full")
-    for size in (1, 1_000_000):  # written at the end, and in the middle
+    for size in (1, 1_000_000):  # written when the command ends, and before
         with open("/dev/full", "wb") as full:
             result = process("encode", "-t", tok_path, input=b"a " * size, stdout=full)
         assert result.returncode == 4
@@ -229,7 +229,7 @@ def test_a_pipe_gets_each_text_when_it_is_decoded(tok_path: str) -> None:
 
 
 def wait_for(process: subprocess.Popen[bytes], phase: str) -> None:
-    """Until it waits for input, or has merged for a while; a busy machine starts slowly."""
+    """Wait until the process waits for input, or has used enough CPU time to be merging."""
     idle = 0
     for _ in range(600):
         time.sleep(0.1)
@@ -251,7 +251,7 @@ def test_ctrl_c(tmp_path: Path, phase: str) -> None:
     if phase == "reading":
         source = ["-"]
     else:
-        # No boundaries and no repeats: minutes of merges.
+        # Random text that is not split has many distinct pairs: merging takes minutes.
         (tmp_path / "noise").write_bytes(b64encode(random.Random(7).randbytes(6_000_000)))
         source = [str(tmp_path / "noise"), "--pretokenizer", "none"]
     training = subprocess.Popen(
@@ -259,7 +259,7 @@ def test_ctrl_c(tmp_path: Path, phase: str) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # A job in the background of a shell ignores Ctrl-C, and so would what it starts.
+        # In a background job of a shell SIGINT is ignored, and child processes inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 (no threads here)
     )
     wait_for(training, phase)
@@ -270,7 +270,7 @@ def test_ctrl_c(tmp_path: Path, phase: str) -> None:
     print(f"\nCtrl-C while {phase}: over after {seconds * 1000:.0f} ms")
     assert (training.returncode, stdout, stderr) == (130, b"", b"Error: interrupted.\n")
     assert out.read_bytes() == b"old"
-    assert seconds < 10  # all of it would take minutes
+    assert seconds < 10  # the whole training would take minutes
 
 
 def on_terminal(*arguments: str, **env: str) -> bytes:
@@ -310,7 +310,7 @@ def test_it_starts_quickly() -> None:
         print(f"\npython {' '.join(command)}: {statistics.median(seconds(*command)):.3f} s", end="")
     shown = seconds("-m", "digram", "--help")
     print(f"\npython -m digram --help: {statistics.median(shown):.3f} s")
-    assert min(shown) < 2  # the least of them: a busy machine must not fail a test
+    assert min(shown) < 2  # the minimum, so that the test passes on a busy machine
 
 
 def test_the_start_imports_click_alone() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import common
+from digram.cli import _common
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -29,7 +29,7 @@ def _blocks(
     for value in values:
         name, _, number = value.rpartition("=")
         try:
-            size = common.NUMBER.convert(number, None, None)
+            size = _common.NUMBER.convert(number, None, None)
         except click.BadParameter:
             size = -1
         if not name or size < 0:
@@ -49,20 +49,20 @@ _WHY = {
 
 
 _LIMITS = (
-    common.output_option,
+    _common.output_option,
     click.option(
         "--vocab-size",
-        type=common.NUMBER,
+        type=_common.NUMBER,
         metavar="N",
         help="Stop at N tokens, including special tokens and the base.",
     ),
     click.option(
         "--min-frequency",
-        type=common.NUMBER,
+        type=_common.NUMBER,
         metavar="N",
         help="Stop when no pair occurs N times; at least 2 if it is the only limit.",
     ),
-    click.option("--max-merges", type=common.NUMBER, metavar="N", help="Stop after N merges."),
+    click.option("--max-merges", type=_common.NUMBER, metavar="N", help="Stop after N merges."),
     click.option(
         "--max-token-length", type=int, metavar="BYTES", help="Make no token longer than this."
     ),
@@ -85,7 +85,7 @@ _LIMITS = (
     ),
     click.option(
         "--limit-alphabet",
-        type=common.NUMBER,
+        type=_common.NUMBER,
         metavar="N",
         help="Unit char: keep the N most frequent characters; the others are unknown.",
     ),
@@ -130,10 +130,10 @@ _IDS = (
 )
 
 _SAVING = (
-    common.format_option,
-    common.allow_loss_option,
+    _common.format_option,
+    _common.allow_loss_option,
     click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary."),
-    common.json_option,
+    _common.json_option,
 )
 
 
@@ -182,14 +182,14 @@ def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
     record = tok.training
     assert record is not None
     tokens, dropped = len(tok), sum(event.kind == "drop" for event in tok.events)
-    learned = common.several(merges_of(tok), "merge")
+    learned = _common.several(merges_of(tok), "merge")
     if dropped:
-        learned += f", dropped {common.several(dropped, 'token')}"
+        learned += f", dropped {_common.several(dropped, 'token')}"
     if noted:
         learned += f", {noted:,} of them in an earlier run"
     return (
-        f"Learned {learned}, {common.several(tokens, 'token')} in all, "
-        f"from {amount(record.bytes)} in {common.several(record.documents, 'document')}, in "
+        f"Learned {learned}, {_common.several(tokens, 'token')} in all, "
+        f"from {amount(record.bytes)} in {_common.several(record.documents, 'document')}, in "
         f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}{_shortfall(tokens, record)}."
     )
 
