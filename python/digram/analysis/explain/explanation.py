@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from digram._util.validation import instance
 from digram.analysis.explain.cuts import Cut, cuts
 from digram.analysis.explain.pieces import Piece, pieces
-from digram.analysis.explain.symbols import Applied, Rule, Symbols, merged
+from digram.analysis.explain.symbols import Applied, Rule, Symbols, merge_as_dict, merged
 from digram.errors import InternalError, several
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.model import require_ranked
@@ -344,11 +344,4 @@ def _as_dict(
 
 
 def _plain(merge: Merge) -> dict[str, Any]:
-    return {
-        "rank": merge.rank,
-        "left": merge.left.hex(),
-        "right": merge.right.hex(),
-        "hex": merge.token.hex(),
-        "id": merge.id,
-        "count": merge.count,
-    }
+    return {**merge_as_dict(merge), "count": merge.count}

@@ -6,14 +6,14 @@ import heapq
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain, count, pairwise, repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
-    from digram.tokenizer.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Merge, Tokenizer
 
-__all__ = ["Applied", "Rule", "Symbols", "merged"]
+__all__ = ["Applied", "Rule", "Symbols", "merge_as_dict", "merged"]
 
 Pair = tuple[int, int]
 
@@ -39,6 +39,17 @@ class Applied(NamedTuple):
     at: int
     left: int
     right: int
+
+
+def merge_as_dict(merge: Merge) -> dict[str, Any]:
+    """The rank, tokens and id of a merge, ready for JSON; its count has another place in each."""
+    return {
+        "rank": merge.rank,
+        "left": merge.left.hex(),
+        "right": merge.right.hex(),
+        "hex": merge.token.hex(),
+        "id": merge.id,
+    }
 
 
 class Symbols:
