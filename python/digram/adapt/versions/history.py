@@ -39,7 +39,7 @@ class VocabularyHistory(Holding):
 
     `add` counts text under a name; `forget` removes it again, and `decay` lowers its weight. `next`
     makes the next tokenizer from the current counts: the first one as `digram.train` does, later
-    ones so that old ids stay (`extend`), or most of them (`swap`, `prune`). Each is a
+    ones so that old ids stay (`extend`), or most of them (`replace_tokens`, `prune`). Each is a
     `VocabularyVersion`; `map` is the change of ids between any two, `drift` measures whether
     another update would pay, and `log` lists the steps.
 
