@@ -59,6 +59,11 @@ class Frame:
     vocab_size: int
     skipped: int
 
+    @property
+    def _merged(self) -> PairCount:
+        """The merged pair, which may be rare in this text."""
+        return PairCount(self.merge.left, self.merge.right, self.count, self.merge.rank)
+
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain values, ready for JSON; bytes are hexadecimal."""
         merge = self.merge
