@@ -48,7 +48,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "decode_batch": lambda value: TOK.decode_batch([[97], [value]]),
     "tokens": lambda value: TOK.tokens([value]),
     "id_to_token": TOK.id_to_token,
-    "tree": lambda value: digram.merge_tree(TOK, value),
+    "merge_tree": lambda value: digram.merge_tree(TOK, value),
     "push": lambda value: TOK.decoder().push(value),
     "extend": lambda value: TOK.decoder().extend([value]),
     "seed": lambda value: TOK.encode("low", dropout=0.5, seed=value),

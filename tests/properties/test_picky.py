@@ -285,11 +285,11 @@ def test_other_formats_cannot_carry_it(format: str, tmp_path: Path) -> None:
 GO_BY_RANK: dict[str, Any] = {
     "explain": lambda tok: digram.explain(tok, "low"),
     "replay": lambda tok: digram.replay(tok, "low"),
-    "tree": lambda tok: digram.merge_tree(tok, "low"),
+    "merge_tree": lambda tok: digram.merge_tree(tok, "low"),
     "extend": lambda tok: digram.extend(tok, "slow", add=1),
     "prune": lambda tok: digram.prune(tok, "slow", remove=1),
-    "swap": lambda tok: digram.replace_tokens(tok, "slow", 1),
-    "merge": lambda tok: digram.union(tok, tok),
+    "replace_tokens": lambda tok: digram.replace_tokens(tok, "slow", 1),
+    "union": lambda tok: digram.union(tok, tok),
     "shrink": lambda tok: digram.shrink(tok, 257),
     "curve": lambda tok: digram.curve(tok, "low"),
     "dropout": lambda tok: tok.encode("low", dropout=0.1, seed=1),
@@ -305,7 +305,7 @@ def low() -> digram.Tokenizer:
 def test_what_goes_by_rank_is_refused(low: digram.Tokenizer, name: str) -> None:
     with pytest.raises((digram.OptionError, digram.VocabError), match="by rank"):
         GO_BY_RANK[name](low)
-    if name == "merge":
+    if name == "union":
         with pytest.raises(digram.OptionError, match="by rank"):
             digram.union(digram.train("low", max_merges=1), low)
 

@@ -42,7 +42,7 @@ def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
     instance("tok", tok, Tokenizer)
     instance("other", other, Tokenizer)
     for one in (tok, other):
-        require_ranked(one._settings.kernel, "merge")
+        require_ranked(one._settings.kernel, "union")
     if tok.unit != other.unit:
         raise ConfigMismatchError(
             f'one tokenizer has unit="{tok.unit}" and the other unit="{other.unit}".',
@@ -71,7 +71,7 @@ def union(tok: Tokenizer, other: Tokenizer, *, add: int | None = None) -> tuple[
             tokens.append(token)
     if not learned:
         return tok, Change.of(tok, tok)
-    model = require_ranked(definition.model, "merge")
+    model = require_ranked(definition.model, "union")
     merges = model.merges + [(left, right, id) for (left, right), id in learned.items()]
     record = _longer(
         definition.training, len(learned), {"merged": other.digest, "before": tok.digest}
@@ -174,7 +174,7 @@ def replace_tokens(
     usually repeated once or twice.
     """
     instance("tok", tok, Tokenizer)
-    require_ranked(tok._settings.kernel, "swap")
+    require_ranked(tok._settings.kernel, "replace_tokens")
     number = whole_number("number", number, 0)
     corpus = counted(tok, corpus, separator, threads, progress)
     multiple = multiple_of(tok.definition)
@@ -248,6 +248,6 @@ def _at_free_ids(old: Definition, grown: Definition, added: Sequence[int]) -> De
     if record is not None and record.runners_up is not None:
         pairs = [[(new(a), new(b), n) for a, b, n in some] for some in record.runners_up]
         record = replace(record, runners_up=pairs)
-    model = require_ranked(grown.model, "swap")
+    model = require_ranked(grown.model, "replace_tokens")
     merges = [(new(left), new(right), new(id)) for left, right, id in model.merges]
     return replace(grown, tokens=tokens, model=replace(model, merges=merges), training=record)

@@ -9,10 +9,10 @@ from digram import _core
 from digram.errors import CorruptFileError, InternalError
 from digram.formats import _own
 from digram.formats._check import Place, named_merges
-from digram.formats._json import expect
+from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._letters import LETTERS
 from digram.formats._loss import ranked
-from digram.formats._model_section import ModelSection, Names, kind_of, unsupported
+from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
 from digram.vocab.definition import Definition
 from digram.vocab.model import BpeKernel, BpeModel, Kernel, picky, require_bpe

@@ -10,7 +10,16 @@ from typing import Any, NoReturn, TypeVar
 from digram.errors import CorruptFileError, LimitExceededError, VocabError
 from digram.formats._show import BOMS, show
 
-__all__ = ["MAX_DEPTH", "decoded", "dump", "expect", "parse", "spelled"]
+__all__ = [
+    "MAX_DEPTH",
+    "decoded",
+    "dump",
+    "expect",
+    "kind_of",
+    "parse",
+    "spelled",
+    "unsupported",
+]
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _SHORTEST = 6
@@ -22,6 +31,7 @@ MAX_DEPTH = 64
 T = TypeVar("T")
 
 _COPY = "The file is truncated; copy it again."
+_REMOVE = "If you can do without it, remove it from a copy of the file; the ids may then differ."
 _KINDS = {
     dict: "an object",
     list: "a list",
@@ -102,6 +112,17 @@ def expect(value: Any, kind: type[T], where: str, path: str | None) -> T:
             f"{where} should be {_KINDS[kind]}, not {show(value)}.", path=path, value=value
         )
     return value
+
+
+def kind_of(value: Any) -> str:
+    """The `type` of an object of the file; for anything else its `repr`."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else show(value)
+
+
+def unsupported(what: str, path: str | None, *, hint: str = _REMOVE) -> VocabError:
+    """An error about an unsupported part of a file."""
+    return VocabError(f"{what} is not supported.", path=path, hint=hint)
 
 
 def decoded(data: bytes, path: str | None) -> str:

@@ -6,16 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from digram.errors import VocabError
-from digram.formats._show import show
-
 if TYPE_CHECKING:
     from digram import _core
     from digram.formats._own import Steps
     from digram.vocab.definition import Definition, OnUnknown
     from digram.vocab.model import Kernel, Model
 
-__all__ = ["ModelSection", "Names", "kind_of", "unsupported"]
+__all__ = ["ModelSection", "Names"]
 
 Section = dict[str, Any]
 
@@ -58,17 +55,3 @@ class ModelSection:
     """Raises `VocabError` if other programs would produce other ids."""
     written: Callable[[Definition, Names], Section]
     """The object to write."""
-
-
-def kind_of(value: Any) -> str:
-    """The `type` of an object of the file; for anything else its `repr`."""
-    kind = value.get("type") if isinstance(value, dict) else None
-    return kind if isinstance(kind, str) else show(value)
-
-
-_REMOVE = "If you can do without it, remove it from a copy of the file; the ids may then differ."
-
-
-def unsupported(what: str, path: str | None, *, hint: str = _REMOVE) -> VocabError:
-    """An error about an unsupported part of a file."""
-    return VocabError(f"{what} is not supported.", path=path, hint=hint)

@@ -10,10 +10,11 @@ only by that exact text of the pattern, and refuse equivalent ones.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
-from digram.errors import CorruptFileError, PatternError, VocabError
-from digram.formats._json import expect
+from digram.errors import CorruptFileError, PatternError
+from digram.formats._json import expect, unsupported
 from digram.formats._portable import check_portable
 from digram.formats._published import MISSING, Missing
 from digram.formats._rules import check_carried, regex_of, whole_regex_of
@@ -37,6 +38,12 @@ _BYTE_LEVEL = {
     "use_regex": False,
 }
 _GPT2 = NAMED["gpt2"].patterns
+
+_unsupported = partial(
+    unsupported,
+    hint="digram reads Split with a Regex and behavior Isolated, and ByteLevel without "
+    "add_prefix_space; anything else would result in other ids.",
+)
 
 _PUBLISHED: dict[str, tuple[str, ...]] = {name: named.patterns for name, named in NAMED.items()} | {
     # As in huggingface.co/Xenova/gpt-4, with the pattern of Llama 3, which splits in the same way.
@@ -211,12 +218,3 @@ def _only(stage: dict[str, Any], known: set[str], where: str, path: str | None) 
     for key in stage:
         if key not in known:
             raise _unsupported(f"the key {show(key)} of {where}", path)
-
-
-def _unsupported(what: str, path: str | None) -> VocabError:
-    return VocabError(
-        f"{what} is not supported.",
-        path=path,
-        hint="digram reads Split with a Regex and behavior Isolated, and ByteLevel without "
-        "add_prefix_space; anything else would result in other ids.",
-    )

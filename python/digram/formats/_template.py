@@ -8,10 +8,11 @@ digram the span of a token includes its spaces.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from digram.errors import OptionError, VocabError
-from digram.formats._json import expect
+from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._show import show
 from digram.vocab.definition import Definition
 from digram.vocab.template import SEQUENCES, Piece, Template
@@ -26,6 +27,12 @@ _KEYS = {
     "BertProcessing": {"type", "sep", "cls"},
     "RobertaProcessing": {"type", "sep", "cls", "trim_offsets", "add_prefix_space"},
 }
+
+_unsupported = partial(
+    unsupported,
+    hint="digram reads ByteLevel, TemplateProcessing, BertProcessing and RobertaProcessing; "
+    "anything else would result in other ids from tok(text).",
+)
 
 
 def to_post_processor(definition: Definition) -> dict[str, Any] | None:
@@ -52,16 +59,16 @@ def from_post_processor(
     Raises `VocabError` for an unsupported one, `CorruptFileError` for a damaged one.
     """
     parts: Any = [value]
-    if isinstance(value, dict) and _kind(value) == "Sequence":
+    if isinstance(value, dict) and kind_of(value) == "Sequence":
         parts = value.get("processors")
     found = None
     for part in expect(parts, list, "post_processor.processors", path):
         # ByteLevel trims offsets and adds nothing.
-        if part is None or _kind(part) == "ByteLevel":
+        if part is None or kind_of(part) == "ByteLevel":
             continue
-        if _kind(part) not in _KEYS or not isinstance(part, dict):
-            raise _unsupported(f"post_processor {_kind(part)}", path)
-        for key in part.keys() - _KEYS[_kind(part)]:
+        if kind_of(part) not in _KEYS or not isinstance(part, dict):
+            raise _unsupported(f"post_processor {kind_of(part)}", path)
+        for key in part.keys() - _KEYS[kind_of(part)]:
             raise _unsupported(f"the key {show(key)} of the post_processor", path)
         if found is not None:
             raise _unsupported("a post_processor with two templates", path)
@@ -70,13 +77,13 @@ def from_post_processor(
 
 
 def _template(part: dict[str, Any], special: Mapping[str, int], path: str | None) -> Template:
-    if _kind(part) == "TemplateProcessing":
+    if kind_of(part) == "TemplateProcessing":
         tokens = expect(part.get("special_tokens"), dict, "post_processor.special_tokens", path)
         named = {name: _one_token(token, special, path) for name, token in tokens.items()}
         single, pair = (_pieces(part.get(key), named, key, path) for key in ("single", "pair"))
     else:
         cls, sep = (_pair(part.get(key), key, special, path) for key in ("cls", "sep"))
-        second = int(_kind(part) == "BertProcessing")
+        second = int(kind_of(part) == "BertProcessing")
         between = [(sep, 0)] if second else [(sep, 0), (sep, 0)]
         single = [(cls, 0), ("$A", 0), (sep, 0)]
         pair = [(cls, 0), ("$A", 0), *between, ("$B", second), (sep, second)]
@@ -146,17 +153,3 @@ def _written(piece: Piece) -> dict[str, Any]:
     if name in SEQUENCES:
         return {"Sequence": {"id": name[1:], "type_id": type_id}}
     return {"SpecialToken": {"id": name, "type_id": type_id}}
-
-
-def _kind(value: Any) -> str:
-    kind = value.get("type") if isinstance(value, dict) else None
-    return kind if isinstance(kind, str) else show(value)
-
-
-def _unsupported(what: str, path: str | None) -> VocabError:
-    return VocabError(
-        f"{what} is not supported.",
-        path=path,
-        hint="digram reads ByteLevel, TemplateProcessing, BertProcessing and RobertaProcessing; "
-        "anything else would result in other ids from tok(text).",
-    )

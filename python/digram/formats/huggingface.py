@@ -29,9 +29,9 @@ from digram.formats._check import (
     check_special,
     id_table,
 )
-from digram.formats._json import dump, expect, parse
+from digram.formats._json import dump, expect, kind_of, parse, unsupported
 from digram.formats._letters import from_letters, to_letters
-from digram.formats._model_section import ModelSection, Names, kind_of, unsupported
+from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor

@@ -204,14 +204,13 @@ def learned(
                 picked.scheme,
             )
         old = begun.base._model.merges() if isinstance(begun.base, Tokenizer) else []
+        forbid = cut.rules._forbidden() if cut.rules and cut.rules.forbid else None
         found = merged(
             counts,
-            begun,
+            merge_options(begun, limit, options, runners_up=options.runners_up, forbid=forbid),
             limit,
-            options,
             memory=None if run.memory is None else (run.memory, _folder(point)),
             journal=None if point is None else point.journal,
-            forbid=cut.rules._forbidden() if cut.rules and cut.rules.forbid else None,
             on_merge=None if run.on_merge is None else Reporter(run.on_merge, begun, len(old)),
             progress=run.progress,
         )
@@ -225,23 +224,21 @@ def most_merges(begun: Start, options: TrainOptions) -> int | None:
 
 def merged(
     counts: _core.Counts | _core.SortedCounts,
-    begun: Start,
+    options: _core.MergeOptions,
     limit: int | None,
-    options: TrainOptions,
     *,
     memory: tuple[int, str | os.PathLike[str]] | None = None,
     journal: str | os.PathLike[str] | None = None,
-    forbid: _core.Forbidden | None = None,
     on_merge: Reporter | None = None,
     progress: bool | None,
     title: str = "Merging",
 ) -> _Merged:
-    """Learn at most `limit` merges from counts in the core, with a progress bar."""
+    """Learn merges from counts in the core, with a progress bar for the `limit` of the options."""
     with progress_bar(title, total=limit, unit="merges", enabled=progress) as advance:
         made = differences(advance)
         found = _core.train(
             counts,
-            merge_options(begun, limit, options, runners_up=options.runners_up, forbid=forbid),
+            options,
             memory=memory,
             journal=journal,
             on_merge=on_merge,

@@ -31,6 +31,7 @@ from digram.training.merge_loop import (
     Learned,
     Reporter,
     Start,
+    merge_options,
     merged,
     most_merges,
     unknown_first,
@@ -211,9 +212,8 @@ class _How(NamedTuple):
         """Learn merges from counts."""
         return merged(
             counts,
-            start,
+            merge_options(start, limit, self.options, runners_up=self.options.runners_up),
             limit,
-            self.options,
             on_merge=on_merge,
             progress=self.run.progress,
             title=title,

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 from digram import _core
 from digram._util.validation import flag
 from digram.errors import DigramError, OptionError, VocabError, show
+from digram.vocab.picky import made, single_symbols
 from digram.vocab.schemes import Picky, Scheme
 
 if TYPE_CHECKING:
@@ -202,8 +203,6 @@ class BpeModel(Model):
         """The ids made by merges or events."""
         ids = {id for _, _, id in self.merges}
         if isinstance(self.scheme, Picky):
-            from digram.vocab.picky import made, single_symbols
-
             tokens = definition.tokens
             symbols = single_symbols(tokens, definition.unit, definition.byte_ids)
             by_events = made(self.scheme, symbols)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from digram import _core
 from digram.errors import VocabError
-from digram.vocab.definition import StopReason, Unit
 from digram.vocab.schemes import Picky
+
+if TYPE_CHECKING:
+    from digram.vocab.definition import StopReason, Unit
 
 __all__ = ["Event", "Picked", "learn_events", "made", "replayed", "single_symbols"]
 

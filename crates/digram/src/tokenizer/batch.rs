@@ -87,18 +87,10 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(Vec<TokenId>, Vec<u64>)> {
-        let (plan, mut outputs) =
-            self.encode_in_parts::<_, Vec<TokenId>>(texts, special, threads, interrupt)?;
+        let (plan, outputs) = self.encode_in_parts::<_, Vec<TokenId>>(texts, special, threads, interrupt)?;
         let offsets =
             ends(texts.len(), &plan, outputs.iter().map(|(_, ends)| &ends[..])).map_err(without_index)?;
-        if outputs.len() == 1 {
-            return Ok((outputs.pop().expect("one task").0, offsets));
-        }
-        let mut ids = Vec::new();
-        let count = outputs.iter().map(|(ids, _)| ids.len()).sum();
-        memory::try_reserve(&mut ids, count).map_err(without_index)?;
-        outputs.into_iter().for_each(|(part, _)| ids.extend(part));
-        Ok((ids, offsets))
+        Ok((joined(outputs).map_err(without_index)?, offsets))
     }
 
     /// Encodes documents on up to `threads` threads. The documents of the texts at `unfinished`, in rising
@@ -275,6 +267,17 @@ impl Drop for HistogramShare<'_> {
     }
 }
 
+/// The ids of all tasks in one list; not copied if there is only one task.
+pub(super) fn joined<E>(mut outputs: Vec<(Vec<TokenId>, E)>) -> Result<Vec<TokenId>> {
+    if outputs.len() == 1 {
+        return Ok(outputs.pop().expect("one task").0);
+    }
+    let mut ids = Vec::new();
+    memory::try_reserve(&mut ids, outputs.iter().map(|(ids, _)| ids.len()).sum())?;
+    outputs.into_iter().for_each(|(part, _)| ids.extend(part));
+    Ok(ids)
+}
+
 /// The offsets of the texts in the list of all ids, from the number of ids after each part of each task.
 fn ends<'a>(
     texts: usize,
@@ -298,7 +301,7 @@ fn lengths(ends: &[u64]) -> Result<Vec<u64>> {
 }
 
 /// An error that concerns no particular text.
-fn without_index(error: Error) -> (usize, Error) {
+pub(super) fn without_index(error: Error) -> (usize, Error) {
     (0, error)
 }
 

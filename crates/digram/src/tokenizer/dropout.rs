@@ -1,6 +1,7 @@
 //! Encoding with BPE-dropout.
 
 use super::Tokenizer;
+use super::batch::{joined, without_index};
 use crate::encode::{Dropout, DropoutChoices, DropoutScratch};
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
@@ -75,7 +76,7 @@ impl Tokenizer {
             |(), task, interrupt| {
                 let (mut ids, mut ends) = (Vec::new(), Vec::new());
                 let mut pacer = Pacer::new(interrupt);
-                memory::try_reserve(&mut ends, shares[task].len()).map_err(|error| (0, error))?;
+                memory::try_reserve(&mut ends, shares[task].len()).map_err(without_index)?;
                 for index in shares[task].clone() {
                     let mut choices = WithDropout::of(dropout, index);
                     let text = texts[index].as_ref();
@@ -87,17 +88,14 @@ impl Tokenizer {
                 Ok((ids, ends))
             },
         )?;
-        let count = parts.iter().map(|(ids, _)| ids.len()).sum();
-        let (mut ids, mut offsets) = (Vec::new(), Vec::new());
-        memory::try_reserve(&mut ids, count).map_err(|error| (0, error))?;
-        memory::try_reserve(&mut offsets, texts.len() + 1).map_err(|error| (0, error))?;
+        let (mut offsets, mut previous_ids) = (Vec::new(), 0);
+        memory::try_reserve(&mut offsets, texts.len() + 1).map_err(without_index)?;
         offsets.push(0);
-        for (part, ends) in parts {
-            let previous_ids = ids.len() as u64;
-            offsets.extend(ends.into_iter().map(|end| previous_ids + end));
-            ids.extend(part);
+        for (ids, ends) in &parts {
+            offsets.extend(ends.iter().map(|end| previous_ids + end));
+            previous_ids += ids.len() as u64;
         }
-        Ok((ids, offsets))
+        Ok((joined(parts).map_err(without_index)?, offsets))
     }
 
     fn all_with_dropout(

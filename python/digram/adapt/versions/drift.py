@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram._util.validation import real_number, whole_number
-from digram.adapt import Change, extend, uses
+from digram.adapt import Change, uses
 from digram.analysis.metrics import jensen_shannon, renyi_efficiency
 from digram.analysis.metrics.scaling import number_of, width_of
 from digram.analysis.metrics.table import aligned, share
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Drift", "Gain", "Use", "drift"]
+__all__ = ["Drift", "Gain", "Reader", "Use", "drift"]
 
 _TRAINING = 3
 """The arithmetic of training on a token, as a multiple of that of reading it."""
@@ -161,31 +161,42 @@ class Drift:
         return report_page(self)
 
 
+class Reader(NamedTuple):
+    """The model that reads the text; the fields are those of `Drift`."""
+
+    parameters: float
+    width: int
+    horizon: float
+
+    @classmethod
+    def of(cls, parameters: float | str, width: int | None, horizon: float) -> Reader:
+        """Check the arguments of `VocabularyHistory.drift` with these names."""
+        horizon = real_number("horizon", horizon)
+        if horizon <= 0:
+            raise OptionError(f"horizon={horizon} is not greater than 0.", value=horizon)
+        model = number_of(parameters)
+        wide = width_of(model) if width is None else whole_number("width", width, 1)
+        return cls(model, wide, horizon)
+
+
 def drift(
-    tok: Tokenizer,
     number: int,
     recent: Counts,
     base: Counts,
+    trial: Change,
+    reader: Reader,
     *,
-    add: int,
     on: Counts | None,
-    parameters: float | str,
-    width: int | None,
-    horizon: float,
     threads: int | None,
-    progress: bool | None,
 ) -> Drift:
-    """Compare recent counts with those of a tokenizer; see `VocabularyHistory.drift`."""
-    horizon = real_number("horizon", horizon)
-    if horizon <= 0:
-        raise OptionError(f"horizon={horizon} is not greater than 0.", value=horizon)
-    model = number_of(parameters)
-    wide = width_of(model) if width is None else whole_number("width", width, 1)
-    options: dict[str, Any] = {"threads": threads, "progress": progress}
-    after, trial = extend(tok, recent, add=add, min_frequency=2, **options)
+    """Compare recent counts with those of a version; see `VocabularyHistory.drift`.
+
+    `trial` is an update of the version by the recent counts.
+    """
+    tok = trial.before
     now = Use.of(tok, recent, threads)
     measured = now if on is None else Use.of(tok, on, threads)
-    left = Use.of(after, recent if on is None else on, threads)
+    left = Use.of(trial.after, recent if on is None else on, threads)
     before = Use.of(tok, base, threads) if len(base) else None
     apart = chance = unseen = None
     if before is not None:
@@ -201,9 +212,7 @@ def drift(
         unseen=unseen,
         trial=trial,
         gain=Gain(len(trial.added), measured.tokens, left.tokens, on is not None),
-        parameters=model,
-        width=wide,
-        horizon=horizon,
+        **reader._asdict(),
     )
 
 

@@ -10,7 +10,7 @@ from digram._util.validation import instance, path_name, whole_number
 from digram.adapt import Change, extend, prune, replace_tokens
 from digram.adapt.padding import unpadded
 from digram.adapt.versions import files
-from digram.adapt.versions.drift import Drift, drift
+from digram.adapt.versions.drift import Drift, Reader, drift
 from digram.adapt.versions.holding import Holding
 from digram.adapt.versions.version import Entry, VocabularyVersion, mapped
 from digram.errors import OptionError, several
@@ -39,7 +39,7 @@ class VocabularyHistory(Holding):
 
     `add` counts text under a name; `forget` removes it again, and `decay` lowers its weight. `next`
     makes the next tokenizer from the current counts: the first one as `digram.train` does, later
-    ones so that old ids stay (`extend`), or most of them (`swap`, `prune`). Each is a
+    ones so that old ids stay (`extend`), or most of them (`replace_tokens`, `prune`). Each is a
     `VocabularyVersion`; `map` is the change of ids between any two, `drift` measures whether
     another update would pay, and `log` lists the steps.
 
@@ -275,18 +275,12 @@ class VocabularyHistory(Holding):
                 else "recent= contains no text.",
                 hint="Add text, or pass it.",
             )
-        return drift(
-            tok,
-            len(self._versions),
-            counts,
-            self.made_on,
-            add=add,
-            on=None if on is None else self._counted(on, **options),
-            parameters=parameters,
-            width=width,
-            horizon=horizon,
-            **options,
-        )
+        base = self.made_on
+        held_out = None if on is None else self._counted(on, **options)
+        reader = Reader.of(parameters, width, horizon)
+        _, trial = extend(tok, counts, add=add, min_frequency=2, **options)
+        number = len(self._versions)
+        return drift(number, counts, base, trial, reader, on=held_out, threads=threads)
 
     # --- files
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from digram._util.validation import instance
 from digram.analysis.explain.cuts import Cut, cuts
 from digram.analysis.explain.pieces import Piece, pieces
-from digram.analysis.explain.symbols import Applied, Rule, Symbols, merged
-from digram.errors import InternalError, several
+from digram.analysis.explain.symbols import Applied, How, Rule, Symbols, ids_of, merge_as_dict, way
+from digram.errors import several
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.model import require_ranked
 
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Merge, Tokenizer
     from digram.vocab.special_tokens import OnSpecial
 
-__all__ = ["Candidate", "Explanation", "How", "Merging", "Step", "explain", "way"]
-
-
-How = Literal["merges", "whole", "special"]
+__all__ = ["Candidate", "Explanation", "Merging", "Step", "explain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +155,7 @@ class Merging:
         return self._shown(self._state(number))
 
     def _shown(self, state: Sequence[int]) -> list[bytes]:
-        return [self._symbols.token(id) for id in _ids(state)]
+        return [self._symbols.token(id) for id in ids_of(state)]
 
     def _candidates(self, state: Sequence[int]) -> list[Candidate]:
         rules, places = self._symbols.rules, dict[Rule, list[int]]()
@@ -309,29 +306,6 @@ def _merging(tok: Tokenizer, piece: Piece, cut: Cut, symbols: Symbols) -> Mergin
     return Merging(start, pretoken, ids, how, cut, symbols, first, applied)
 
 
-def way(
-    tok: Tokenizer, pretoken: bytes, ids: Sequence[int], symbols: Symbols
-) -> tuple[How, list[int], list[Applied]]:
-    """How a pretoken became its ids: the first symbols and the merges; verified."""
-    first = symbols.first(pretoken)
-    applied, state = merged(first, symbols.rules)
-    last = _ids(state)
-    whole = require_ranked(tok._settings.kernel, "explain").ignore_merges
-    if whole and ids == [symbols.whole(pretoken)]:
-        return "whole", first, applied if last == ids else []
-    if last != ids:
-        raise InternalError(
-            f"explaining {pretoken!r} gives {last}, and encoding it gives {ids}.",
-            hint="Please report it with the tokenizer.",
-        )
-    return "merges", first, applied
-
-
-def _ids(state: Sequence[int]) -> list[int]:
-    """The ids of symbols, including those that nothing merges with."""
-    return [symbol if symbol >= 0 else ~symbol for symbol in state]
-
-
 def _as_dict(
     merge: Merge, place: int, after: Sequence[bytes], candidates: Sequence[Candidate]
 ) -> dict[str, Any]:
@@ -344,11 +318,4 @@ def _as_dict(
 
 
 def _plain(merge: Merge) -> dict[str, Any]:
-    return {
-        "rank": merge.rank,
-        "left": merge.left.hex(),
-        "right": merge.right.hex(),
-        "hex": merge.token.hex(),
-        "id": merge.id,
-        "count": merge.count,
-    }
+    return {**merge_as_dict(merge), "count": merge.count}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from digram._util.validation import any_number, instance, whole_number
 from digram.analysis.explain.pieces import pieces
 from digram.analysis.explain.playing import Pair, State, Word, word_of
-from digram.analysis.explain.symbols import Rule, Symbols
+from digram.analysis.explain.symbols import Rule, Symbols, merge_as_dict
 from digram.errors import OptionError, several, show
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.model import require_ranked
@@ -60,15 +60,16 @@ class Frame:
     vocab_size: int
     skipped: int
 
+    @property
+    def _merged(self) -> PairCount:
+        """The merged pair, which may be rare in this text."""
+        return PairCount(self.merge.left, self.merge.right, self.count, self.merge.rank)
+
     def to_dict(self) -> dict[str, Any]:
         """All fields as plain values, ready for JSON; bytes are hexadecimal."""
         merge = self.merge
         return {
-            "rank": merge.rank,
-            "left": merge.left.hex(),
-            "right": merge.right.hex(),
-            "hex": merge.token.hex(),
-            "id": merge.id,
+            **merge_as_dict(merge),
             "training": {
                 "count": merge.count,
                 "runners_up": [

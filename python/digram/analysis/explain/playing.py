@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from digram.analysis.explain.explanation import way
 from digram.analysis.explain.pieces import Piece
-from digram.analysis.explain.symbols import Applied, Symbols
+from digram.analysis.explain.symbols import Applied, Symbols, way
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer

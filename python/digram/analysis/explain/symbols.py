@@ -6,16 +6,19 @@ import heapq
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain, count, pairwise, repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from digram.errors import InternalError
+from digram.vocab.model import require_ranked
 from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
-    from digram.tokenizer.tokenizer import Tokenizer
+    from digram.tokenizer.tokenizer import Merge, Tokenizer
 
-__all__ = ["Applied", "Rule", "Symbols", "merged"]
+__all__ = ["Applied", "How", "Rule", "Symbols", "ids_of", "merge_as_dict", "merged", "way"]
 
 Pair = tuple[int, int]
+How = Literal["merges", "whole", "special"]
 
 
 class Rule(NamedTuple):
@@ -39,6 +42,17 @@ class Applied(NamedTuple):
     at: int
     left: int
     right: int
+
+
+def merge_as_dict(merge: Merge) -> dict[str, Any]:
+    """The rank, tokens and id of a merge, ready for JSON; its count has another place in each."""
+    return {
+        "rank": merge.rank,
+        "left": merge.left.hex(),
+        "right": merge.right.hex(),
+        "hex": merge.token.hex(),
+        "id": merge.id,
+    }
 
 
 class Symbols:
@@ -178,6 +192,29 @@ def merged(symbols: Sequence[int], rules: dict[Pair, Rule]) -> tuple[list[Applie
             if end >= 0 and (pair := (ids[start], ids[end])) in rules:
                 heapq.heappush(heap, (rules[pair].rank, start))
     return found, [id for id in ids if id is not None]
+
+
+def way(
+    tok: Tokenizer, pretoken: bytes, ids: Sequence[int], symbols: Symbols
+) -> tuple[How, list[int], list[Applied]]:
+    """How a pretoken became its ids: the first symbols and the merges; verified."""
+    first = symbols.first(pretoken)
+    applied, state = merged(first, symbols.rules)
+    last = ids_of(state)
+    whole = require_ranked(tok._settings.kernel, "explain").ignore_merges
+    if whole and ids == [symbols.whole(pretoken)]:
+        return "whole", first, applied if last == ids else []
+    if last != ids:
+        raise InternalError(
+            f"explaining {pretoken!r} gives {last}, and encoding it gives {ids}.",
+            hint="Please report it with the tokenizer.",
+        )
+    return "merges", first, applied
+
+
+def ids_of(state: Sequence[int]) -> list[int]:
+    """The ids of symbols, including those that nothing merges with."""
+    return [symbol if symbol >= 0 else ~symbol for symbol in state]
 
 
 class _Places:

@@ -134,9 +134,9 @@ def merge_tree(tok: Tokenizer, token: int | str | bytes, *, symbols: Symbols | N
     instance("tok", tok, Tokenizer)
     if symbols is not None:
         instance("symbols", symbols, Symbols)
-    kernel = require_bpe(tok._settings.kernel, "tree")
+    kernel = require_bpe(tok._settings.kernel, "merge_tree")
     if picky(kernel) is not None:  # the parts of a token may have been dropped
-        require_ranked(kernel, "tree")
+        require_ranked(kernel, "merge_tree")
     return _node(token_to_id(tok, token), symbols or Symbols(tok))
 
 

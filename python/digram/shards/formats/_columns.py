@@ -13,7 +13,17 @@ from digram._util.storage import NewFile
 from digram.errors import CorruptFileError, OptionError
 from digram.shards.formats._format import About, Bounds, Documents, Ids, bounds_of, corrupt
 
-__all__ = ["COLUMN", "DTYPES", "Grouped", "Sink", "column", "flat", "pyarrow", "read_by_pyarrow"]
+__all__ = [
+    "COLUMN",
+    "DTYPES",
+    "GroupWriter",
+    "Grouped",
+    "Sink",
+    "column",
+    "flat",
+    "pyarrow",
+    "read_by_pyarrow",
+]
 
 COLUMN = "input_ids"  # the name in `datasets` and transformers
 _READ = (COLUMN, "ids", "tokens")
@@ -89,6 +99,25 @@ class Grouped:
         column = self._arrow.ListArray.from_arrays(offsets, values, type=kind)
         yield self._arrow.RecordBatch.from_arrays([column], schema=self.schema)
         self._ids, self._lengths, self._held = [], [], 0
+
+
+class GroupWriter:
+    """Writes the groups of documents to a file that pyarrow writes."""
+
+    def __init__(self, groups: Grouped, file: Any) -> None:
+        self._groups = groups
+        self._file = file
+
+    def write(self, documents: Documents) -> None:
+        """Append documents; writes the full groups."""
+        for group in self._groups.add(documents):
+            self._file.write_batch(group)
+
+    def finish(self) -> None:
+        """Write the rest, and what pyarrow writes at the end."""
+        for group in self._groups.rest():
+            self._file.write_batch(group)
+        self._file.close()
 
 
 class Sink:

@@ -22,6 +22,7 @@ __all__ = [
     "Bounds",
     "Documents",
     "Format",
+    "HeadedWriter",
     "Ids",
     "Open",
     "Run",
@@ -32,6 +33,7 @@ __all__ = [
     "check_lengths",
     "corrupt",
     "mapped",
+    "starts_with",
 ]
 
 Ids = NDArray[Any]
@@ -76,6 +78,34 @@ class Writer(Protocol):
 
     def finish(self) -> None:
         """Write data that is known only at the end."""
+
+
+class HeadedWriter:
+    """Writes joined ids after a header.
+
+    The header has their number, so `header` makes it at the end, from their type and number, for
+    the space that is reserved at the start of the file.
+    """
+
+    def __init__(
+        self,
+        file: NewFile,
+        dtype: np.dtype[Any],
+        header: Callable[[np.dtype[Any], int], bytes],
+    ) -> None:
+        self._file = file
+        self._dtype = dtype
+        self._header = header
+        self._tokens = 0
+
+    def write(self, documents: Documents) -> None:
+        """Append the ids of documents."""
+        self._file.write(documents.ids.data)
+        self._tokens += len(documents.ids)
+
+    def finish(self) -> None:
+        """Write the header."""
+        self._file.write_start(self._header(self._dtype, self._tokens))
 
 
 class Stored(NamedTuple):
@@ -132,6 +162,20 @@ def mapped(path: Path, dtype: str | np.dtype[Any], offset: int = 0) -> Ids:
             len(data),
         )
     return np.frombuffer(data[offset:], kind)
+
+
+def starts_with(path: Path, magic: bytes) -> bool:
+    """Whether there is a file that starts with these bytes.
+
+    >>> path = getfixture("tmp_path") / "a.arrow"
+    >>> _ = path.write_bytes(b"ARROW1 and more")
+    >>> starts_with(path, b"ARROW1"), starts_with(path.with_suffix(".npy"), b"ARROW1")
+    (True, False)
+    """
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(magic)) == magic
 
 
 def bounds_of(ends: NDArray[Any]) -> Bounds:

@@ -9,34 +9,21 @@ import numpy as np
 
 from digram._util.storage import map_file
 from digram.shards.formats import _columns
-from digram.shards.formats._format import About, Bounds, Documents, Format, Ids, Open, Stored
+from digram.shards.formats._format import About, Bounds, Format, Ids, Open, Stored, starts_with
 
 __all__ = ["FORMAT"]
 
 MAGIC = b"ARROW1"
 
 
-class _Writer:
-    def __init__(self, open: Open, about: About) -> None:
-        arrow = _columns.pyarrow()
-        self._groups = _columns.Grouped(about)
-        self._file = arrow.ipc.new_file(_columns.Sink(open(".arrow")), self._groups.schema)
-
-    def write(self, documents: Documents) -> None:
-        for group in self._groups.add(documents):
-            self._file.write_batch(group)
-
-    def finish(self) -> None:
-        for group in self._groups.rest():
-            self._file.write_batch(group)
-        self._file.close()
+def _begin(open: Open, about: About) -> _columns.GroupWriter:
+    groups = _columns.Grouped(about)
+    file = _columns.pyarrow().ipc.new_file(_columns.Sink(open(".arrow")), groups.schema)
+    return _columns.GroupWriter(groups, file)
 
 
 def _recognizes(path: Path) -> bool:
-    if path.suffix != ".arrow" or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+    return path.suffix == ".arrow" and starts_with(path, MAGIC)
 
 
 def _lists(path: Path) -> tuple[np.dtype[Any], list[Any]]:
@@ -61,7 +48,7 @@ FORMAT = Format(
     name="arrow",
     suffix=".arrow",
     dtypes=_columns.DTYPES,
-    begin=_Writer,
+    begin=_begin,
     read=_read,
     recognizes=_recognizes,
     max_tokens=(1 << 31) - 1,

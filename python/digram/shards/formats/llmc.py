@@ -7,13 +7,14 @@ for ids of 32 bits. The third is the number of ids; since it is signed, a file h
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from digram.shards.formats._format import (
     About,
-    Documents,
     Format,
+    HeadedWriter,
     Ids,
     Open,
     Stored,
@@ -27,21 +28,15 @@ SIZE = 1024  # bytes of the header
 KINDS = {(20240520, 1): "<u2", (20240801, 7): "<u4"}
 
 
-class _Writer:
-    def __init__(self, open: Open, about: About) -> None:
-        self._file = open(".bin", reserved=SIZE)
-        self._dtype = about.dtype
-        self._tokens = 0
+def _begin(open: Open, about: About) -> HeadedWriter:
+    return HeadedWriter(open(".bin", reserved=SIZE), about.dtype, _header)
 
-    def write(self, documents: Documents) -> None:
-        self._file.write(documents.ids.data)
-        self._tokens += len(documents.ids)
 
-    def finish(self) -> None:
-        header = np.zeros(SIZE // 4, "<i4")
-        kind = {kind: numbers for numbers, kind in KINDS.items()}[self._dtype.newbyteorder("<").str]
-        header[:3] = (*kind, self._tokens)
-        self._file.write_start(header.tobytes())
+def _header(dtype: np.dtype[Any], tokens: int) -> bytes:
+    header = np.zeros(SIZE // 4, "<i4")
+    kind = {kind: numbers for numbers, kind in KINDS.items()}[dtype.newbyteorder("<").str]
+    header[:3] = (*kind, tokens)
+    return header.tobytes()
 
 
 def _head(path: Path) -> tuple[str, int] | None:
@@ -77,7 +72,7 @@ FORMAT = Format(
     name="llmc",
     suffix=".bin",
     dtypes={"uint16": 1 << 16, "uint32": 1 << 32},
-    begin=_Writer,
+    begin=_begin,
     read=_read,
     recognizes=_recognizes,
     max_tokens=(1 << 31) - 1,

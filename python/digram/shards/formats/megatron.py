@@ -27,6 +27,7 @@ from digram.shards.formats._format import (
     check_lengths,
     corrupt,
     mapped,
+    starts_with,
 )
 
 __all__ = ["FORMAT"]
@@ -67,11 +68,7 @@ class _Writer:
 
 
 def _recognizes(path: Path) -> bool:
-    index = path.with_suffix(".idx")
-    if path.suffix != ".bin" or not index.is_file():
-        return False
-    with index.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+    return path.suffix == ".bin" and starts_with(path.with_suffix(".idx"), MAGIC)
 
 
 def _read(path: Path) -> Stored:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import tokenize
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from digram.shards.formats._format import (
     About,
-    Documents,
     Format,
+    HeadedWriter,
     Ids,
     Open,
     Stored,
     corrupt,
     mapped,
+    starts_with,
 )
 
 __all__ = ["FORMAT", "MAGIC"]
@@ -28,28 +30,19 @@ SIZE = 128  # bytes of the header; the number of ids, of at most 20 digits, alwa
 _NOT_READ = (ValueError, KeyError, TypeError, SyntaxError, RecursionError, tokenize.TokenError)
 
 
-class _Writer:
-    def __init__(self, open: Open, about: About) -> None:
-        self._file = open(".npy", reserved=SIZE)
-        self._dtype = about.dtype
-        self._tokens = 0
+def _begin(open: Open, about: About) -> HeadedWriter:
+    return HeadedWriter(open(".npy", reserved=SIZE), about.dtype, _header)
 
-    def write(self, documents: Documents) -> None:
-        self._file.write(documents.ids.data)
-        self._tokens += len(documents.ids)
 
-    def finish(self) -> None:
-        kind, shape = self._dtype.newbyteorder("<").str, (self._tokens,)
-        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
-        start = MAGIC + b"\x01\x00" + (SIZE - 10).to_bytes(2, "little")
-        self._file.write_start(start + header.ljust(SIZE - 11).encode() + b"\n")
+def _header(dtype: np.dtype[Any], tokens: int) -> bytes:
+    kind, shape = dtype.newbyteorder("<").str, (tokens,)
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+    start = MAGIC + b"\x01\x00" + (SIZE - 10).to_bytes(2, "little")
+    return start + header.ljust(SIZE - 11).encode() + b"\n"
 
 
 def _recognizes(path: Path) -> bool:
-    if path.suffix != ".npy" or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+    return path.suffix == ".npy" and starts_with(path, MAGIC)
 
 
 def _read(path: Path) -> Stored:
@@ -80,7 +73,7 @@ FORMAT = Format(
     name="npy",
     suffix=".npy",
     dtypes={"uint16": 1 << 16, "uint32": 1 << 32, "int32": 0, "int64": 0},
-    begin=_Writer,
+    begin=_begin,
     read=_read,
     recognizes=_recognizes,
 )

@@ -5,34 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from digram.shards.formats import _columns
-from digram.shards.formats._format import About, Bounds, Documents, Format, Ids, Open, Stored
+from digram.shards.formats._format import About, Bounds, Format, Ids, Open, Stored
 
 __all__ = ["FORMAT"]
 
 
-class _Writer:
-    def __init__(self, open: Open, about: About) -> None:
-        arrow = _columns.pyarrow()
-        self._groups = _columns.Grouped(about)
-        self._file = arrow.parquet.ParquetWriter(
-            _columns.Sink(open(".parquet")),
-            self._groups.schema,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=False,  # ids are already indices into a vocabulary
-            write_statistics=False,
-            write_page_checksum=True,
-            store_schema=True,
-        )
-
-    def write(self, documents: Documents) -> None:
-        for group in self._groups.add(documents):
-            self._file.write_batch(group)
-
-    def finish(self) -> None:
-        for group in self._groups.rest():
-            self._file.write_batch(group)
-        self._file.close()
+def _begin(open: Open, about: About) -> _columns.GroupWriter:
+    groups = _columns.Grouped(about)
+    file = _columns.pyarrow().parquet.ParquetWriter(
+        _columns.Sink(open(".parquet")),
+        groups.schema,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=False,  # ids are already indices into a vocabulary
+        write_statistics=False,
+        write_page_checksum=True,
+        store_schema=True,
+    )
+    return _columns.GroupWriter(groups, file)
 
 
 def _read(path: Path) -> Stored:
@@ -54,7 +44,7 @@ FORMAT = Format(
     name="parquet",
     suffix=".parquet",
     dtypes=_columns.DTYPES,
-    begin=_Writer,
+    begin=_begin,
     read=_read,
     recognizes=lambda path: path.suffix == ".parquet",
     max_tokens=(1 << 31) - 1,

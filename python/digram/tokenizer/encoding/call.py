@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram._util.validation import flag
 from digram.errors import DigramError, OptionError, placed, several
@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 __all__ = ["encode"]
 
 _NO_PAD = 0
+
+
+class _Given(NamedTuple):
+    """The texts of a call: `n` of them, then their pairs; or all words of these."""
+
+    n: int
+    texts: list[Any]
+    words: list[int] | None
+    """The index of the first word of each text, and their number."""
+    paired: bool
+    place: Callable[[int], str] | None
+    """How messages name each of `texts`."""
 
 
 def encode(
@@ -45,7 +57,8 @@ def encode(
             call = Call(tok, encoded, 1, edges, edges, None, parts, size, None, options, _NO_PAD, 0)
             return Encoding(call, 0, ((0, edges[1]),), True)
         texts = [text] if pair is None else [text, pair]
-        call = _call(tok, layout, 1, texts, None, options, special, threads, _place_of_one(pair))
+        given = _Given(1, texts, None, pair is not None, _place_of_one(pair))
+        call = _call(tok, layout, given, options, special, threads)
         return Encoding(call, 0, call.first(0), True)
     listed = _words if are_words else _several
     texts, pairs = listed(text, "text"), None if pair is None else listed(pair, "pair")
@@ -63,23 +76,20 @@ def encode(
         words = [0, *accumulate(map(len, every))]
         name = _name_of_word(n, words, is_one)
         every = list(chain.from_iterable(every))
-    call = _call(tok, layout, n, every, words, options, special, threads, name, pairs is not None)
+    given = _Given(n, every, words, pairs is not None, name)
+    call = _call(tok, layout, given, options, special, threads)
     return Encoding(call, 0, call.first(0), True) if is_one else Encodings(call)
 
 
 def _call(
     tok: Core,
     layout: Layout,
-    n: int,
-    texts: list[Any],
-    words: list[int] | None,
+    given: _Given,
     options: Options,
     special: str | Collection[str] | None,
     threads: int | None,
-    place: Callable[[int], str] | None,
-    has_pair: bool | None = None,
 ) -> Call:
-    paired = len(texts) > n if has_pair is None else has_pair
+    n, texts, words, paired, place = given
     parts = layout.parts(paired, options.add_special_tokens)
     added = len(parts) - 1 - paired
     room = _room(layout, options, added, paired)

@@ -10,7 +10,7 @@ from digram._util.validation import check_threads
 from digram.tokenizer.encoding.call import encode
 from digram.tokenizer.encoding.encoding import Encoding
 from digram.tokenizer.encoding.encodings import Encodings
-from digram.tokenizer.encoding.options import Offsets, Padding, Side, Truncation, checked
+from digram.tokenizer.encoding.options import Offsets, Options, Padding, Side, Truncation, checked
 from digram.tokenizer.encoding.template_ids import Layout
 from digram.vocab.special_tokens import OnSpecial, rule_of
 
@@ -131,7 +131,7 @@ class CallableCore(Core):
         texts. The cost is that of `encode` plus some µs per text; everything except the ids is
         computed when you access it.
         """
-        options = checked(
+        options = Options(
             add_special_tokens,
             max_length,
             truncation,
@@ -142,6 +142,7 @@ class CallableCore(Core):
             pad_to_multiple_of,
             offsets,
         )
+        options = checked(options)
         threads = check_threads(threads)
         rule = rule_of(special)
         layout: Layout = self._extra.layout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args
 
 from digram.errors import OptionError, show
@@ -13,6 +14,7 @@ Offsets = Literal["characters", "bytes", "utf16"]
 Padding = Literal["longest", "max_length"]
 Side = Literal["left", "right"]
 Truncation = Literal["longest_first", "only_first", "only_second", "raise"]
+_PLAIN = (str, int, float, NoneType)
 
 
 class Options(NamedTuple):
@@ -29,32 +31,11 @@ class Options(NamedTuple):
     offsets: Offsets | None
 
 
-def checked(
-    add_special_tokens: bool,
-    max_length: int | Literal["context"] | None,
-    truncation: Truncation,
-    truncation_side: Side,
-    overlap: int,
-    padding: Padding | None,
-    padding_side: Side,
-    pad_to_multiple_of: int | None,
-    offsets: Offsets | None,
-) -> Options:
+def checked(options: Options) -> Options:
     """Check the options; `OptionError` for invalid ones, and for those without effect."""
-    options = (
-        add_special_tokens,
-        max_length,
-        truncation,
-        truncation_side,
-        overlap,
-        padding,
-        padding_side,
-        pad_to_multiple_of,
-        offsets,
-    )
     for name, value in zip(Options._fields, options, strict=True):
         # Other types, such as arrays, may not support comparison.
-        if not isinstance(value, str | int | float | None):
+        if not isinstance(value, _PLAIN):
             raise OptionError(f"{name}={show(value)} is not known.", value=value)
     return _DEFAULT if options == _DEFAULT else _checked(*options)
 
@@ -62,57 +43,39 @@ def checked(
 # Most programs pass the same options many times, and a look-up takes a tenth of the time of a
 # check. Typed, since True equals 1.
 @lru_cache(maxsize=256, typed=True)
-def _checked(
-    add_special_tokens: bool,
-    max_length: int | Literal["context"] | None,
-    truncation: Truncation,
-    truncation_side: Side,
-    overlap: int,
-    padding: Padding | None,
-    padding_side: Side,
-    pad_to_multiple_of: int | None,
-    offsets: Offsets | None,
-) -> Options:
-    _word("truncation", truncation, Truncation)
-    _word("truncation_side", truncation_side, Side)
-    _word("padding_side", padding_side, Side)
-    if padding is not None:
-        _word("padding", padding, Padding, or_none=True)
-    if offsets is not None:
-        _word("offsets", offsets, Offsets, or_none=True)
-    if type(add_special_tokens) is not bool:
+def _checked(*values: Any) -> Options:
+    options = Options(*values)
+    _word("truncation", options.truncation, Truncation)
+    _word("truncation_side", options.truncation_side, Side)
+    _word("padding_side", options.padding_side, Side)
+    if options.padding is not None:
+        _word("padding", options.padding, Padding, or_none=True)
+    if options.offsets is not None:
+        _word("offsets", options.offsets, Offsets, or_none=True)
+    if type(options.add_special_tokens) is not bool:
+        shown = show(options.add_special_tokens)
         raise OptionError(
-            f"add_special_tokens={show(add_special_tokens)} is not known. Pass True or False.",
-            value=add_special_tokens,
+            f"add_special_tokens={shown} is not known. Pass True or False.",
+            value=options.add_special_tokens,
         )
-    if max_length != "context" and max_length is not None:
-        _number("max_length", max_length, 1, ' Pass a number of tokens, "context" or None.')
-    _number("overlap", overlap, 0)
-    if pad_to_multiple_of is not None:
-        _number("pad_to_multiple_of", pad_to_multiple_of, 1)
-    if max_length is None:
-        _useless("overlap", overlap, 0, "max_length")
-        _useless("truncation", truncation, "longest_first", "max_length")
-        _useless("truncation_side", truncation_side, "right", "max_length")
-        if padding == "max_length":
-            raise OptionError('padding="max_length" needs max_length, too.', value=padding)
-    elif truncation == "raise":
-        _useless("overlap", overlap, 0, "truncation")
-        _useless("truncation_side", truncation_side, "right", "truncation")
-    if padding is None:
-        _useless("padding_side", padding_side, "right", "padding")
-        _useless("pad_to_multiple_of", pad_to_multiple_of, None, "padding")
-    return Options(
-        add_special_tokens,
-        max_length,
-        truncation,
-        truncation_side,
-        overlap,
-        padding,
-        padding_side,
-        pad_to_multiple_of,
-        offsets,
-    )
+    if options.max_length != "context" and options.max_length is not None:
+        _number("max_length", options.max_length, 1, ' Pass a number of tokens, "context" or None.')
+    _number("overlap", options.overlap, 0)
+    if options.pad_to_multiple_of is not None:
+        _number("pad_to_multiple_of", options.pad_to_multiple_of, 1)
+    if options.max_length is None:
+        _useless("overlap", options.overlap, 0, "max_length")
+        _useless("truncation", options.truncation, "longest_first", "max_length")
+        _useless("truncation_side", options.truncation_side, "right", "max_length")
+        if options.padding == "max_length":
+            raise OptionError('padding="max_length" needs max_length, too.', value=options.padding)
+    elif options.truncation == "raise":
+        _useless("overlap", options.overlap, 0, "truncation")
+        _useless("truncation_side", options.truncation_side, "right", "truncation")
+    if options.padding is None:
+        _useless("padding_side", options.padding_side, "right", "padding")
+        _useless("pad_to_multiple_of", options.pad_to_multiple_of, None, "padding")
+    return options
 
 
 _DEFAULT = Options(True, None, "longest_first", "right", 0, None, "right", None, None)

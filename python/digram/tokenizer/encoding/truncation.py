@@ -34,8 +34,7 @@ def windows(length: int, size: int, overlap: int, side: Side) -> list[Window]:
 def kept(lengths: tuple[int, ...], room: int, options: Options) -> tuple[int, ...]:
     """The number of tokens to keep of one or two texts that have more than `room` tokens.
 
-    >>> from digram.tokenizer.encoding.options import checked
-    >>> first = checked(True, 8, "longest_first", "right", 0, None, "right", None, None)
+    >>> first = Options(True, 8, "longest_first", "right", 0, None, "right", None, None)
     >>> kept((9,), 8, first), kept((2, 9), 8, first), kept((9, 9), 7, first)
     ((8,), (2, 6), (3, 4))
 

@@ -113,19 +113,11 @@ def _pairs(frame: Frame, color: bool, rows: int) -> Iterator[str]:
     chosen = (frame.merge.left, frame.merge.right)
     shown = list(frame.pairs[:rows])
     if all((one.left, one.right) != chosen for one in shown):
-        shown = [*shown[: rows - 1], *_chosen(frame)]
+        shown = [*shown[: rows - 1], frame._merged]
     for one in shown:
         mark = ">" if (one.left, one.right) == chosen else " "
         rank = "never merged" if one.rank is None else f"rank {one.rank:,}"
         yield f"{mark}{one.count:>6,} {_bar(one.count / maximum)} {_pair(one, color)}  {rank}"
-
-
-def _chosen(frame: Frame) -> list[PairCount]:
-    """The merged pair, which may be rare in this text."""
-    from digram.analysis.explain.frames import PairCount
-
-    merge = frame.merge
-    return [PairCount(merge.left, merge.right, frame.count, merge.rank)]
 
 
 def _bar(share: float) -> str:
