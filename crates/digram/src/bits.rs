@@ -32,10 +32,30 @@ impl BitFilter {
 
     #[inline]
     pub(crate) fn may_contain(&self, hash: u64) -> bool {
-        let mask = self.words.len() - 1;
+        self.view().bit(hash) == 1
+    }
+
+    /// The set for use in a loop, which keeps it in registers.
+    #[inline(always)]
+    pub(crate) fn view(&self) -> BitFilterView<'_> {
+        BitFilterView { words: &self.words, mask: self.words.len() - 1 }
+    }
+}
+
+/// See [`BitFilter::view`].
+#[derive(Clone, Copy)]
+pub(crate) struct BitFilterView<'a> {
+    words: &'a [u64],
+    mask: usize,
+}
+
+impl BitFilterView<'_> {
+    /// 1 if the set may contain a hash, otherwise 0.
+    #[inline(always)]
+    pub(crate) fn bit(self, hash: u64) -> u64 {
         // SAFETY: the number of words is a power of two, so a masked index is in range.
-        let word = unsafe { self.words.get_unchecked((hash as usize / 64) & mask) };
-        word >> (hash % 64) & 1 == 1
+        let word = unsafe { self.words.get_unchecked((hash as usize / 64) & self.mask) };
+        word >> (hash % 64) & 1
     }
 }
 

@@ -25,22 +25,20 @@ pub(crate) fn decode(text: &[u8]) -> (Option<char>, usize) {
     }
 }
 
-/// As [`decode`] of a text from `offset` on, in fewer instructions if it is not the end of the text.
+/// The character of three bytes at an offset of a text, if there is one; in the last four bytes of the text
+/// none is found.
 #[inline(always)]
-pub(crate) fn decode_at(text: &[u8], offset: usize) -> (Option<char>, usize) {
-    if offset as isize <= text.len() as isize - 4 {
-        // SAFETY: four bytes from `offset` on are in the text.
-        let word = u32::from_be(unsafe { text.as_ptr().add(offset).cast::<u32>().read_unaligned() });
-        if word & 0xf0c0_c000 == 0xe080_8000 {
-            let code = word >> 12 & 0xf000 | word >> 10 & 0xfc0 | word >> 8 & 0x3f;
-            // Neither an overlong form nor a surrogate.
-            if code >= 0x800 && code & 0xf800 != 0xd800 {
-                // SAFETY: it is a character.
-                return (Some(unsafe { char::from_u32_unchecked(code) }), 3);
-            }
-        }
+pub(crate) fn three_bytes_at(text: &[u8], offset: usize) -> Option<char> {
+    if offset as isize > text.len() as isize - 4 {
+        return None;
     }
-    decode(&text[offset..])
+    // SAFETY: four bytes from `offset` on are in the text.
+    let word = u32::from_be(unsafe { text.as_ptr().add(offset).cast::<u32>().read_unaligned() });
+    let code = word >> 12 & 0xf000 | word >> 10 & 0xfc0 | word >> 8 & 0x3f;
+    // Neither an overlong form nor a surrogate.
+    let is_character = word & 0xf0c0_c000 == 0xe080_8000 && code >= 0x800 && code & 0xf800 != 0xd800;
+    // SAFETY: it is a character.
+    is_character.then(|| unsafe { char::from_u32_unchecked(code) })
 }
 
 /// Whether a byte is a continuation byte.

@@ -13,13 +13,14 @@
 use once_cell::race::OnceBox;
 
 use crate::bits::{AsciiPairs, BitFilter, pair_hash};
+use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::merges::Merge;
-use crate::utf8::{decode, decode_at, is_inside};
+use crate::utf8::{decode, is_inside, three_bytes_at};
 use crate::vocabulary::Vocabulary;
 
-use super::text_slice::TextSlice;
+use super::lookup::GROUP;
 
 /// What a token is known to contain on one side of a place: a whole character, or one byte.
 #[derive(Clone, Copy)]
@@ -47,6 +48,7 @@ pub(super) struct SafeSplits {
     parts: BitFilter,
     /// ASCII pairs that can be split, computed at first use; a text without splits tests every place.
     ascii: OnceBox<AsciiPairs>,
+    simd: SimdLevel,
 }
 
 /// A character of a text, with its first and last byte.
@@ -57,6 +59,15 @@ struct Neighbour {
     last: u8,
     /// Whether it may occur next to a byte of a partial character.
     near_part: bool,
+}
+
+/// A position in consecutive pretokens that are split.
+struct Run {
+    /// The number of the pretoken.
+    number: usize,
+    at: usize,
+    /// The character before it.
+    left: Neighbour,
 }
 
 impl SafeSplits {
@@ -101,6 +112,7 @@ impl SafeSplits {
             near_part: BitFilter::of(near_part, 64),
             parts,
             ascii: OnceBox::new(),
+            simd: SimdLevel::best(),
         }
     }
 
@@ -134,32 +146,126 @@ impl SafeSplits {
         piece(&text[start..], single)
     }
 
-    /// Writes the ends of the pieces between the splits of a slice to `ends`, in order, as many as it has
-    /// space for; returns their number. The slice and `ends` are not empty.
+    /// Calls `visit` with the ends of the pieces of consecutive pretokens, in order, up to [`GROUP`] at a time,
+    /// until it fails. The pretokens end at `pretoken_ends`, and the first starts at `start`; those for which
+    /// `may_split` returns true are split.
     ///
-    /// Unlike [`SafeSplits::split`] it does not branch on whether a place is a split, which cannot be
-    /// predicted.
-    #[inline(never)]
-    pub(super) fn piece_ends(&self, slice: TextSlice<'_>, ends: &mut [usize]) -> usize {
-        let TextSlice { text, start, end } = slice;
-        let mut count = 0;
-        if let (Some(c), width) = decode_at(text, start) {
-            let mut at = start + width;
-            let mut left = self.neighbour(c, text[start], text[at - 1]);
-            while at < end {
-                // Nothing is known about the places in bytes that are not UTF-8.
-                let (Some(c), width) = decode_at(text, at) else { break };
-                let right = self.neighbour(c, text[at], text[at + width - 1]);
-                ends[count] = at;
-                count += usize::from(!self.spanned(left, right));
-                if count == ends.len() {
-                    return count;
+    /// Pretokens of scripts without spaces are read like one text, without a branch on whether a place is a
+    /// split or the end of a pretoken, neither of which can be predicted.
+    pub(super) fn each_group(
+        &self,
+        text: &[u8],
+        mut start: usize,
+        pretoken_ends: &[usize],
+        may_split: impl Fn(&[u8]) -> bool,
+        mut visit: impl FnMut(usize, &[usize]) -> Result<()>,
+    ) -> Result<()> {
+        let (mut ends, mut count, mut group_start) = ([0; GROUP], 0, start);
+        let mut number = 0;
+        while number < pretoken_ends.len() {
+            let pretoken = &text[start..pretoken_ends[number]];
+            let first = if may_split(pretoken) { decode(pretoken) } else { (None, 0) };
+            if let (Some(c), width) = first {
+                let left = self.neighbour(c, text[start], text[start + width - 1]);
+                let mut run = Run { number, at: start + width, left };
+                loop {
+                    self.read_three_byte_characters(text, pretoken_ends, &mut run, &mut ends, &mut count);
+                    if count == GROUP {
+                        visit(std::mem::replace(&mut group_start, ends[GROUP - 1]), &ends)?;
+                        count = 0;
+                    } else if run.at >= pretoken_ends[run.number] {
+                        break;
+                    } else {
+                        let (Some(c), width) = decode(&text[run.at..]) else { break };
+                        let right = self.neighbour(c, text[run.at], text[run.at + width - 1]);
+                        ends[count] = run.at;
+                        count += usize::from(!self.spanned(run.left, right));
+                        run = Run { left: right, at: run.at + width, ..run };
+                    }
                 }
-                (left, at) = (right, at + width);
+                number = run.number;
             }
+            // Nothing is known about the places in bytes that are not UTF-8.
+            start = pretoken_ends[number];
+            number += 1;
+            if count == GROUP {
+                visit(std::mem::replace(&mut group_start, ends[GROUP - 1]), &ends)?;
+                count = 0;
+            }
+            ends[count] = start;
+            count += 1;
         }
-        ends[count] = end;
-        count + 1
+        visit(group_start, &ends[..count])
+    }
+
+    /// Continues a run as long as its characters have three bytes, up to the end of the last pretoken, and adds
+    /// the ends of pieces to `ends`, until it is full.
+    fn read_three_byte_characters(
+        &self,
+        text: &[u8],
+        pretoken_ends: &[usize],
+        run: &mut Run,
+        ends: &mut [usize; GROUP],
+        count: &mut usize,
+    ) {
+        match self.simd {
+            SimdLevel::Plain => self.read_three_by(text, pretoken_ends, run, ends, count),
+            // SAFETY: these levels are chosen only where the processor has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx2 | SimdLevel::Avx512 => unsafe {
+                self.read_three_avx2(text, pretoken_ends, run, ends, count);
+            },
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn read_three_avx2(
+        &self,
+        text: &[u8],
+        pretoken_ends: &[usize],
+        run: &mut Run,
+        ends: &mut [usize; GROUP],
+        count: &mut usize,
+    ) {
+        self.read_three_by(text, pretoken_ends, run, ends, count);
+    }
+
+    // Only numbers in the loop: a `Neighbour` would be packed into one, and taken apart again.
+    #[inline(always)]
+    fn read_three_by(
+        &self,
+        text: &[u8],
+        pretoken_ends: &[usize],
+        run: &mut Run,
+        ends: &mut [usize; GROUP],
+        count: &mut usize,
+    ) {
+        let Run { mut number, mut at, left } = *run;
+        let [pairs, near_part, parts] = [&self.pairs, &self.near_part, &self.parts].map(BitFilter::view);
+        let mut end_count = *count;
+        let last = pretoken_ends[pretoken_ends.len() - 1];
+        let (mut left_c, mut left_last, mut left_near) = (left.c, left.last, u64::from(left.near_part));
+        while at < last && end_count < GROUP {
+            let Some(c) = three_bytes_at(text, at) else { break };
+            let (near, first) = (near_part.bit(u64::from(c)), text[at]);
+            let mut spanned = pairs.bit(pair_hash(u64::from(left_c), u64::from(c)))
+                | parts.bit(u64::from(left_last) << 8 | u64::from(first));
+            if left_near | near != 0 {
+                let side = |c, last, first, near| Neighbour { c, first, last, near_part: near != 0 };
+                let (left, right) = (side(left_c, left_last, 0, left_near), side(c, 0, first, near));
+                spanned |= u64::from(self.spanned_by_part(left, right));
+            }
+            let is_end = at >= pretoken_ends[number];
+            ends[end_count] = at;
+            end_count += usize::from(is_end) | (spanned ^ 1) as usize;
+            number += usize::from(is_end);
+            (left_c, left_last, left_near) = (c, text[at + 2], near);
+            at += 3;
+        }
+        let left = Neighbour { c: left_c, last: left_last, near_part: left_near != 0, ..left };
+        *run = Run { number, at, left };
+        *count = end_count;
     }
 
     /// Whether no token spans the place `at` in any text with these two characters there.

@@ -11,6 +11,7 @@
 
 mod classes;
 mod lanes;
+mod others;
 
 use std::collections::HashSet;
 
@@ -24,6 +25,9 @@ use crate::interrupt::Never;
 pub(super) use classes::BLOCK;
 use classes::{AsciiMasks, BlockClasses, CASELESS, HARD, LETTER, MARK, OTHER, UPPER};
 pub(super) use lanes::{LANE, LaneStarts};
+#[cfg(target_arch = "x86_64")]
+use others::Bitmaps;
+use others::Others;
 
 /// A member of the family that a pattern belongs to.
 pub(super) struct FamilyMember {
@@ -31,6 +35,8 @@ pub(super) struct FamilyMember {
     /// The kinds of characters that are not ASCII: [`LETTER`], [`OTHER`] or [`HARD`].
     kinds: KindsOfOthers,
     simd: SimdLevel,
+    #[cfg(target_arch = "x86_64")]
+    bitmaps: Option<Box<Bitmaps>>,
     /// The usual length of a lane in bytes.
     lane: usize,
 }
@@ -72,7 +78,70 @@ impl FamilyMember {
             kind.map_or(HARD, |&(_, kind)| kind)
         };
         let kinds = KindsOfOthers::new(alphabet, &Vec::from_iter((0..alphabet.len()).map(kind)));
-        Some(FamilyMember { family, kinds, simd: SimdLevel::best(), lane: LANE })
+        let simd = SimdLevel::best();
+        Some(FamilyMember {
+            family,
+            #[cfg(target_arch = "x86_64")]
+            bitmaps: (simd == SimdLevel::Avx512).then(|| Bitmaps::new(&kinds)),
+            kinds,
+            simd,
+            lane: LANE,
+        })
+    }
+
+    /// The characters of a block that are not ASCII.
+    #[inline(always)]
+    fn others<const CASED: bool>(&self, high: u64, letters: u64, text: &[u8], start: usize) -> Others {
+        Others::read::<CASED>(high, letters, &self.kinds, text, start)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn others_avx512<const CASED: bool>(&self, high: u64, letters: u64, text: &[u8], start: usize) -> Others {
+        let read =
+            self.bitmaps.as_ref().and_then(|bitmaps| bitmaps.read::<CASED>(high, letters, text, start));
+        read.unwrap_or_else(|| self.others::<CASED>(high, letters, text, start))
+    }
+
+    /// The classes of a block.
+    #[inline(always)]
+    fn classes_by_words<const CASED: bool>(
+        &self,
+        text: &[u8],
+        start: usize,
+        block: &[u8; BLOCK],
+    ) -> BlockClasses {
+        BlockClasses::from_masks(AsciiMasks::of_words::<CASED>(block), |high, letters| {
+            self.others::<CASED>(high, letters, text, start)
+        })
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn classes_avx2<const CASED: bool>(
+        &self,
+        text: &[u8],
+        start: usize,
+        block: &[u8; BLOCK],
+    ) -> BlockClasses {
+        BlockClasses::from_masks(AsciiMasks::of_avx2::<CASED>(block), |high, letters| {
+            self.others::<CASED>(high, letters, text, start)
+        })
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn classes_avx512<const CASED: bool>(
+        &self,
+        text: &[u8],
+        start: usize,
+        block: &[u8; BLOCK],
+    ) -> BlockClasses {
+        BlockClasses::from_masks(AsciiMasks::of_avx512::<CASED>(block), |high, letters| {
+            self.others_avx512::<CASED>(high, letters, text, start)
+        })
     }
 
     /// Calls `visit` with the start of each block and the starts of pretokens in it, until `visit` returns
@@ -112,7 +181,8 @@ impl FamilyMember {
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => unsafe { self.each_block_avx2::<CASED>(text, start, visit) },
             SimdLevel::Plain => {
-                self.each_block_by::<CASED>(text, start, AsciiMasks::of_words::<CASED>, visit)
+                let classes = |start, block: &[u8; BLOCK]| self.classes_by_words::<CASED>(text, start, block);
+                self.each_block_by::<CASED>(text, start, classes, visit)
             }
         }
     }
@@ -126,18 +196,20 @@ impl FamilyMember {
         start: usize,
         visit: impl FnMut(usize, u64) -> bool,
     ) -> usize {
-        self.each_block_by::<CASED>(text, start, |block| AsciiMasks::of_avx512::<CASED>(block), visit)
+        let classes = |start, block: &[u8; BLOCK]| self.classes_avx512::<CASED>(text, start, block);
+        self.each_block_by::<CASED>(text, start, classes, visit)
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn each_block_avx2<const CASED: bool>(
         &self,
         text: &[u8],
         start: usize,
         visit: impl FnMut(usize, u64) -> bool,
     ) -> usize {
-        self.each_block_by::<CASED>(text, start, |block| AsciiMasks::of_avx2::<CASED>(block), visit)
+        let classes = |start, block: &[u8; BLOCK]| self.classes_avx2::<CASED>(text, start, block);
+        self.each_block_by::<CASED>(text, start, classes, visit)
     }
 
     #[inline(always)]
@@ -145,12 +217,12 @@ impl FamilyMember {
         &self,
         text: &[u8],
         mut start: usize,
-        masks: impl Fn(&[u8; BLOCK]) -> AsciiMasks,
+        classes: impl Fn(usize, &[u8; BLOCK]) -> BlockClasses,
         mut visit: impl FnMut(usize, u64) -> bool,
     ) -> usize {
         let mut block_start = start;
         while let Some(block) = text[block_start..].first_chunk() {
-            let classes = BlockClasses::from_masks::<CASED>(masks(block), &self.kinds, text, block_start);
+            let classes = classes(block_start, block);
             let starts = self.family.starts::<CASED>(classes, block);
             if starts != 0 {
                 if !visit(block_start, starts) {
@@ -402,16 +474,26 @@ mod tests {
         )
     }
 
-    #[test]
-    fn starts_are_those_of_the_automaton() {
-        let families = [
+    /// Patterns of the family, with the member that each belongs to.
+    fn families() -> [(Family, String); 6] {
+        [
             (Family { kind: FamilyKind::Gpt2, digits: 0 }, GPT2.to_string()),
             (Family { kind: FamilyKind::Cl100k, digits: 3 }, cl100k("{1,3}")),
             (Family { kind: FamilyKind::Cl100k, digits: 2 }, cl100k("{1,2}")),
             (Family { kind: FamilyKind::Cl100k, digits: 1 }, cl100k("")),
             (Family { kind: FamilyKind::Cl100k, digits: 0 }, cl100k("+")),
             (Family { kind: FamilyKind::O200k, digits: 3 }, O200K.to_string()),
-        ];
+        ]
+    }
+
+    /// A pattern for each kind of member.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn patterns() -> [String; 3] {
+        [GPT2.to_string(), cl100k("{1,3}"), O200K.to_string()]
+    }
+
+    #[test]
+    fn starts_are_those_of_the_automaton() {
         // The last ones are hard; the byte strings are invalid UTF-8.
         const PIECES: [&[u8]; 48] = [
             b"A",
@@ -468,7 +550,7 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) as usize % below
         };
-        for (family, pattern) in families {
+        for (family, pattern) in families() {
             let automaton = Automaton::of(&pattern);
             assert_eq!(Family::of(&automaton), Some(family));
             let mut members: Vec<FamilyMember> = SimdLevel::available()

@@ -2,10 +2,9 @@
 //! are merged.
 
 use super::super::kernels::lockstep;
-use super::super::safe_splits::SafeSplits;
 use super::super::text_slice::TextSlice;
 use super::super::{Context, Scratch};
-use super::table::{BEYOND, GROUP, GroupQuery};
+use super::table::{BEYOND, GroupQuery};
 use super::{Lookup, has_splits};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -53,31 +52,6 @@ impl<'t> Group<'t> {
             end,
         })
     }
-
-    /// Calls `work` with groups of the same bytes, in which the pretokens that may have places to split are
-    /// split.
-    #[inline(never)]
-    fn split(self, splits: &SafeSplits, mut work: impl FnMut(Group<'_>) -> Result<()>) -> Result<()> {
-        let mut ends = [0; GROUP];
-        let (mut count, mut start) = (0, self.start);
-        for mut pretoken in self.pretokens() {
-            let may_split = has_splits(pretoken.bytes());
-            while pretoken.len() > 0 {
-                if may_split {
-                    count += splits.piece_ends(pretoken, &mut ends[count..]);
-                } else {
-                    ends[count] = pretoken.end;
-                    count += 1;
-                }
-                pretoken.start = ends[count - 1];
-                if count == GROUP {
-                    work(Group { start, ends: &ends, are_split: true, ..self })?;
-                    (start, count) = (pretoken.start, 0);
-                }
-            }
-        }
-        if count > 0 { work(Group { start, ends: &ends[..count], are_split: true, ..self }) } else { Ok(()) }
-    }
 }
 
 impl Lookup {
@@ -92,7 +66,9 @@ impl Lookup {
     ) -> Result<()> {
         match &self.splits {
             Some(splits) if self.splits_first && !group.text[group.start..][..group.len()].is_ascii() => {
-                group.split(splits, |pieces| self.look_up(pieces, context, ids))
+                splits.each_group(group.text, group.start, group.ends, has_splits, |start, ends| {
+                    self.look_up(Group { start, ends, are_split: true, ..group }, context, ids)
+                })
             }
             _ => self.look_up(group, context, ids),
         }

@@ -1,6 +1,6 @@
 //! The classes of the bytes of a block, as masks.
 
-use super::super::kinds::KindsOfOthers;
+use super::others::Others;
 
 /// The size of a block in bytes.
 pub(in crate::pretokenize) const BLOCK: usize = 64;
@@ -16,8 +16,8 @@ pub(super) const MARK: u8 = CASELESS | 8;
 /// Any other character: white space, a digit, a letter that is part of a contraction.
 pub(super) const HARD: u8 = 16;
 
-const UPPER_BIT: u32 = 1;
-const CASELESS_BIT: u32 = 2;
+pub(super) const UPPER_BIT: u32 = 1;
+pub(super) const CASELESS_BIT: u32 = 2;
 
 /// The classes of up to 64 bytes, with a bit for each byte. All bytes of a character have its class.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,21 +41,16 @@ pub(super) struct BlockClasses {
 }
 
 impl BlockClasses {
-    /// The classes of `text[start..start + 64]`, from the masks of its ASCII bytes. `kinds` are those of
-    /// other characters.
+    /// The classes of 64 bytes, from the masks of the ASCII bytes. `others` gives the other characters, from the
+    /// bytes that are not ASCII and the letters that are.
     #[inline(always)]
-    pub(super) fn from_masks<const CASED: bool>(
-        masks: AsciiMasks,
-        kinds: &KindsOfOthers,
-        text: &[u8],
-        start: usize,
-    ) -> BlockClasses {
+    pub(super) fn from_masks(masks: AsciiMasks, others: impl FnOnce(u64, u64) -> Others) -> BlockClasses {
         let AsciiMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes } = masks;
         // Only numbers are passed on: a structure in memory would be written in words and read at once as a
         // vector, for which a processor waits.
         let others = match high {
             0 => Others { len: BLOCK as u32, firsts: 0, letters: 0, upper: 0, caseless: 0 },
-            _ => Others::read::<CASED>(high, letters, kinds, text, start),
+            _ => others(high, letters),
         };
         let valid = u64::MAX.checked_shr(BLOCK as u32 - others.len).unwrap_or(0);
         BlockClasses {
@@ -63,60 +58,13 @@ impl BlockClasses {
             begins: !high | others.firsts,
             letters: (letters | others.letters) & valid,
             upper: (upper | others.upper) & valid,
-            caseless: others.caseless,
+            caseless: others.caseless & valid,
             digits: digits & valid,
             spaces: (controls | blanks) & valid,
             newlines: newlines & valid,
             blanks: blanks & valid,
             apostrophes: apostrophes & valid,
         }
-    }
-}
-
-/// The characters of a block that are not ASCII, up to the first that is hard or incomplete.
-struct Others {
-    /// The number of bytes before that one.
-    len: u32,
-    firsts: u64,
-    letters: u64,
-    upper: u64,
-    caseless: u64,
-}
-
-impl Others {
-    /// Reads the characters at the bytes `high` of `text[start..start + 64]`, whose ASCII letters are given.
-    #[inline(never)]
-    fn read<const CASED: bool>(
-        high: u64,
-        ascii_letters: u64,
-        kinds: &KindsOfOthers,
-        text: &[u8],
-        start: usize,
-    ) -> Others {
-        let (mut remaining, mut len) = (high, BLOCK);
-        let (mut firsts, mut letters, mut upper, mut caseless) = (0, 0, 0, 0);
-        while remaining != 0 {
-            let offset = remaining.trailing_zeros() as usize;
-            let (kind, width) = kinds.first(text, start + offset);
-            // A mark is a part of a word only after a letter.
-            let is_hard = kind & HARD != 0
-                || CASED && kind == MARK && (letters | ascii_letters) << 1 >> offset & 1 == 0;
-            if is_hard || offset + width > BLOCK {
-                len = offset;
-                break;
-            }
-            let bytes = ((1 << width) - 1) << offset;
-            // Branch-free, because the kind is unpredictable.
-            let bytes_if = |bit: u32| bytes & u64::from(kind >> bit & 1).wrapping_neg();
-            letters |= bytes_if(0);
-            if CASED {
-                upper |= bytes_if(UPPER_BIT);
-                caseless |= bytes_if(CASELESS_BIT);
-            }
-            firsts |= 1 << offset;
-            remaining &= !bytes;
-        }
-        Others { len: len as u32, firsts, letters, upper, caseless }
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::super::boundary_buffer::STRIDE;
 use super::FamilyMember;
-use super::classes::{AsciiMasks, BLOCK, BlockClasses};
+use super::classes::{BLOCK, BlockClasses};
 use crate::cpu::SimdLevel;
 use crate::utf8::is_inside;
 
@@ -66,7 +66,8 @@ impl FamilyMember {
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => unsafe { self.in_lanes_avx2::<CASED>(text, start, starts) },
             SimdLevel::Plain => {
-                self.in_lanes_by::<CASED>(text, start, starts, AsciiMasks::of_words::<CASED>, write_starts)
+                let classes = |start, block: &[u8; BLOCK]| self.classes_by_words::<CASED>(text, start, block);
+                self.in_lanes_by::<CASED>(text, start, starts, classes, write_starts)
             }
         }
     }
@@ -74,20 +75,16 @@ impl FamilyMember {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn in_lanes_avx512<const CASED: bool>(&self, text: &[u8], start: usize, starts: &mut [usize]) -> usize {
-        self.in_lanes_by::<CASED>(
-            text,
-            start,
-            starts,
-            |block| AsciiMasks::of_avx512::<CASED>(block),
-            |mask, first, starts| write_starts_avx512(mask, first, starts),
-        )
+        let classes = |start, block: &[u8; BLOCK]| self.classes_avx512::<CASED>(text, start, block);
+        let write_starts = |mask, first, starts: &mut [usize]| write_starts_avx512(mask, first, starts);
+        self.in_lanes_by::<CASED>(text, start, starts, classes, write_starts)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn in_lanes_avx2<const CASED: bool>(&self, text: &[u8], start: usize, starts: &mut [usize]) -> usize {
-        let masks = |block: &[u8; BLOCK]| AsciiMasks::of_avx2::<CASED>(block);
-        self.in_lanes_by::<CASED>(text, start, starts, masks, write_starts)
+        let classes = |start, block: &[u8; BLOCK]| self.classes_avx2::<CASED>(text, start, block);
+        self.in_lanes_by::<CASED>(text, start, starts, classes, write_starts)
     }
 
     #[inline(always)]
@@ -96,7 +93,7 @@ impl FamilyMember {
         text: &[u8],
         start: usize,
         starts: &mut [usize],
-        masks: impl Fn(&[u8; BLOCK]) -> AsciiMasks,
+        classes: impl Fn(usize, &[u8; BLOCK]) -> BlockClasses,
         write_starts: impl Fn(u64, usize, &mut [usize]),
     ) -> usize {
         let room = room(self.lane);
@@ -106,21 +103,21 @@ impl FamilyMember {
         });
         for number in 1..LANES {
             let block_start = lanes[number].start - BLOCK;
-            let Some(begin) = self.certain_start::<CASED>(text, block_start, &masks) else { return 0 };
+            let Some(begin) = certain_start(text, block_start, &classes) else { return 0 };
             (lanes[number].block_start, lanes[number].start) = (begin, begin);
             (lanes[number - 1].end, lanes[number - 1].last_start) = (begin, begin);
         }
         let is_open = |lane: &Lane| lane.block_start < lane.end;
         while lanes.iter().all(is_open) {
             for (lane, starts) in lanes.iter_mut().zip(starts.chunks_exact_mut(room)) {
-                self.step_lane::<CASED>(lane, text, starts, &masks, &write_starts);
+                self.step_lane::<CASED>(lane, text, starts, &classes, &write_starts);
             }
         }
         let mut count = 0;
         for (number, lane) in lanes.iter_mut().enumerate() {
             while is_open(lane) {
                 let starts = &mut starts[number * room..][..room];
-                self.step_lane::<CASED>(lane, text, starts, &masks, &write_starts);
+                self.step_lane::<CASED>(lane, text, starts, &classes, &write_starts);
             }
             starts.copy_within(number * room..number * room + lane.count, count);
             count += lane.count;
@@ -140,11 +137,11 @@ impl FamilyMember {
         lane: &mut Lane,
         text: &[u8],
         starts: &mut [usize],
-        masks: &impl Fn(&[u8; BLOCK]) -> AsciiMasks,
+        classes: &impl Fn(usize, &[u8; BLOCK]) -> BlockClasses,
         write_starts: &impl Fn(u64, usize, &mut [usize]),
     ) {
         let block = text[lane.block_start..].first_chunk().expect("lanes end a block before the text");
-        let classes = BlockClasses::from_masks::<CASED>(masks(block), &self.kinds, text, lane.block_start);
+        let classes = classes(lane.block_start, block);
         let left = (lane.last_start - lane.block_start).min(BLOCK - 1);
         let block_starts = self.family.starts::<CASED>(classes, block) & u64::MAX >> (BLOCK - 1 - left);
         if block_starts != 0 {
@@ -159,22 +156,19 @@ impl FamilyMember {
             lane.end = 0;
         }
     }
+}
 
-    /// A place in a block of a text at which every text with these characters is split.
-    #[inline(always)]
-    fn certain_start<const CASED: bool>(
-        &self,
-        text: &[u8],
-        mut block_start: usize,
-        masks: impl Fn(&[u8; BLOCK]) -> AsciiMasks,
-    ) -> Option<usize> {
-        // Not inside a character.
-        block_start += text[block_start..].iter().take(3).take_while(|&&byte| is_inside(byte)).count();
-        let block = text[block_start..].first_chunk()?;
-        let classes = BlockClasses::from_masks::<CASED>(masks(block), &self.kinds, text, block_start);
-        let starts = classes.after_letters();
-        (starts != 0).then(|| block_start + starts.trailing_zeros() as usize)
-    }
+/// A place in a block of a text at which every text with these characters is split.
+#[inline(always)]
+fn certain_start(
+    text: &[u8],
+    mut block_start: usize,
+    classes: impl Fn(usize, &[u8; BLOCK]) -> BlockClasses,
+) -> Option<usize> {
+    // Not inside a character.
+    block_start += text[block_start..].iter().take(3).take_while(|&&byte| is_inside(byte)).count();
+    let starts = classes(block_start, text[block_start..].first_chunk()?).after_letters();
+    (starts != 0).then(|| block_start + starts.trailing_zeros() as usize)
 }
 
 /// The room for the starts of a lane: one for each of its bytes and of its last block, and for those that are
