@@ -74,6 +74,7 @@ __all__ = [
     "token_named",
     "tokenizer_option",
     "unescaped",
+    "verb_name",
     "with_encoding",
     "with_tokenizer",
 ]
@@ -525,16 +526,15 @@ def files(*paths: str, read_options: ReadOptions | None = None) -> Files:
     """`digram.files`; the error for a path that is no regular file names a command to use."""
     from digram import corpus
 
-    verb = _verb()
     try:
         return corpus.files(*paths, **(read_options or ReadOptions())._asdict())
     except OSError as error:
         if error.errno == errno.EINVAL:
-            error.strerror = f"not a regular file; pipe its content into `digram {verb} -`"
+            error.strerror = f"not a regular file; pipe its content into `digram {verb_name()} -`"
         raise
 
 
-def _verb() -> str:
+def verb_name() -> str:
     """The name of the running verb, including its group: `counts make`."""
     context: click.Context | None = click.get_current_context()
     names = []
