@@ -192,8 +192,6 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
     A path may end with the encoding of its file, as in `cl100k_base.tiktoken:cl100k_base`. It
     overrides the option, so that each of several files can name its own.
     """
-    from pathlib import Path
-
     import digram
 
     given = path
@@ -207,7 +205,7 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
     if own is not None or encoding is not None:
         keywords["encoding"] = own or encoding
     try:
-        return digram.load(Path(path), **keywords)
+        return digram.load(path, **keywords)
     except FileNotFoundError as error:
         if error.filename == path:
             error.filename = f"-t {given}"
