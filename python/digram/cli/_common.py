@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NUMBER",
     "ReadOptions",
+    "TokenizerPath",
     "Verbs",
     "allow_loss_option",
     "by_option",
@@ -97,9 +98,6 @@ color_option = click.option(
     default=None,
     help="Show tokens in colours or in brackets.  [default: colours on a terminal]",
 )
-tokenizer_option = click.option(
-    "-t", "--tokenizer", metavar="PATH", required=True, help="A tokenizer's file or folder."
-)
 by_option = click.option(
     "--by",
     type=click.Choice(["text", "id", "hex"]),
@@ -114,6 +112,26 @@ special_option = click.option(
     show_default=True,
     help="How the text of a special token in the input is treated: as plain text, as that token, "
     "or as an error.",
+)
+
+
+class TokenizerPath(click.types.StringParamType):
+    """The path of a tokenizer; the error for a missing one shows `example`."""
+
+    def __init__(self, example: str = "Name a tokenizer with it, as in -t tokenizer.json.") -> None:
+        self.example = example
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        return self.example
+
+
+tokenizer_option = click.option(
+    "-t",
+    "--tokenizer",
+    type=TokenizerPath(),
+    metavar="PATH",
+    required=True,
+    help="A tokenizer's file or folder.",
 )
 
 
