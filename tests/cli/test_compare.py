@@ -100,7 +100,8 @@ def test_files_of_the_same_name_are_told_apart(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["-t", "TOK"], 2, "compare needs two tokenizers, not 1; give -t twice."),
+        (["-t", "TOK"], 2, "compare needs two tokenizers, not 1; give each with -t."),
+        (["a.json", "b.json"], 2, "Give each tokenizer with it, as in -t old.json -t new.json."),
         (
             ["-t", "TOK", "-t", "TOK", "lines", "--name", "a=lines"],
             2,

@@ -50,6 +50,23 @@ def test_one_file_has_no_total_and_stdin_a_dash(run: Run, tok_path: str, folder:
     assert piped.endswith("  -\n")
 
 
+def test_binary_files_are_counted_with_a_warning(run: Run, tok_path: str, folder: Path) -> None:
+    """As by all verbs that read a folder; the remedy names the verb."""
+    (folder / "d.pyc").write_bytes(b"\0\1")
+    done = run("count", "-t", tok_path, folder)
+    assert (done.exit_code, len(done.stdout.splitlines())) == (0, 5)
+    first, remedy = done.stderr.splitlines()
+    assert first == f"Warning: {folder / 'd.pyc'} looks binary: it contains NUL bytes."
+    assert remedy.startswith("`digram count` reads these bytes as text. If that is not intended")
+    twice = run("count", "-t", tok_path, folder / "d.pyc", folder)
+    assert twice.stderr.splitlines()[2:] == [remedy]
+    piped = run("count", "-t", tok_path, input=b"\0\1")
+    assert piped.stderr.splitlines() == [
+        "Warning: stdin looks binary: it contains NUL bytes.",
+        remedy,
+    ]
+
+
 def test_a_line_says_tokens_bytes_and_characters_in_this_order(
     run: Run, tok: digram.Tokenizer, tok_path: str
 ) -> None:

@@ -143,7 +143,9 @@ def test_wrong_usage(
 
 
 def test_what_is_not_there(run: Run, tok_path: str, folder: Path) -> None:
-    assert run("evaluate", folder).exit_code == 2
+    without = run("evaluate", folder)
+    assert without.exit_code == 2
+    assert "'--tokenizer'. Name a tokenizer with it, as in -t tokenizer.json." in without.stderr
     for missing in ([folder / "none.txt"], ["--name", f"a={folder}/none.txt"]):
         result = run("evaluate", "-t", tok_path, *missing)
         assert (result.exit_code, result.stdout) == (4, "")

@@ -40,6 +40,22 @@ def test_the_page(run: Run, tok_path: str) -> None:
     assert not page.endswith("\n\n")
 
 
+def test_the_record_of_an_extension_is_named_so(
+    run: Run, tok: digram.Tokenizer, tmp_path: Path
+) -> None:
+    path = tmp_path / "tok.json"
+    digram.extend(tok, "medical notes " * 3, add=3)[0].save(path)
+    page = run("inspect", "-t", path).stdout
+    assert "\n\nTraining of the last extension\n  documents    1 (42 bytes)\n" in page
+    assert "stopped by   add\n" in page
+    digram.extend(tok, "medical notes", add=30, min_frequency=2)[0].save(path)
+    assert "stopped by   min_frequency\n" in run("inspect", "-t", path).stdout
+    digram.replace_tokens(tok, "medical notes " * 3, 2)[0].save(path)
+    page = run("inspect", "-t", path).stdout
+    assert "\n\nTraining of the last replacement\n" in page
+    assert "stopped by   number\n" in page
+
+
 def test_what_stands_around_a_text(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "framed.json"
     tok = digram.train("ab", max_merges=1, special_tokens=["<s>", "<pad>"])

@@ -135,6 +135,18 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         ("count -t pair/vocab.json a.txt", 3, "also pass --encoding gpt2, for others their"),
         ("count -t cl100k_base a.txt", 4, "-t cl100k_base: there is no such file or folder, and"),
+        ("count -t cl100k a.txt", 4, "-t cl100k: there is no such file or folder, and the publi"),
+        ("count -t cl100k a.txt", 4, "pass the path of that file, with --encoding cl100k_base."),
+        ("count -t cl100k-base a.txt", 4, "with --encoding cl100k_base."),
+        ("count -t gpt4 a.txt", 4, "-t gpt4: there is no such file or folder.\n"),
+        ("count -t gpt2.json a.txt", 4, "-t gpt2.json: there is no such file or folder.\n"),
+        (
+            "count -t https://example.org/a.tiktoken a.txt",
+            4,
+            "-t https://example.org/a.tiktoken: there is no such file or folder, and digram "
+            "downloads nothing. Fetch the file, as with `curl -O https://example.org/a.tiktoken`, "
+            "and pass its path.",
+        ),
         ("encode -t o200k_harmony a.txt", 4, "/o200k_base.tiktoken and pass the path of that"),
         ("convert -t gpt2 -o a.json", 4, "pass the path of that file, with --encoding gpt2."),
         ("count -t a.json /dev/null", 4, "pipe its content into `digram count -`"),

@@ -72,6 +72,28 @@ def test_stdin_and_json(run: Run, tok: digram.Tokenizer, tok_path: str, tmp_path
     assert np.load(out / "tokens-000000.npy").tolist() == ids
 
 
+def test_binary_files_are_encoded_with_a_warning(run: Run, tok_path: str, tmp_path: Path) -> None:
+    (tmp_path / "odd.bin").write_bytes(b"\0\1")
+    arguments = ["-o", tmp_path / "out", "--format", "npy", "--end-of-text", "none", "-q"]
+    done = run("encode", "-t", tok_path, tmp_path / "odd.bin", *arguments)
+    assert done.exit_code == 0
+    assert "looks binary: it contains NUL bytes.\n`digram encode` reads these" in done.stderr
+
+
+def test_a_file_of_a_run_is_decoded_by_its_folder(
+    run: Run, tok_path: str, corpus: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    arguments = ["-o", out, "--format", "nanogpt", "--end-of-text", "<|end|>"]
+    assert run("encode", "-t", tok_path, corpus, *arguments).exit_code == 0
+    done = run("decode", "-t", tok_path, out / "tokens-000000.bin")
+    assert done.exit_code == 3
+    assert "For a file of digram encode -o, pass its folder;" in done.stderr
+    text = run("decode", "-t", tok_path, out).stdout_bytes
+    raw = run("decode", "-t", tok_path, out / "tokens-000000.bin", "--raw", "u16")
+    assert (raw.exit_code, raw.stdout_bytes) == (0, text)
+
+
 def test_files_beside_stdin(run: Run, tok_path: str, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ["encode", "-t", tok_path, "--format", "dolma", "--end-of-text", "none", "--json"]

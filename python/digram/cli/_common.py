@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NUMBER",
     "ReadOptions",
+    "TokenizerPath",
     "Verbs",
     "allow_loss_option",
     "by_option",
@@ -74,6 +75,7 @@ __all__ = [
     "token_named",
     "tokenizer_option",
     "unescaped",
+    "verb_name",
     "with_encoding",
     "with_tokenizer",
 ]
@@ -96,9 +98,6 @@ color_option = click.option(
     default=None,
     help="Show tokens in colours or in brackets.  [default: colours on a terminal]",
 )
-tokenizer_option = click.option(
-    "-t", "--tokenizer", metavar="PATH", required=True, help="A tokenizer's file or folder."
-)
 by_option = click.option(
     "--by",
     type=click.Choice(["text", "id", "hex"]),
@@ -113,6 +112,26 @@ special_option = click.option(
     show_default=True,
     help="How the text of a special token in the input is treated: as plain text, as that token, "
     "or as an error.",
+)
+
+
+class TokenizerPath(click.types.StringParamType):
+    """The path of a tokenizer; the error for a missing one shows `example`."""
+
+    def __init__(self, example: str = "Name a tokenizer with it, as in -t tokenizer.json.") -> None:
+        self.example = example
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        return self.example
+
+
+tokenizer_option = click.option(
+    "-t",
+    "--tokenizer",
+    type=TokenizerPath(),
+    metavar="PATH",
+    required=True,
+    help="A tokenizer's file or folder.",
 )
 
 
@@ -191,8 +210,6 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
     A path may end with the encoding of its file, as in `cl100k_base.tiktoken:cl100k_base`. It
     overrides the option, so that each of several files can name its own.
     """
-    from pathlib import Path
-
     import digram
 
     given = path
@@ -206,7 +223,7 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
     if own is not None or encoding is not None:
         keywords["encoding"] = own or encoding
     try:
-        return digram.load(Path(path), **keywords)
+        return digram.load(path, **keywords)
     except FileNotFoundError as error:
         if error.filename == path:
             error.filename = f"-t {given}"
@@ -525,16 +542,15 @@ def files(*paths: str, read_options: ReadOptions | None = None) -> Files:
     """`digram.files`; the error for a path that is no regular file names a command to use."""
     from digram import corpus
 
-    verb = _verb()
     try:
         return corpus.files(*paths, **(read_options or ReadOptions())._asdict())
     except OSError as error:
         if error.errno == errno.EINVAL:
-            error.strerror = f"not a regular file; pipe its content into `digram {verb} -`"
+            error.strerror = f"not a regular file; pipe its content into `digram {verb_name()} -`"
         raise
 
 
-def _verb() -> str:
+def verb_name() -> str:
     """The name of the running verb, including its group: `counts make`."""
     context: click.Context | None = click.get_current_context()
     names = []

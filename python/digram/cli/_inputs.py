@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from digram.corpus import CorpusLike, Files, Stream
     from digram.training.counts import Counts
 
-__all__ = ["check_not_in_source", "counts_in", "refuse_read_options", "stdin", "texts_in"]
+__all__ = ["check_not_in_source", "counts_in", "refuse_read_options", "texts_in", "watched_stdin"]
 
 
 def texts_in(
@@ -37,16 +37,15 @@ def texts_in(
         for name in arguments
     ]
     given = [found for found in named if found is not None]
-    for found in given:
-        _binary_files.warn_of_files(found)
+    _binary_files.warn_of_files(*given)
     streams: list[Files | Stream] = [
-        _watched_stdin(read_options) if one is None else one for one in named
+        watched_stdin(read_options) if one is None else one for one in named
     ]
     paths = tuple(path for found in given for path in found.paths)
     return cast("CorpusLike", Streams(tuple(streams))), paths
 
 
-def stdin(read_options: _common.ReadOptions) -> Stream:
+def _stdin(read_options: _common.ReadOptions) -> Stream:
     """Stdin as a source, read as `read_options` say."""
     from digram import corpus
     from digram.corpus.separators import separator_bytes
@@ -58,11 +57,11 @@ def stdin(read_options: _common.ReadOptions) -> Stream:
     return corpus.Stream(_common.stdin(), "stdin", kind, field, read_options.on_error, cut)
 
 
-def _watched_stdin(read_options: _common.ReadOptions) -> Stream:
+def watched_stdin(read_options: _common.ReadOptions) -> Stream:
     """Stdin as a source, with a warning if it looks binary."""
     from digram import corpus
 
-    found = stdin(read_options)
+    found = _stdin(read_options)
     if found.kind != corpus.Kind("text"):
         return found
     start = found.file.read(corpus.BLOCK)

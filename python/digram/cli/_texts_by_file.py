@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _binary_files, _common, _inputs
 
 if TYPE_CHECKING:
     from digram.corpus import Files, Pass, Stream, Unread
@@ -75,23 +75,21 @@ def named(
     title: str | None = None,
     missing: Callable[[OSError], None] | None = None,
 ) -> Named:
-    """The files that arguments name, and stdin for `-` or without arguments.
+    """The files that arguments name, and stdin for `-` or without arguments; warns of binary files.
 
     `title` is that of the progress bar; None draws no bar. Missing files are reported before
     anything is read: passed to `missing`, or raised without it.
     """
-    sources: list[Files | Stream] = []
+    found: list[Files | None] = []
     for name in arguments or ("-",):
         try:
-            sources.append(
-                _inputs.stdin(read_options)
-                if name == "-"
-                else _common.files(name, read_options=read_options)
-            )
+            found.append(None if name == "-" else _common.files(name, read_options=read_options))
         except OSError as error:
             if missing is None:
                 raise
             missing(error)
+    _binary_files.warn_of_files(*(one for one in found if one is not None), unreadable=True)
+    sources = [_inputs.watched_stdin(read_options) if one is None else one for one in found]
     return Named(tuple(sources), title)
 
 

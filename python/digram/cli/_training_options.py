@@ -54,13 +54,14 @@ _LIMITS = (
         "--vocab-size",
         type=_common.NUMBER,
         metavar="N",
-        help="Stop at N tokens, including special tokens and the base.",
+        help="Stop at N tokens, including special tokens and the base: the 256 bytes, or the "
+        "characters of --unit char.",
     ),
     click.option(
         "--min-frequency",
         type=_common.NUMBER,
         metavar="N",
-        help="Stop when no pair occurs N times; at least 2 if it is the only limit.",
+        help="Stop when no pair occurs N times; at least 2 if it is the only limit.  [default: 1]",
     ),
     click.option("--max-merges", type=_common.NUMBER, metavar="N", help="Stop after N merges."),
     click.option(

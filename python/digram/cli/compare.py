@@ -28,6 +28,7 @@ __all__ = ["compare"]
     "-t",
     "--tokenizer",
     "tokenizers",
+    type=_common.TokenizerPath("Give each tokenizer with it, as in -t old.json -t new.json."),
     metavar="PATH",
     multiple=True,
     required=True,
@@ -74,7 +75,7 @@ def compare(
 
     if len(tokenizers) != 2:
         raise click.UsageError(
-            f"compare needs two tokenizers, not {len(tokenizers)}; give -t twice."
+            f"compare needs two tokenizers, not {len(tokenizers)}; give each with -t."
         )
     this, other = tokenizers
     source: Any = (

@@ -246,13 +246,14 @@ def _decimal_ids(blocks: Iterable[bytes]) -> Iterator[list[int]]:
         words = block.split()
         for index, word in enumerate(words):
             if not word.isdigit() or len(word) > _LONGEST_ID:
-                shown = word[:_LONGEST_ID].decode("ascii", "backslashreplace")
+                start = word[:_LONGEST_ID]
                 raise TokenIdError(
-                    f"ids[{done + index}] is {shown!r}, which is not an id.",
+                    f"ids[{done + index}] is {repr(start)[1:]}, which is not an id.",
                     index=done + index,
-                    value=shown,
-                    hint="Ids are decimal numbers with white space between them; for binary input "
-                    "use --raw.",
+                    value=start.decode("ascii", "backslashreplace"),
+                    hint="Ids are decimal numbers with white space between them. For a file of "
+                    "digram encode -o, pass its folder; for bare ids of 16 or 32 bits, use --raw "
+                    "u16 or --raw u32.",
                 )
         yield list(map(int, words))
         done += len(words)

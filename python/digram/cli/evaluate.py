@@ -29,6 +29,7 @@ __all__ = ["evaluate"]
     "-t",
     "--tokenizer",
     "tokenizers",
+    type=_common.TokenizerPath(),
     metavar="PATH",
     multiple=True,
     required=True,

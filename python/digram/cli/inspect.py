@@ -45,7 +45,8 @@ def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
 
     A merge is shown with its rank, from 0; the count of its pair in the corpus when it was merged;
     the id of the new token; and the pair and the token. For a tokenizer trained with --picky the
-    first and last events are shown: merges, and tokens that were dropped.
+    first and last events are shown: merges, and tokens that were dropped. The training record of a
+    tokenizer that was extended is that of the last extension.
     """
     facts = _facts(tok, rows)
     if as_json:
@@ -158,7 +159,11 @@ def _sections(
 ) -> Iterator[tuple[str, Sequence[str]]]:
     yield _common.several(facts["tokens"], "token"), list(_summary(facts))
     if facts["training"] is not None:
-        yield "Training", list(_training(facts["training"]))
+        from digram.tokenizer.summary import last_step
+
+        step = last_step(facts["training"])
+        title = "Training" if step is None else f"Training of the last {step}"
+        yield title, list(_training(facts["training"]))
     if facts["merges"] and rows:
         yield "First merges", list(_merge_lines(facts["first_merges"]))
         if facts["last_merges"]:
@@ -222,10 +227,12 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def _training(record: dict[str, Any]) -> Iterator[str]:
+    from digram.tokenizer.summary import stopped_by
+
     yield f"documents    {record['documents']:,} ({_common.several(record['bytes'], 'byte')})"
     yield f"pretokens    {record['pretokens']:,} ({record['distinct_pretokens']:,} distinct)"
     yield f"ties         {record['ties']}"
-    yield f"stopped by   {record['stop_reason']}"
+    yield f"stopped by   {stopped_by(record)}"
     if "made_for" in record:
         made = ", ".join(f"{name} {number:,}" for name, number in record["made_for"].items())
         yield f"made for     {made or 'all'}"

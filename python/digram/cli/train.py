@@ -37,7 +37,8 @@ def _size_or_share(value: str) -> int | float:
     "--picky",
     type=float,
     metavar="SHARE",
-    help="Drop a token when one merge has used this share of its occurrences (PickyBPE): 0.9.",
+    help="Drop a token when one merge has used this share of its occurrences (PickyBPE), such as "
+    "0.9.  [default: drop none]",
 )
 @_common.named_pretokenizer_option
 @_common.pretokenizer_options
@@ -48,7 +49,7 @@ def _size_or_share(value: str) -> int | float:
     default="ids",
     show_default=True,
     help="Among pairs of equal count: the smallest ids, the first in the text, the greatest bytes, "
-    "or the greatest as GPT-2 prints them.",
+    "or the greatest bytes in the order of the characters that GPT-2's files have for them.",
 )
 @_training_options.id_options
 @click.option(

@@ -156,13 +156,8 @@ def __getattr__(name: str) -> Any:
 
 def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> Definition | Compact:
     folder = os.path.isdir(name)
-    if name in ENCODINGS and not os.path.exists(name):
-        raise FileNotFoundError(
-            errno.ENOENT,
-            "there is no such file or folder, and a published encoding is loaded from its file. "
-            f'Save {published_at(name)} and pass the path of that file, with encoding="{name}"',
-            name,
-        )
+    if not os.path.exists(name):
+        _refuse_missing(name)
     data = b"" if folder else read_file(name)
     named = pretokenizer is not MISSING or encoding is not None
     format = _of_folder(name, named) if folder else _of_file(data, name)
@@ -178,6 +173,29 @@ def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> De
     held = None if format.pairs else data
     found: Definition | Compact = format.module.load(name, held, pretokenizer, encoding)
     return found
+
+
+def _refuse_missing(name: str) -> None:
+    """Raise `FileNotFoundError` for a name that shows what was meant instead of a path."""
+    address = re.match(r"(https?|ftp):/+(.*)", name)
+    if address is not None:
+        remedy = (
+            "digram downloads nothing. Fetch the file, as with "
+            f"`curl -O {address[1]}://{address[2]}`, and pass its path"
+        )
+    else:
+        import difflib
+
+        near = [one for one in ENCODINGS if len(name) >= 4 and one.startswith(name)]
+        near = near or difflib.get_close_matches(name, ENCODINGS, n=1, cutoff=0.8)
+        if not near:
+            return
+        remedy = (
+            f"the published encoding {near[0]} is loaded from its file. Save "
+            f'{published_at(near[0])} and pass the path of that file, with encoding="{near[0]}"'
+        )
+    reason = f"there is no such file or folder, and {remedy}"
+    raise FileNotFoundError(errno.ENOENT, reason, name)
 
 
 def _is_meant(

@@ -228,12 +228,16 @@ def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, 
 
 
 class Missing(Enum):
-    """The default of `pretokenizer=`, since None means "no split"."""
+    """The default of `pretokenizer=`, since None means "no split".
+
+    >>> MISSING
+    <not given>
+    """
 
     MISSING = "missing"
 
     def __repr__(self) -> str:
-        return "<missing>"
+        return "<not given>"
 
 
 MISSING: Final = Missing.MISSING

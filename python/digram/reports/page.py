@@ -12,6 +12,7 @@ from digram.reports import words
 from digram.reports.parts import Markup, classed, element, key_figures, named_list, shown
 from digram.reports.sections import Sections
 from digram.reports.style import STYLE
+from digram.tokenizer.summary import last_step, stopped_by
 
 if TYPE_CHECKING:
     from digram.reports.gathering import Report
@@ -121,10 +122,12 @@ def _facts(held: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _training(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "trained on", f"{several(record['documents'], 'document')}, {record['bytes']:,} bytes"
+    step = last_step(record)
+    did = "trained on" if step is None else f"last {step}, on"
+    yield did, f"{several(record['documents'], 'document')}, {record['bytes']:,} bytes"
     yield "pretokens", f"{record['pretokens']:,}, {record['distinct_pretokens']:,} different"
     yield "ties", f"by {record['ties']}"
-    yield "stopped by", record["stop_reason"]
+    yield "stopped by", stopped_by(record)
     options = [
         f"{name}={value!r}" for name, value in record["options"].items() if value is not None
     ]

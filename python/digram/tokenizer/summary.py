@@ -10,7 +10,11 @@ if TYPE_CHECKING:
     from digram.vocab.definition import TrainingRecord
     from digram.vocab.template import Template
 
-__all__ = ["facts"]
+__all__ = ["facts", "last_step", "stopped_by"]
+
+_STEPS = {"extends": ("extension", "add"), "swapped": ("replacement", "number")}
+"""Steps after training whose record replaces that of training, by an option of theirs, with the
+argument that limits the number of merges."""
 
 
 def facts(tok: Tokenizer) -> dict[str, Any]:
@@ -51,6 +55,27 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
         "digest": tok.digest,
         "training": None if record is None else _record(record),
     }
+
+
+def last_step(record: dict[str, Any]) -> str | None:
+    """What the record of `facts` describes if not all training: the last extension or replacement.
+
+    >>> import digram
+    >>> tok = digram.train("low low lower", vocab_size=258)
+    >>> grown, _ = digram.extend(tok, "slow slow", add=1)
+    >>> last_step(facts(tok)["training"]), last_step(facts(grown)["training"])
+    (None, 'extension')
+    >>> stopped_by(facts(tok)["training"]), stopped_by(facts(grown)["training"])
+    ('vocab_size', 'add')
+    """
+    return next((step for name, (step, _) in _STEPS.items() if name in record["options"]), None)
+
+
+def stopped_by(record: dict[str, Any]) -> str:
+    """The stop reason, by the argument of the step that the record of `facts` describes."""
+    reason: str = record["stop_reason"]
+    limits = [limit for name, (_, limit) in _STEPS.items() if name in record["options"]]
+    return limits[0] if limits and reason == "max_merges" else reason
 
 
 def _of_rules(tok: Tokenizer) -> int:

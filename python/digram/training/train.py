@@ -81,8 +81,8 @@ def train(
         corpus: a `str` or `bytes` is one text. A `Path`, a list of paths, or `digram.files(...)`
             are files: text, JSON, CSV, Parquet or Arrow, optionally compressed.
             `digram.table(...)` is a column of a data frame. A list or iterator of texts is several
-            texts; merges do not cross them. A dictionary names several such corpora, and `Counts`
-            are text that was counted before.
+            texts; merges do not cross them. `CorporaLike` is any of these, or a dictionary that
+            names several of them. `Counts` are text that was counted before.
         weights: the weights of the corpora of a dictionary, by name; 1 by default. See
             `Counts.scale` for fractions.
         separator: splits each text or file into documents; it is not part of them.
@@ -112,7 +112,8 @@ def train(
 
     Limits; the first one that is reached ends training, see `training.stop_reason`:
         vocab_size: the total number of tokens, including reserved ids, before padding.
-        max_merges: the number of merges, without those that rules prefer.
+        max_merges: the number of merges to learn. The merges that `rules` ask for
+            (`Rules(prefer=...)`) come before them and are not counted.
         min_frequency: the minimum count of a pair to be merged. The default is 1; without
             `vocab_size` and `max_merges` it must be at least 2.
         max_token_length: the maximum length of a token in bytes.

@@ -82,6 +82,7 @@ def _one(of: Measures) -> str:
     numbers = ("byte", of.bytes), ("character", of.characters), ("word", of.words)
     parts = [several(number, noun) for noun, number in (*numbers, ("document", of.documents))]
     amount = f"of {', '.join(parts)}"
+    size = f"{several(of.vocab_size, 'token')}, special ones not counted"
     rows = [
         ("tokens", f"{of.tokens:,}", ""),
         ("bytes per token", f"{of.bytes_per_token:.3f}", ""),
@@ -92,7 +93,7 @@ def _one(of: Measures) -> str:
         ("coverage", share(of.coverage), "of the characters are not split between tokens"),
         ("entropy", f"{of.entropy:.3f}", "bits per token, Shannon's"),
         ("", f"{of.renyi_entropy:.3f}", f"bits per token, Rényi's of order {of.alpha:g}"),
-        ("Rényi efficiency", f"{of.renyi_efficiency:.3f}", f"of log₂ of {of.vocab_size:,} tokens"),
+        ("Rényi efficiency", f"{of.renyi_efficiency:.3f}", f"of log₂ of {size}"),
         ("vocabulary used", f"{of.vocabulary_used:.1%}", f"{of.tokens_used:,} tokens"),
     ]
     first, *others = aligned(rows, "<><").splitlines()
