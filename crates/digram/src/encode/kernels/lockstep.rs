@@ -117,21 +117,19 @@ impl<const LEN: usize> Lockstep<LEN> {
                 word.keys[right] = NONE;
                 word.remaining &= !(1 << right);
                 let next = (word.remaining & beyond(at)).trailing_zeros() as usize;
+                // Only the first symbol has none before it.
                 let before = word.remaining & ((1 << at) - 1);
-                // Without a branch on whether the pair may have a rank, which cannot be predicted.
-                let mut ask = |at: usize, left: TokenId, right: TokenId| {
-                    let (slot, may_be) = merges.prefetch_pair(left, right);
+                let previous = (before | 1).ilog2() as usize;
+                word.keys[previous] = NONE;
+                // Without a branch on whether there is such a pair or it may have a rank, which cannot be
+                // predicted.
+                let mut ask = |at: usize, left: usize, right: usize, is_pair: bool| {
+                    let (slot, may_be) = merges.prefetch_pair(word.ids[left], word.ids[right]);
                     self.pending[pending] = Pending { word: number as u8, at: at as u8, slot };
-                    pending += usize::from(may_be);
+                    pending += usize::from(may_be & is_pair);
                 };
-                if next < word.len as usize {
-                    ask(at, word.ids[at], word.ids[next]);
-                }
-                if before > 0 {
-                    let previous = before.ilog2() as usize;
-                    word.keys[previous] = NONE;
-                    ask(previous, word.ids[previous], word.ids[at]);
-                }
+                ask(at, at, next % LEN, next < word.len as usize);
+                ask(previous, previous, at, before > 0);
             }
             for &Pending { word, at, slot } in &self.pending[..pending] {
                 self.words[word as usize].keys[at as usize] = key::<LONG>(merges.rank_in(slot), at as usize);

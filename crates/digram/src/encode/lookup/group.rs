@@ -4,11 +4,15 @@
 use super::super::kernels::lockstep;
 use super::super::text_slice::TextSlice;
 use super::super::{Context, Scratch};
-use super::table::{BEYOND, GroupQuery};
+use super::table::{AHEAD, BEYOND, GroupQuery};
 use super::{Lookup, has_splits};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::vocabulary::TokenId;
+
+/// The maximum number of pretokens in a group: enough that the words that the table does not contain, a few in a
+/// hundred, can be merged together.
+pub(crate) const GROUP: usize = 1024;
 
 /// Up to [`GROUP`] pretokens that follow one another in a text.
 #[derive(Clone, Copy)]
@@ -40,6 +44,16 @@ impl<'t> Group<'t> {
     pub(super) fn pretoken(self, number: usize) -> TextSlice<'t> {
         let start = if number == 0 { self.start } else { self.ends[number - 1] };
         TextSlice { text: self.text, start, end: self.ends[number] }
+    }
+
+    /// The group in parts of up to `count` pretokens.
+    #[inline]
+    pub(super) fn parts(self, count: usize) -> impl Iterator<Item = Group<'t>> {
+        let mut start = self.start;
+        self.ends.chunks(count).map(move |ends| {
+            let start = std::mem::replace(&mut start, ends[ends.len() - 1]);
+            Group { start, ends, ..self }
+        })
     }
 
     /// All pretokens.
@@ -82,12 +96,17 @@ impl Lookup {
         // A byte becomes at most one id, and some ids are written beyond the last.
         memory::try_reserve(ids, group.len() + BEYOND)?;
         let before = ids.len();
-        // SAFETY: there is memory for an id for each byte of the pretokens, and for those beyond.
-        let found = unsafe {
-            let Scratch { table, keys, misses, .. } = &mut *scratch;
-            let ids = ids.as_mut_ptr().add(before);
-            table.get_group(GroupQuery { owner: self.owner, group, keys, misses, ids })
-        };
+        let Scratch { table, keys, misses, .. } = &mut *scratch;
+        misses.clear();
+        let (mut number, mut found) = (0, 0);
+        for group in group.parts(AHEAD) {
+            // SAFETY: there is memory for an id for each byte of the pretokens, and for those beyond.
+            found = unsafe {
+                let ids = ids.as_mut_ptr().add(before);
+                table.get_group(GroupQuery { owner: self.owner, group, number, found, keys, misses, ids })
+            };
+            number += AHEAD;
+        }
         if scratch.misses.len() == 0 {
             // SAFETY: these ids were written, one after the other.
             unsafe { ids.set_len(before + found) };

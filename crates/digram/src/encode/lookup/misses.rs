@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::table::GROUP;
+use super::group::GROUP;
 use crate::vocabulary::TokenId;
 
 /// The pretokens of a group that the table does not contain.

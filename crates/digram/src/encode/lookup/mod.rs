@@ -23,10 +23,9 @@ use super::text_slice::TextSlice;
 use super::{Context, Scratch, Sink};
 use char_table::CharTable;
 pub(super) use char_table::Packed;
-pub(crate) use group::Group;
+pub(crate) use group::{GROUP, Group};
 pub(super) use misses::{MissedIds, Misses};
-pub(crate) use table::GROUP;
-use table::Owner;
+use table::{AHEAD, Owner};
 pub(super) use table::{Keys, Table};
 pub(super) use words::MissedWords;
 
@@ -102,7 +101,10 @@ impl Lookup {
         sink: &mut impl Sink,
     ) -> Result<()> {
         if group.len() > LONG {
-            return self.encode_long(group, context, sink);
+            return match group.ends.len() > AHEAD {
+                true => group.parts(AHEAD).try_for_each(|part| self.encode(part, context, sink)),
+                false => self.encode_long(group, context, sink),
+            };
         }
         match sink.list() {
             Some(ids) => self.encode_group(group, context, ids),

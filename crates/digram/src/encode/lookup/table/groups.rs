@@ -5,36 +5,41 @@ use super::super::group::Group;
 use super::super::misses::Misses;
 use super::entry::FEW;
 use super::key::Owner;
-use super::{GROUP, Place, Table, step};
+use super::{AHEAD, Place, Table, step};
 use crate::cpu::prefetch;
 use crate::vocabulary::TokenId;
 
 /// The keys of a group, and the lines in which they are looked up.
 pub(in crate::encode) struct Keys {
-    keys: [u128; GROUP],
-    lines: [u32; GROUP],
+    keys: [u128; AHEAD],
+    lines: [u32; AHEAD],
 }
 
 impl Keys {
     pub(in crate::encode) fn new() -> Keys {
-        Keys { keys: [0; GROUP], lines: [0; GROUP] }
+        Keys { keys: [0; AHEAD], lines: [0; AHEAD] }
     }
 }
 
 /// A group to look up, and the memory for the result.
 pub(in crate::encode::lookup) struct GroupQuery<'a> {
     pub(in crate::encode::lookup) owner: Owner,
+    /// At most [`AHEAD`] pretokens.
     pub(in crate::encode::lookup) group: Group<'a>,
+    /// The number of the first pretoken in the misses.
+    pub(in crate::encode::lookup) number: usize,
+    /// The number of ids that have been written already.
+    pub(in crate::encode::lookup) found: usize,
     pub(in crate::encode::lookup) keys: &'a mut Keys,
     /// Receives the pretokens that the table does not contain.
     pub(in crate::encode::lookup) misses: &'a mut Misses,
-    /// Receives the ids of the others: memory for [`BEYOND`](super::BEYOND) more ids than the group has
-    /// bytes.
+    /// Receives the ids of the others, after those that were found: memory for [`BEYOND`](super::BEYOND) more
+    /// ids than the group has bytes.
     pub(in crate::encode::lookup) ids: *mut TokenId,
 }
 
 impl Table {
-    /// Writes the ids of a group, in order, and returns their number. Pretokens that the table does not
+    /// Writes the ids of a group, in order, and returns the number of all ids that were found. Pretokens that the table does not
     /// contain are left out.
     ///
     /// # Safety
@@ -54,7 +59,7 @@ impl Table {
         let Group { text, mut start, ends, .. } = query.group;
         let Keys { keys, lines } = &mut *query.keys;
         let (owner, table, mask) = (query.owner, self.lines.as_ptr(), self.lines.len() - 1);
-        for number in 0..ends.len().min(GROUP) {
+        for number in 0..ends.len().min(AHEAD) {
             let end = ends[number];
             let key = self.seeds.key(owner, text, start, end);
             let line = self.seeds.hash(key) as usize & mask;
@@ -67,10 +72,9 @@ impl Table {
     /// Writes the ids of a group whose keys have been computed.
     #[inline(never)]
     unsafe fn copy_ids(&mut self, query: &mut GroupQuery<'_>) -> usize {
-        query.misses.clear();
         let (lines, ids) = (self.lines.as_ptr(), query.ids);
-        let mut count = 0;
-        for number in 0..query.group.ends.len().min(GROUP) {
+        let mut count = query.found;
+        for number in 0..query.group.ends.len().min(AHEAD) {
             let key = &query.keys.keys[number];
             // SAFETY: the number of the line was computed for this table.
             let line = unsafe { &*lines.add(query.keys.lines[number] as usize) };
@@ -113,7 +117,7 @@ impl Table {
                 return written;
             }
         }
-        query.misses.push(number, count);
+        query.misses.push(query.number + number, count);
         0
     }
 }

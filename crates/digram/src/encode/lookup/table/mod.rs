@@ -33,7 +33,7 @@ use key::{Seeds, is_hash};
 
 /// The number of pretokens that are looked up together: enough that memory is prefetched long before it is
 /// read, and few enough that their keys stay in the nearest cache.
-pub(crate) const GROUP: usize = 128;
+pub(super) const AHEAD: usize = 128;
 
 /// Longer pretokens are not stored, in bytes.
 pub(super) const LONGEST: usize = 256;
@@ -305,7 +305,8 @@ mod tests {
         let (owner, place) = (Owner::Pretoken, ids.as_mut_ptr());
         // SAFETY: there is memory for an id for each byte, and some more.
         let count = unsafe {
-            table.get_group(GroupQuery { owner, group, keys: &mut keys, misses: &mut misses, ids: place })
+            let (keys, misses) = (&mut keys, &mut misses);
+            table.get_group(GroupQuery { owner, group, number: 0, found: 0, keys, misses, ids: place })
         };
         ids.truncate(count);
         (ids, misses)
@@ -321,7 +322,7 @@ mod tests {
         let (mut found, mut cleared, mut before, mut lines) = (0, 0, 0, Vec::new());
         for round in 0..900u32 {
             // Every second round repeats the one before it.
-            let (text, ends) = words(round / 2 * 100, GROUP as u32);
+            let (text, ends) = words(round / 2 * 100, AHEAD as u32);
             let group = Group::new(&text, 0, &ends);
             let (ids, misses) = get_group(&mut table, group);
             let missing: Vec<usize> = (0..misses.len()).map(|miss| misses.number(miss)).collect();
