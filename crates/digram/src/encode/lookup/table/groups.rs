@@ -116,6 +116,10 @@ impl Table {
                 }
                 return written;
             }
+            // An entry is in the next line only if this one was full, and no entry is removed alone.
+            if self.lines[line].0.iter().any(|entry| entry.key == 0) {
+                break;
+            }
         }
         query.misses.push(query.number + number, count);
         0

@@ -262,13 +262,16 @@ fn stored(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.chunks(size_of::<u32>()).map(|chunk| {
         let mut four = [0; size_of::<u32>()];
         four[..chunk.len()].copy_from_slice(chunk);
-        u32::from_le_bytes(four)
+        u32::from_ne_bytes(four)
     })
 }
 
 /// Whether numbers of the arena are these bytes, which have the same length.
+#[inline]
 fn is_stored(numbers: &[u32], bytes: &[u8]) -> bool {
-    stored(bytes).eq(numbers.iter().copied())
+    // SAFETY: all bytes of a number are initialized.
+    let (_, stored, _) = unsafe { numbers.align_to::<u8>() };
+    stored[..bytes.len()] == *bytes
 }
 
 #[cfg(test)]
