@@ -82,12 +82,16 @@ fn grow<T>(items: &mut Vec<T>, additional: usize) -> Result<()> {
 /// them. A list that grows step by step would be moved several times.
 pub(crate) fn reserve_hint<T>(items: &mut Vec<T>, additional: usize) {
     let bytes = additional.saturating_mul(size_of::<T>());
-    if bytes >= LARGE && check_available(bytes).is_ok() && items.try_reserve_exact(additional).is_ok() {
+    let is_available = || bytes < MIN_CHECKED || check_available(bytes).is_ok();
+    if bytes >= MIN_HINT && is_available() && items.try_reserve_exact(additional).is_ok() {
         prefer_large_pages(items);
     }
 }
 
-/// Lists below this size have ordinary pages, and are not reserved by a hint.
+/// A hint for fewer bytes is ignored.
+const MIN_HINT: usize = 64 << 10;
+
+/// Lists below this size have ordinary pages.
 const LARGE: usize = 4 << 20;
 
 /// Asks the system for large pages for a large list. With ordinary pages, the faults of the first writes are
@@ -178,7 +182,14 @@ mod tests {
 
     #[test]
     fn a_hint_reserves_large_lists_if_memory_is_available() {
-        for (hint, reserved) in [(LARGE / 4 - 1, false), (LARGE / 4, true), (isize::MAX as usize, false)] {
+        let hints = [
+            (MIN_HINT / 4 - 1, false),
+            (MIN_HINT / 4, true),
+            (MIN_CHECKED / 4, true),
+            (LARGE / 4, true),
+            (isize::MAX as usize, false),
+        ];
+        for (hint, reserved) in hints {
             let mut list = vec![1u32];
             reserve_hint(&mut list, hint);
             assert!(list == [1] && (list.capacity() > hint) == reserved, "{hint}: {}", list.capacity());

@@ -15,6 +15,9 @@ mod others;
 
 use std::collections::HashSet;
 
+#[cfg(target_arch = "x86_64")]
+use once_cell::race::OnceBox;
+
 use super::automaton::{Automaton, DEAD};
 use super::blocks::next_of;
 use super::effort::Effort;
@@ -35,8 +38,9 @@ pub(super) struct FamilyMember {
     /// The kinds of characters that are not ASCII: [`LETTER`], [`OTHER`] or [`HARD`].
     kinds: KindsOfOthers,
     simd: SimdLevel,
+    /// Made when a text first has characters that are not ASCII.
     #[cfg(target_arch = "x86_64")]
-    bitmaps: Option<Box<Bitmaps>>,
+    bitmaps: OnceBox<Bitmaps>,
     /// The usual length of a lane in bytes.
     lane: usize,
 }
@@ -78,13 +82,12 @@ impl FamilyMember {
             kind.map_or(HARD, |&(_, kind)| kind)
         };
         let kinds = KindsOfOthers::new(alphabet, &Vec::from_iter((0..alphabet.len()).map(kind)));
-        let simd = SimdLevel::best();
         Some(FamilyMember {
             family,
-            #[cfg(target_arch = "x86_64")]
-            bitmaps: (simd == SimdLevel::Avx512).then(|| Bitmaps::new(&kinds)),
             kinds,
-            simd,
+            simd: SimdLevel::best(),
+            #[cfg(target_arch = "x86_64")]
+            bitmaps: OnceBox::new(),
             lane: LANE,
         })
     }
@@ -98,8 +101,8 @@ impl FamilyMember {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn others_avx512<const CASED: bool>(&self, high: u64, letters: u64, text: &[u8], start: usize) -> Others {
-        let read =
-            self.bitmaps.as_ref().and_then(|bitmaps| bitmaps.read::<CASED>(high, letters, text, start));
+        let bitmaps = self.bitmaps.get_or_init(|| Bitmaps::new(&self.kinds));
+        let read = bitmaps.read::<CASED>(high, letters, text, start);
         read.unwrap_or_else(|| self.others::<CASED>(high, letters, text, start))
     }
 

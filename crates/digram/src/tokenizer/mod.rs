@@ -238,7 +238,7 @@ impl Tokenizer {
         self.encoder.unreachable()
     }
 
-    /// Frees the caches of earlier calls: at most 14 MiB per thread that encoded concurrently, and for all
+    /// Frees the caches of earlier calls: at most 37 MiB per thread that encoded concurrently, and for all
     /// tokenizers of the process together 256 MiB, or 16 MiB per processor if that is more. The least
     /// recently used memory is evicted first. Caches never change a result, and are rebuilt with use.
     pub fn forget(&self) {

@@ -5,6 +5,8 @@
 //! independent, and are computed meanwhile. The parts begin where every text is split: at a character that is
 //! not a letter, directly after a letter.
 
+use std::mem::MaybeUninit;
+
 use super::super::boundary_buffer::STRIDE;
 use super::FamilyMember;
 use super::classes::{BLOCK, BlockClasses};
@@ -33,7 +35,7 @@ struct Lane {
 
 /// Memory for the starts of all lanes.
 #[derive(Default)]
-pub(in crate::pretokenize) struct LaneStarts(Vec<usize>);
+pub(in crate::pretokenize) struct LaneStarts(Vec<MaybeUninit<usize>>);
 
 impl FamilyMember {
     /// Splits some kilobytes of `text` from `start` on, and returns the starts of pretokens after `start`, in
@@ -49,15 +51,22 @@ impl FamilyMember {
         if text.len() - start < length {
             return &[];
         }
-        starts.0.resize(LANES * room(self.lane), 0);
+        starts.0.resize_with(LANES * room(self.lane), MaybeUninit::uninit);
         let count = match self.has_case() {
             true => self.in_lanes_at::<true>(text, start, &mut starts.0),
             false => self.in_lanes_at::<false>(text, start, &mut starts.0),
         };
-        &starts.0[..count]
+        let starts = &raw const starts.0[..count];
+        // SAFETY: these have been written.
+        unsafe { &*(starts as *const [usize]) }
     }
 
-    fn in_lanes_at<const CASED: bool>(&self, text: &[u8], start: usize, starts: &mut [usize]) -> usize {
+    fn in_lanes_at<const CASED: bool>(
+        &self,
+        text: &[u8],
+        start: usize,
+        starts: &mut [MaybeUninit<usize>],
+    ) -> usize {
         match self.simd {
             // SAFETY: the level was chosen because the processor supports it.
             #[cfg(target_arch = "x86_64")]
@@ -74,15 +83,26 @@ impl FamilyMember {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn in_lanes_avx512<const CASED: bool>(&self, text: &[u8], start: usize, starts: &mut [usize]) -> usize {
+    fn in_lanes_avx512<const CASED: bool>(
+        &self,
+        text: &[u8],
+        start: usize,
+        starts: &mut [MaybeUninit<usize>],
+    ) -> usize {
         let classes = |start, block: &[u8; BLOCK]| self.classes_avx512::<CASED>(text, start, block);
-        let write_starts = |mask, first, starts: &mut [usize]| write_starts_avx512(mask, first, starts);
+        let write_starts =
+            |mask, first, starts: &mut [MaybeUninit<usize>]| write_starts_avx512(mask, first, starts);
         self.in_lanes_by::<CASED>(text, start, starts, classes, write_starts)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn in_lanes_avx2<const CASED: bool>(&self, text: &[u8], start: usize, starts: &mut [usize]) -> usize {
+    fn in_lanes_avx2<const CASED: bool>(
+        &self,
+        text: &[u8],
+        start: usize,
+        starts: &mut [MaybeUninit<usize>],
+    ) -> usize {
         let classes = |start, block: &[u8; BLOCK]| self.classes_avx2::<CASED>(text, start, block);
         self.in_lanes_by::<CASED>(text, start, starts, classes, write_starts)
     }
@@ -92,9 +112,9 @@ impl FamilyMember {
         &self,
         text: &[u8],
         start: usize,
-        starts: &mut [usize],
+        starts: &mut [MaybeUninit<usize>],
         classes: impl Fn(usize, &[u8; BLOCK]) -> BlockClasses,
-        write_starts: impl Fn(u64, usize, &mut [usize]),
+        write_starts: impl Fn(u64, usize, &mut [MaybeUninit<usize>]),
     ) -> usize {
         let room = room(self.lane);
         let mut lanes: [Lane; LANES] = std::array::from_fn(|number| {
@@ -136,9 +156,9 @@ impl FamilyMember {
         &self,
         lane: &mut Lane,
         text: &[u8],
-        starts: &mut [usize],
+        starts: &mut [MaybeUninit<usize>],
         classes: &impl Fn(usize, &[u8; BLOCK]) -> BlockClasses,
-        write_starts: &impl Fn(u64, usize, &mut [usize]),
+        write_starts: &impl Fn(u64, usize, &mut [MaybeUninit<usize>]),
     ) {
         let block = text[lane.block_start..].first_chunk().expect("lanes end a block before the text");
         let classes = classes(lane.block_start, block);
@@ -179,11 +199,11 @@ fn room(lane: usize) -> usize {
 
 /// Writes the places of the bits of a mask, counted from `first`.
 #[inline(always)]
-fn write_starts(mut mask: u64, first: usize, starts: &mut [usize]) {
+fn write_starts(mut mask: u64, first: usize, starts: &mut [MaybeUninit<usize>]) {
     // A loop over single starts would exit at an unpredictable count.
     for starts in starts.chunks_exact_mut(STRIDE) {
         for start in starts {
-            *start = first + mask.trailing_zeros() as usize;
+            start.write(first + mask.trailing_zeros() as usize);
             mask &= mask.wrapping_sub(1);
         }
         if mask == 0 {
@@ -196,7 +216,7 @@ fn write_starts(mut mask: u64, first: usize, starts: &mut [usize]) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2")]
 #[inline]
-fn write_starts_avx512(mask: u64, first: usize, starts: &mut [usize]) {
+fn write_starts_avx512(mask: u64, first: usize, starts: &mut [MaybeUninit<usize>]) {
     use std::arch::x86_64::*;
     const OFFSETS: [u8; BLOCK] = {
         let mut offsets = [0; BLOCK];
