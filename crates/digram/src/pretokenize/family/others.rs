@@ -166,8 +166,8 @@ impl Bitmaps {
         let mut bits = [0u64; bit::COUNT];
         if two != 0 {
             let (index, bit) = (index_of(first, second), bit_of(second));
-            for number in 0..count {
-                bits[number] = _mm512_mask_test_epi8_mask(two, byte_of(&self.two[number], index), bit);
+            for (bits, set) in bits.iter_mut().zip(&self.two).take(count) {
+                *bits = _mm512_mask_test_epi8_mask(two, byte_of(set, index), bit);
             }
         }
         if three != 0 {
@@ -175,8 +175,8 @@ impl Bitmaps {
             let uniform = unsafe { _mm_loadu_si128(self.uniform.as_ptr().cast()) };
             let uniform =
                 _mm512_shuffle_epi8(_mm512_broadcast_i32x4(uniform), _mm512_and_si512(first, splat(0xf)));
-            for number in 0..count {
-                bits[number] |= _mm512_mask_test_epi8_mask(three, uniform, splat(1 << number));
+            for (number, bits) in bits.iter_mut().enumerate().take(count) {
+                *bits |= _mm512_mask_test_epi8_mask(three, uniform, splat(1 << number));
             }
             let mut mixed = _mm512_mask_test_epi8_mask(three, uniform, splat(1 << bit::MIXED));
             let (index, bit) = (index_of(second, third), bit_of(third));
@@ -185,12 +185,12 @@ impl Bitmaps {
                 let same = _mm512_mask_cmpeq_epi8_mask(mixed, first, splat(byte));
                 mixed &= !same;
                 let upper = _mm512_test_epi8_mask(second, splat(0x20));
-                for number in 0..count {
-                    let set = &self.three[usize::from(byte & 0xf)][number];
+                let sets = &self.three[usize::from(byte & 0xf)];
+                for (bits, set) in bits.iter_mut().zip(sets).take(count) {
                     let (halves, _) = set.as_chunks::<256>();
                     let [low, high] = [0, 1].map(|half| byte_of(&halves[half], index));
                     let byte = _mm512_mask_blend_epi8(upper, low, high);
-                    bits[number] |= _mm512_mask_test_epi8_mask(same, byte, bit);
+                    *bits |= _mm512_mask_test_epi8_mask(same, byte, bit);
                 }
             }
         }
