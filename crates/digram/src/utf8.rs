@@ -25,8 +25,8 @@ pub(crate) fn decode(text: &[u8]) -> (Option<char>, usize) {
     }
 }
 
-/// The character of three bytes at an offset of a text, if there is one; in the last four bytes of the text
-/// none is found.
+/// The character of three bytes at an offset of a text, if there is one; `None` also at the last three offsets,
+/// where four bytes cannot be read.
 #[inline(always)]
 pub(crate) fn three_bytes_at(text: &[u8], offset: usize) -> Option<char> {
     if offset as isize > text.len() as isize - 4 {

@@ -231,7 +231,7 @@ impl SafeSplits {
         self.read_three_by(text, pretoken_ends, run, ends, count);
     }
 
-    // Only numbers in the loop: a `Neighbour` would be packed into one, and taken apart again.
+    // Only numbers in the loop: the compiler would pack a `Neighbour` into one, and unpack it in each turn.
     #[inline(always)]
     fn read_three_by(
         &self,

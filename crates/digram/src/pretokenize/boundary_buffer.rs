@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-/// The maximum number of ends passed on at once: as many as a block can have.
+/// The maximum number of ends that are kept.
 const CAPACITY: usize = 128;
 
 /// Ends are written in strides of this many, even if there are fewer.

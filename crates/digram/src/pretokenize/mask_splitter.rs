@@ -43,7 +43,7 @@ pub(super) struct MaskSplitter {
     /// The length of a row.
     width: usize,
     blocks: Blocks,
-    /// The member of the published family, whose blocks are split without steps while they are ASCII.
+    /// The member of the published family, whose blocks are split without steps while they decide.
     family: Option<FamilyMember>,
 }
 
@@ -279,8 +279,8 @@ impl MaskSplitter {
     }
 }
 
-/// Decides where blocks are split by the family. In text where that makes no progress, such as text that
-/// is not ASCII, attempts are rarer.
+/// Decides where blocks are split by the family. In text where that makes no progress, such as text with
+/// many hard characters, attempts are rarer.
 struct FamilySplitting<'a> {
     family: &'a FamilyMember,
     /// The offset of the next attempt.

@@ -128,7 +128,7 @@ impl Lookup {
         let in_lockstep = self.kernel.in_lockstep();
         let count = context.scratch.misses.len();
         context.scratch.missed_ids.reset(count);
-        // They may have words after an error.
+        // An error may have left words in them.
         context.scratch.short_words.clear();
         context.scratch.long_words.clear();
         for miss in 0..count {

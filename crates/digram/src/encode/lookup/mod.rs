@@ -29,7 +29,8 @@ use table::{AHEAD, Owner};
 pub(super) use table::{Keys, Table};
 pub(super) use words::MissedWords;
 
-/// A group of this many bytes or more is encoded pretoken by pretoken.
+/// A group of more bytes is divided into groups of [`AHEAD`] pretokens; one that is still longer is encoded
+/// pretoken by pretoken.
 const LONG: usize = 1 << 14;
 
 /// Up to this many bytes, merging a pretoken takes less time than searching it for places to split.

@@ -25,7 +25,8 @@ struct Lane {
     block_start: usize,
     /// The last start.
     start: usize,
-    /// The start of the next lane, at which this one ends; of the last lane, a place at which it may end.
+    /// The start of the next lane, at which this one ends; of the last lane, the first place at which no further
+    /// block is read. 0 if blocks do not decide the text.
     end: usize,
     /// Starts after this place are those of the next lane.
     last_start: usize,
@@ -178,7 +179,7 @@ impl FamilyMember {
     }
 }
 
-/// A place in a block of a text at which every text with these characters is split.
+/// The first place in a block at which every text with these two neighbours is split.
 #[inline(always)]
 fn certain_start(
     text: &[u8],
@@ -192,7 +193,7 @@ fn certain_start(
 }
 
 /// The room for the starts of a lane: one for each of its bytes and of its last block, and for those that are
-/// written without need.
+/// written only to fill a stride.
 fn room(lane: usize) -> usize {
     lane + 2 * BLOCK + 2 * STRIDE
 }

@@ -124,7 +124,8 @@ impl Bitmaps {
         bitmaps
     }
 
-    /// As [`Others::read`]; `None` for text that is not UTF-8, and for characters of four bytes.
+    /// As [`Others::read`]; `None` if there are characters of four bytes, or bytes that do not have the form of
+    /// UTF-8, or if the text ends within two bytes after the block. Overlong forms and surrogates are hard.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     pub(super) fn read<const CASED: bool>(

@@ -26,7 +26,7 @@ pub(in crate::encode::lookup) struct GroupQuery<'a> {
     pub(in crate::encode::lookup) owner: Owner,
     /// At most [`AHEAD`] pretokens.
     pub(in crate::encode::lookup) group: Group<'a>,
-    /// The number of the first pretoken in the misses.
+    /// The number of the first pretoken in the whole group, by which misses are numbered.
     pub(in crate::encode::lookup) number: usize,
     /// The number of ids that have been written already.
     pub(in crate::encode::lookup) found: usize,
