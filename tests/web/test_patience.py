@@ -142,7 +142,11 @@ def test_more_connections_than_are_answered(
 def test_two_requests_at_once_are_answered_in_turn(tok: digram.Tokenizer) -> None:
     with serve({"one": tok}).running() as server, connected(server) as connection:
         connection.sendall(2 * question(server, "encode", ARGUMENTS))
-        assert [answer(connection).status for _ in range(2)] == [200, 200]
+        # Read here: a response of http.client may take the beginning of the next one with it.
+        received = b""
+        while received.count(b"HTTP/1.1 200 ") < 2 and (part := connection.recv(1 << 20)):
+            received += part
+        assert received.count(b"HTTP/1.1 200 ") == 2
 
 
 def test_one_who_leaves_is_not_missed(hasty: Server) -> None:
