@@ -8,9 +8,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+# Type checkers take this name for True. `typing` itself would be nine tenths of the import's time.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from digram._core import ArrowIds, Decoder, Intervals, RunningCount, __version__
     from digram.adapt import Change, EmbeddingPlan, extend, prune, replace_tokens, shrink, union
     from digram.adapt.versions import Drift, VocabularyHistory, VocabularyVersion
