@@ -59,8 +59,9 @@ wheel: $(VENV)/.tools
 	  --remap-path-prefix=$(CURDIR)=digram" $(BIN)/maturin build --quiet --release --out dist
 	@$(BIN)/python -c 'import glob, sys, zipfile; \
 	  [wheel] = map(zipfile.ZipFile, glob.glob("dist/*.whl")); \
-	  held = b"".join(wheel.read(name) for name in wheel.namelist()); \
-	  sys.exit(any(folder.encode() in held for folder in sys.argv[1:]) and "it names folders of this machine")' \
+	  named = [name for name in wheel.namelist() \
+	    if any(folder.encode() in wheel.read(name) for folder in sys.argv[1:])]; \
+	  sys.exit(f"they name folders of this machine: {named}" if named else 0)' \
 	  "$$HOME/" "$(CURDIR)/"
 	@ls -l dist
 
