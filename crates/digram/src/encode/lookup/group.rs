@@ -5,7 +5,7 @@ use super::super::kernels::lockstep;
 use super::super::text_slice::TextSlice;
 use super::super::{Context, Scratch};
 use super::table::{AHEAD, BEYOND, GroupQuery};
-use super::{Lookup, has_splits};
+use super::{Lookup, begins_unspaced, has_splits};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::vocabulary::TokenId;
@@ -79,7 +79,7 @@ impl Lookup {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         match &self.splits {
-            Some(splits) if self.splits_first && !group.text[group.start..][..group.len()].is_ascii() => {
+            Some(splits) if self.splits_first && may_have_splits(&group.text[group.start..][..group.len()]) => {
                 splits.each_group(group.text, group.start, group.ends, has_splits, |start, ends| {
                     self.look_up(Group { start, ends, are_split: true, ..group }, context, ids)
                 })
@@ -168,4 +168,10 @@ impl Lookup {
         }
         Ok(())
     }
+}
+
+/// Whether a pretoken of a text may have splits.
+fn may_have_splits(text: &[u8]) -> bool {
+    // Without an exit in the inner loop, so that it is compiled to vectors.
+    text.chunks(256).any(|chunk| chunk.iter().fold(0, |found, byte| found | u8::from(begins_unspaced(byte))) > 0)
 }

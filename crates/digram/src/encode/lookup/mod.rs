@@ -272,9 +272,16 @@ impl Lookup {
     }
 }
 
-/// Whether searching for places to split is worth the time. They are frequent only in scripts of three-byte
-/// characters, which have no spaces.
+/// Whether searching for places to split is worth the time. They are frequent only in scripts without spaces,
+/// whose characters have three bytes.
 #[inline]
 fn has_splits(pretoken: &[u8]) -> bool {
-    pretoken.iter().take(2).any(|&byte| byte >= 0xe0)
+    pretoken.iter().take(2).any(begins_unspaced)
+}
+
+/// Whether a byte begins a character of more than two bytes that is not punctuation, as those between U+2000 and
+/// U+2FFF mostly are.
+#[inline]
+fn begins_unspaced(byte: &u8) -> bool {
+    (*byte >= 0xe0) & (*byte != 0xe2)
 }
