@@ -1,6 +1,7 @@
 //! Conversions between Python's values and the core's.
 
 use digram::merges::Merge;
+use digram::text::Text as StoredText;
 use digram::{Error, Tokenizer};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyException, PyMemoryError, PyOverflowError, PyTypeError, PyUnicodeEncodeError};
@@ -10,6 +11,7 @@ use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString, PyTup
 
 use crate::errors::{self, kind, shown_repr};
 use crate::objects::{CHECK_INTERVAL, SignalChecks, bytes, collected, integer, list, reserve, tuple};
+use crate::strings;
 
 /// A borrowed text from Python.
 #[derive(Clone, Copy)]
@@ -53,6 +55,24 @@ pub(crate) fn texts<'a>(objects: &'a [Bound<'_, PyAny>], argument: &str) -> PyRe
     let Some(first) = objects.first() else { return Ok(Vec::new()) };
     let text = |(index, object)| text(object, argument, index);
     collected(first.py(), objects.iter().enumerate().map(text))
+}
+
+/// The texts of a list, as [`texts`], for a call that reads each of them once: a `str` stays as it is stored, if
+/// it has at most `longest` characters.
+pub(crate) fn stored_texts<'a>(
+    objects: &'a [Bound<'_, PyAny>],
+    argument: &str,
+    longest: usize,
+) -> PyResult<Vec<StoredText<'a>>> {
+    let Some(first) = objects.first() else { return Ok(Vec::new()) };
+    let stored = |(index, object): (usize, &'a Bound<'_, PyAny>)| {
+        let as_stored = object.cast::<PyString>().ok().and_then(strings::stored);
+        match as_stored {
+            Some(stored) if stored.len() <= longest => Ok(stored),
+            _ => text(object, argument, index).map(|text| StoredText::Utf8(text.bytes())),
+        }
+    };
+    collected(first.py(), objects.iter().enumerate().map(stored))
 }
 
 /// The bytes of texts.

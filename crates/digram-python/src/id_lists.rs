@@ -1,4 +1,4 @@
-//! Lists of ids from integer objects that exist already.
+//! Lists of ids, from integer objects that they share.
 //!
 //! `PyList_SetItem` is a call for each item, with checks of what is known here, and takes nearly half of the
 //! time of making a list. CPython's own macro writes into the array of the list's items, which the stable
@@ -6,14 +6,18 @@
 //! list of known items, and where it is elsewhere, lists are filled by calls.
 
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
+use digram::memory;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
-use crate::objects::{CHECK_INTERVAL, SignalChecks, list};
+use crate::errors;
+use crate::objects::{CHECK_INTERVAL, SignalChecks, integer, list};
 
 /// A list object of CPython.
 #[repr(C)]
@@ -24,15 +28,74 @@ struct ListObject {
     capacity: ffi::Py_ssize_t,
 }
 
-/// A list of the integers of some ids; `integers` contains one for each id.
+/// The integer objects of ids, which all lists of a tokenizer share: sharing one takes a third of the time of
+/// creating one. An object is created when its id first occurs, so that those of frequent ids are neighbours
+/// in memory.
+pub(crate) struct IdObjects(Vec<AtomicPtr<ffi::PyObject>>);
+
+impl IdObjects {
+    /// No objects yet, for ids below `count`.
+    pub(crate) fn new(count: usize) -> PyResult<IdObjects> {
+        let objects =
+            memory::try_filled(ptr::null_mut::<ffi::PyObject>(), count).map_err(errors::no_memory)?;
+        let mut objects = ManuallyDrop::new(objects);
+        // SAFETY: a pointer and an atomic pointer have the same representation.
+        Ok(IdObjects(unsafe {
+            Vec::from_raw_parts(objects.as_mut_ptr().cast(), objects.len(), objects.capacity())
+        }))
+    }
+
+    /// The integer of an id.
+    #[inline]
+    fn get<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyAny>> {
+        let object = &self.0[id as usize];
+        let known = object.load(Ordering::Relaxed);
+        if known.is_null() {
+            return IdObjects::create(py, object, id);
+        }
+        // SAFETY: the object is alive, since this list has a reference to it.
+        Ok(unsafe { Bound::from_borrowed_ptr(py, known) })
+    }
+
+    #[cold]
+    fn create<'py>(
+        py: Python<'py>,
+        object: &AtomicPtr<ffi::PyObject>,
+        id: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let integer = integer(py, id.into())?;
+        // Another thread may have been first.
+        let stored =
+            object.compare_exchange(ptr::null_mut(), integer.as_ptr(), Ordering::Relaxed, Ordering::Relaxed);
+        if stored.is_ok() {
+            // The reference of this list.
+            _ = integer.clone().into_ptr();
+        }
+        Ok(integer)
+    }
+}
+
+impl Drop for IdObjects {
+    fn drop(&mut self) {
+        // Without an interpreter, which has ended then, nothing needs to be freed.
+        _ = Python::try_attach(|py| {
+            for object in &mut self.0 {
+                // SAFETY: the reference is this list's.
+                drop(unsafe { Bound::from_owned_ptr_or_opt(py, *object.get_mut()) });
+            }
+        });
+    }
+}
+
+/// A list of the integers of some ids.
 pub(crate) fn list_of_ids<'py>(
     py: Python<'py>,
     ids: &[u32],
-    integers: &[Py<PyAny>],
+    objects: &IdObjects,
     checks: &mut SignalChecks,
 ) -> PyResult<Bound<'py, PyList>> {
     if !has_known_layout(py) {
-        return list(py, ids.iter().map(|&id| Ok(integers[id as usize].bind(py).clone())), checks);
+        return list(py, ids.iter().map(|&id| objects.get(py, id)), checks);
     }
     // SAFETY: a new list is a reference of our own, or null with an error set.
     let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len() as ffi::Py_ssize_t))? };
@@ -42,7 +105,7 @@ pub(crate) fn list_of_ids<'py>(
         // other code knows the list.
         let items = unsafe { (*list.as_ptr().cast::<ListObject>()).items.add(number * CHECK_INTERVAL) };
         for (index, &id) in part.iter().enumerate() {
-            let integer = integers[id as usize].clone_ref(py).into_ptr();
+            let integer = objects.get(py, id)?.into_ptr();
             // SAFETY: a list of this length has memory for as many items; it takes over the reference.
             unsafe { items.add(index).write(integer) };
         }

@@ -15,6 +15,7 @@ mod records;
 mod reserve;
 mod scheme;
 mod signals;
+mod strings;
 mod threads;
 mod tokenizer;
 mod training;

@@ -46,6 +46,11 @@ pub enum Error {
         /// The offset of the first invalid byte.
         offset: usize,
     },
+    /// A text with characters of fixed width contains a surrogate, which is not a character.
+    Surrogate {
+        /// Its index among the characters.
+        index: usize,
+    },
     /// The decoded bytes are not UTF-8, and the caller chose to fail in that case.
     DecodedInvalidUtf8 {
         /// The offset of the first invalid byte in the decoded bytes.
@@ -155,6 +160,9 @@ impl fmt::Display for Error {
             ),
             Error::InvalidUtf8 { offset } => {
                 write!(f, "a character vocabulary needs UTF-8, and the text is not UTF-8 at byte {offset}.")
+            }
+            Error::Surrogate { index } => {
+                write!(f, "the text has a surrogate, which is not a character, at index {index}.")
             }
             Error::DecodedInvalidUtf8 { offset } => {
                 write!(f, "the tokens' bytes are not UTF-8 at byte {offset} of the decoded text.")

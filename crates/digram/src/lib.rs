@@ -41,6 +41,7 @@ pub mod parallel;
 pub mod pretokenize;
 pub mod ranks;
 pub mod special;
+pub mod text;
 pub mod tokenizer;
 pub mod train;
 mod utf8;

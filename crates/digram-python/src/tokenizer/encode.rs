@@ -1,8 +1,8 @@
 //! Encoding and counting.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
+use digram::text::Text;
 use digram::tokenizer::Documents;
 use digram::{Error, OnSpecial, memory};
 use numpy::{Element, PyArray1};
@@ -15,15 +15,18 @@ use super::special::Special;
 use super::{Core, KEEP_GIL_BYTES};
 use crate::arrays::array;
 use crate::arrow::ArrowIds;
-use crate::convert::{Text, bytes_of, texts};
+use crate::convert::{Text as InputText, stored_texts, text};
 use crate::errors;
-use crate::id_lists::list_of_ids;
-use crate::objects::{Objects, SignalChecks, collected, integer, list};
+use crate::id_lists::{IdObjects, list_of_ids};
+use crate::objects::{Objects, SignalChecks, list};
 use crate::signals::Signals;
-use crate::threads::threads;
+use crate::threads::threads as threads_of;
 
 /// Texts of this size and more are split among threads.
 const PARALLEL_BYTES: usize = 1 << 18;
+
+/// A `str` of more characters is converted to UTF-8 before threads share the texts.
+const LONG_CHARACTERS: usize = 1 << 16;
 
 /// Ids and offsets as arrays.
 type FlatArrays<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
@@ -92,7 +95,6 @@ impl Core {
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
-        self.integers(py, ids.len())?;
         let mut checks = SignalChecks::new();
         let lists = offsets
             .windows(2)
@@ -229,30 +231,14 @@ impl Core {
         ids: &[u32],
         checks: &mut SignalChecks,
     ) -> PyResult<Bound<'py, PyList>> {
-        match self.integers(py, ids.len())? {
-            Some(integers) => list_of_ids(py, ids, integers, checks),
-            None => list(py, ids.iter().map(|&id| integer(py, id.into())), checks),
-        }
-    }
-
-    /// The integer objects that all lists of this tokenizer share, once enough ids were returned that
-    /// making all of them pays off.
-    fn integers<'a>(&'a self, py: Python<'_>, ids: usize) -> PyResult<Option<&'a [Py<PyAny>]>> {
-        if let Some(integers) = self.integers.get(py) {
-            return Ok(Some(integers));
-        }
-        if self.ids_returned.fetch_add(ids, Ordering::Relaxed) + ids < self.tokenizer.vocab_size() / 4 {
-            return Ok(None);
-        }
-        let all_ids = 0..self.tokenizer.vocab_size() as u32;
-        let create = || collected(py, all_ids.map(|id| Ok(integer(py, id.into())?.unbind())));
-        self.integers.get_or_try_init(py, create).map(|integers| Some(&integers[..]))
+        let create = || IdObjects::new(self.tokenizer.vocab_size());
+        list_of_ids(py, ids, self.id_objects.get_or_try_init(py, create)?, checks)
     }
 
     fn encode_into(
         &self,
         py: Python<'_>,
-        text: &Text<'_>,
+        text: &InputText<'_>,
         special: &Special,
         ids: &mut Vec<u32>,
     ) -> PyResult<()> {
@@ -264,7 +250,7 @@ impl Core {
         } else if bytes.len() < PARALLEL_BYTES {
             py.detach(|| self.tokenizer.encode(bytes, special, &signals, ids))
         } else {
-            let threads = threads(py, None)?;
+            let threads = threads_of(py, None)?;
             let encode = || self.tokenizer.encode_batch(&[bytes], special, threads, &signals);
             py.detach(encode)
                 .and_then(|(batch_ids, _)| append(ids, batch_ids).map_err(|error| (0, error)))
@@ -273,7 +259,7 @@ impl Core {
         encoded.map_err(|error| signals.error(py, error, Some(text)))
     }
 
-    fn count_text(&self, py: Python<'_>, text: &Text<'_>, special: &Special) -> PyResult<usize> {
+    fn count_text(&self, py: Python<'_>, text: &InputText<'_>, special: &Special) -> PyResult<usize> {
         let signals = Signals::new();
         let bytes = text.bytes();
         let special = special.on_special();
@@ -282,7 +268,7 @@ impl Core {
         } else if bytes.len() < PARALLEL_BYTES {
             py.detach(|| self.tokenizer.count(bytes, special, &signals))
         } else {
-            let threads = threads(py, None)?;
+            let threads = threads_of(py, None)?;
             let count = || self.tokenizer.count_batch(&[bytes], special, threads, &signals);
             py.detach(count).map(|counts| counts[0] as usize).map_err(|(_, error)| error)
         };
@@ -300,7 +286,7 @@ impl Core {
     ) -> PyResult<(Vec<u32>, Vec<u64>)> {
         let dropout = with_dropout(dropout, seed)?;
         if let Some(parts) = self.in_parts(objects)? {
-            let (special, threads) = (Special::new(self, special)?, crate::threads::threads(py, threads)?);
+            let (special, threads) = (Special::new(self, special)?, threads_of(py, threads)?);
             return self.encode_in_parts(py, objects, &parts, &special, threads, dropout.as_ref());
         }
         self.with_texts(py, objects, special, threads, |texts, special, threads, interrupt| match &dropout {
@@ -318,36 +304,48 @@ impl Core {
         objects: &[Bound<'_, PyAny>],
         special: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
-        work: impl Fn(&[&[u8]], OnSpecial<'_>, usize, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
+        work: impl Fn(&[Text<'_>], OnSpecial<'_>, usize, &Signals) -> std::result::Result<R, (usize, Error)>
+        + Sync,
     ) -> PyResult<R> {
         let special = Special::new(self, special)?;
-        let texts = texts(objects, "texts")?;
-        let threads = crate::threads::threads(py, threads)?;
-        let work = |texts: &[&[u8]], special: OnSpecial<'_>, signals: &Signals| {
+        let threads = threads_of(py, threads)?;
+        // Only texts in UTF-8 are split among threads.
+        let texts = stored_texts(objects, "texts", if threads == 1 { usize::MAX } else { LONG_CHARACTERS })?;
+        let work = |texts: &[Text<'_>], special: OnSpecial<'_>, signals: &Signals| {
             work(texts, special, threads, signals)
         };
-        detached(py, &texts, &special, |index| index, work)
+        let input = |index: usize| text(&objects[index], "texts", index);
+        detached(py, &texts, &special, |index| index, input, work)
     }
 }
 
-/// Calls `work` with texts, without the GIL. An error names a text by the index in the argument that
-/// `index_of` returns for its number.
-pub(super) fn detached<R: Send>(
+/// Calls `work` with texts, without the GIL. For an error, `index_of` returns the index in the argument of a text
+/// by its number, and `input` the text in UTF-8, in which a surrogate is an error.
+pub(super) fn detached<'a, R: Send>(
     py: Python<'_>,
     texts: &[Text<'_>],
     special: &Special,
     index_of: impl Fn(usize) -> usize,
-    work: impl Fn(&[&[u8]], OnSpecial<'_>, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
+    input: impl Fn(usize) -> PyResult<InputText<'a>>,
+    work: impl Fn(&[Text<'_>], OnSpecial<'_>, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
 ) -> PyResult<R> {
-    let bytes = bytes_of(py, texts)?;
     let signals = Signals::new();
     let result = {
-        let (work, bytes, special, signals) = (&work, &bytes, special.on_special(), &signals);
-        py.detach(move || work(bytes, special, signals))
+        let (work, special, signals) = (&work, special.on_special(), &signals);
+        py.detach(move || work(texts, special, signals))
     };
-    result.map_err(|(index, error)| {
-        let error = signals.error(py, error, texts.get(index));
-        errors::with_place(py, error, &format!("texts[{}]", index_of(index)))
+    result.map_err(|(number, error)| {
+        let text = match error {
+            Error::Surrogate { .. } | Error::UnknownCharacter { .. } | Error::SpecialToken { .. } => {
+                match input(number) {
+                    Ok(text) => Some(text),
+                    Err(error) => return error,
+                }
+            }
+            _ => None,
+        };
+        let error = signals.error(py, error, text.as_ref());
+        errors::with_place(py, error, &format!("texts[{}]", index_of(number)))
     })
 }
 

@@ -11,10 +11,9 @@ mod parts;
 mod special;
 mod stream;
 
-use digram::Tokenizer;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
+use digram::Tokenizer;
 use digram::encode::{KernelKind, OnUnknown, Unit};
 use digram::vocabulary::Vocabulary;
 use pyo3::exceptions::PyTypeError;
@@ -25,6 +24,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 use crate::Splitter;
 use crate::convert::{self, Text};
 use crate::errors;
+use crate::id_lists::IdObjects;
 use crate::model::Model;
 use crate::objects::{SignalChecks, bytes, list};
 use crate::scheme::Scheme;
@@ -49,10 +49,7 @@ pub(crate) struct Core {
     /// A value that the Python class stores here.
     extra: Py<PyAny>,
     digest: PyOnceLock<Py<PyString>>,
-    /// Each id as a Python integer: sharing one takes a third of the time of creating one.
-    integers: PyOnceLock<Vec<Py<PyAny>>>,
-    /// The number of ids returned before `integers` was filled.
-    ids_returned: AtomicUsize,
+    id_objects: PyOnceLock<IdObjects>,
 }
 
 #[pymethods]
@@ -87,8 +84,7 @@ impl Core {
             tokenizer: Arc::new(tokenizer),
             extra,
             digest: PyOnceLock::new(),
-            integers: PyOnceLock::new(),
-            ids_returned: AtomicUsize::new(0),
+            id_objects: PyOnceLock::new(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Texts in parts: lists of text and special tokens.
 
 use digram::encode::Dropout;
+use digram::text::Text as StoredText;
 use digram::tokenizer::WithDropout;
 use digram::{Error, OnSpecial};
 use pyo3::prelude::*;
@@ -167,18 +168,19 @@ impl Core {
         py: Python<'_>,
         pieces: &[(usize, InputPiece<'_>)],
         special: &Special,
-        work: impl Fn(&[&[u8]], OnSpecial<'_>, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
+        work: impl Fn(&[StoredText<'_>], OnSpecial<'_>, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
     ) -> PyResult<R> {
-        let (mut texts, mut text_indices) = (Vec::new(), Vec::new());
+        let (mut texts, mut inputs) = (Vec::new(), Vec::new());
         reserve(&mut texts, pieces.len())?;
-        reserve(&mut text_indices, pieces.len())?;
+        reserve(&mut inputs, pieces.len())?;
         for (index, piece) in pieces {
             if let InputPiece::Text(text) = piece {
-                texts.push(*text);
-                text_indices.push(*index);
+                texts.push(StoredText::Utf8(text.bytes()));
+                inputs.push((*index, *text));
             }
         }
-        detached(py, &texts, special, |index| text_indices.get(index).copied().unwrap_or_default(), work)
+        let index_of = |number: usize| inputs.get(number).map(|input| input.0).unwrap_or_default();
+        detached(py, &texts, special, index_of, |number| Ok(inputs[number].1), work)
     }
 
     /// The ids of several texts, and the offsets of the texts.
@@ -204,6 +206,7 @@ impl Core {
                     .collect();
                 let (mut ids, mut ends, mut current) = (Vec::new(), vec![0], None);
                 for (piece_index, (text, index)) in texts.iter().zip(text_indices).enumerate() {
+                    let StoredText::Utf8(text) = text else { continue };
                     let (_, choices) = match current.take() {
                         Some((previous, choices)) if previous == index => current.insert((previous, choices)),
                         _ => current.insert((index, WithDropout::of(dropout, index))),

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory;
+use crate::text::{AsText, Text};
 
 /// The approximate size of a task, which is enough to outweigh its overhead.
 pub(crate) const TASK_BYTES: usize = 1 << 16;
@@ -30,22 +31,27 @@ pub(crate) fn split_points(len: usize, mut next: impl FnMut(usize) -> Result<usi
     Ok(split_points)
 }
 
-/// A part of the text with index `text`, or all of it.
+/// A part of the text with index `text`, or all of it. All of a text that is not in UTF-8 has the range of its
+/// estimated length.
 pub(crate) struct TextPart {
     pub(crate) text: usize,
     pub(crate) range: Range<usize>,
 }
 
-/// The parts of texts, in order; each text is split at its `split_points`.
-pub(crate) fn parts<T: AsRef<[u8]>>(
+/// The parts of texts, in order; each text in UTF-8 is split at its `split_points`.
+pub(crate) fn parts<T: AsText>(
     texts: &[T],
     split_points: impl Fn(&[u8]) -> Result<Vec<usize>>,
 ) -> Result<Vec<TextPart>> {
     let mut parts = Vec::new();
     memory::try_reserve(&mut parts, texts.len())?;
     for (text, content) in texts.iter().enumerate() {
+        let (splits, len) = match content.as_text() {
+            Text::Utf8(bytes) => (split_points(bytes)?, bytes.len()),
+            other => (Vec::new(), other.len_hint()),
+        };
         let mut start = 0;
-        for end in split_points(content.as_ref())?.into_iter().chain([content.as_ref().len()]) {
+        for end in splits.into_iter().chain([len]) {
             memory::try_reserve(&mut parts, 1)?;
             parts.push(TextPart { text, range: std::mem::replace(&mut start, end)..end });
         }

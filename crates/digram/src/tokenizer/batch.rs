@@ -14,6 +14,7 @@ use crate::memory;
 use crate::parallel::{ItemResult, items_in_parallel};
 use crate::pretokenize::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
 use crate::special::OnSpecial;
+use crate::text::{AsText, Utf8Converter};
 use crate::vocabulary::TokenId;
 
 /// A rather high estimate of the bytes of text per id.
@@ -80,7 +81,7 @@ impl Tokenizer {
     /// the texts in it: a zero, then the end of each text.
     ///
     /// An error names the text by its index.
-    pub fn encode_batch<T: AsRef<[u8]> + Sync>(
+    pub fn encode_batch<T: AsText + Sync>(
         &self,
         texts: &[T],
         special: OnSpecial<'_>,
@@ -97,7 +98,7 @@ impl Tokenizer {
     /// order, continue in the next text.
     ///
     /// An error names the text by its index.
-    pub fn encode_documents<T: AsRef<[u8]> + Sync>(
+    pub fn encode_documents<T: AsText + Sync>(
         &self,
         texts: &[T],
         unfinished: Vec<usize>,
@@ -112,7 +113,7 @@ impl Tokenizer {
     /// The number of ids of each text, computed on up to `threads` threads.
     ///
     /// An error names the text by its index.
-    pub fn count_batch<T: AsRef<[u8]> + Sync>(
+    pub fn count_batch<T: AsText + Sync>(
         &self,
         texts: &[T],
         special: OnSpecial<'_>,
@@ -129,7 +130,7 @@ impl Tokenizer {
     /// stored.
     ///
     /// An error names the text by its index.
-    pub fn histogram_batch<T: AsRef<[u8]> + Sync>(
+    pub fn histogram_batch<T: AsText + Sync>(
         &self,
         texts: &[T],
         special: OnSpecial<'_>,
@@ -140,7 +141,7 @@ impl Tokenizer {
         let totals = Mutex::new(memory::try_filled(0, self.vocab_size()).map_err(|error| (0, error))?);
         let new_share = || {
             let counts = memory::try_filled(0, self.vocab_size())?;
-            Ok(HistogramShare { scratch: self.scratch_pool.take(), counts, totals: &totals })
+            Ok(HistogramShare { worker: self.worker(), counts, totals: &totals })
         };
         let task_ends = items_in_parallel(
             plan.threads,
@@ -149,7 +150,7 @@ impl Tokenizer {
             new_share,
             |share, task, interrupt| {
                 let mut sink = IdHistogram { times: &mut share.counts, len: 0 };
-                self.each_part(texts, special, &plan, task, &mut share.scratch, interrupt, &mut sink)
+                self.each_part(texts, special, &plan, task, &mut share.worker, interrupt, &mut sink)
             },
         )?;
         let ends = ends(texts.len(), &plan, task_ends.iter().map(|ends| &ends[..]));
@@ -157,7 +158,7 @@ impl Tokenizer {
         Ok((totals.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()), lengths))
     }
 
-    fn encode_in_parts<T: AsRef<[u8]> + Sync, S: Sink + Default + Send>(
+    fn encode_in_parts<T: AsText + Sync, S: Sink + Default + Send>(
         &self,
         texts: &[T],
         special: OnSpecial<'_>,
@@ -165,29 +166,28 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(BatchPlan, Vec<TaskOutput<S>>)> {
         let plan = self.plan(texts, special, threads, interrupt)?;
-        let new_scratch = || Ok(self.scratch_pool.take());
         let outputs = items_in_parallel(
             plan.threads,
             plan.tasks.len(),
             interrupt,
-            new_scratch,
-            |scratch, task, interrupt| {
+            || Ok(self.worker()),
+            |worker, task, interrupt| {
                 let mut sink = S::default();
-                let ends = self.each_part(texts, special, &plan, task, scratch, interrupt, &mut sink)?;
+                let ends = self.each_part(texts, special, &plan, task, worker, interrupt, &mut sink)?;
                 Ok((sink, ends))
             },
         )?;
         Ok((plan, outputs))
     }
 
-    fn plan<T: AsRef<[u8]> + Sync>(
+    fn plan<T: AsText + Sync>(
         &self,
         texts: &[T],
         special: OnSpecial<'_>,
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<BatchPlan> {
-        let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
+        let bytes: usize = texts.iter().map(|text| text.as_text().len_hint()).sum();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
         let splits = |text: &[u8]| match threads {
             1 => Ok(Vec::new()),
@@ -202,13 +202,13 @@ impl Tokenizer {
 
     /// Emits the ids of the parts of a task, and returns the number of ids after each part.
     #[allow(clippy::too_many_arguments)]
-    fn each_part<T: AsRef<[u8]>>(
+    fn each_part<T: AsText>(
         &self,
         texts: &[T],
         special: OnSpecial<'_>,
         plan: &BatchPlan,
         task: usize,
-        scratch: &mut Pooled<'_>,
+        worker: &mut Worker<'_>,
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> ItemResult<Vec<usize>> {
@@ -218,14 +218,22 @@ impl Tokenizer {
         let mut ends = Vec::new();
         memory::try_reserve(&mut ends, parts.len()).map_err(without_index)?;
         let mut pacer = Pacer::new(interrupt);
+        let Worker { scratch, converter } = worker;
         for TextPart { text, range } in parts {
-            let content = &texts[*text].as_ref()[range.clone()];
-            self.each_id(content, special, scratch, interrupt, sink)
-                .and_then(|()| pacer.after_text(content))
-                .map_err(|error| (*text, error.shifted(range.start)))?;
+            let mut encode = || {
+                let content = converter.utf8_part(texts[*text].as_text(), range, interrupt)?;
+                self.each_id(content, special, scratch, interrupt, sink)?;
+                pacer.after_text(content)
+            };
+            encode().map_err(|error| (*text, error.shifted(range.start)))?;
             ends.push(sink.len());
         }
         Ok(ends)
+    }
+
+    /// What a thread needs.
+    fn worker(&self) -> Worker<'_> {
+        Worker { scratch: self.scratch_pool.take(), converter: Utf8Converter::new() }
     }
 
     /// Offsets at which a long text can be split, about the size of a task apart.
@@ -253,9 +261,15 @@ impl Tokenizer {
     }
 }
 
+/// The memory of a thread.
+struct Worker<'a> {
+    scratch: Pooled<'a>,
+    converter: Utf8Converter,
+}
+
 /// The counts of a thread, added to the total when it ends.
 struct HistogramShare<'a> {
-    scratch: Pooled<'a>,
+    worker: Worker<'a>,
     counts: Vec<u64>,
     totals: &'a Mutex<Vec<u64>>,
 }

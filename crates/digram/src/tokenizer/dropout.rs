@@ -9,6 +9,7 @@ use crate::memory;
 use crate::parallel::{ItemResult, items_in_parallel, task_ranges};
 use crate::pretokenize::{ALONE_BYTES, GoesOn};
 use crate::special::OnSpecial;
+use crate::text::{AsText, Utf8Converter};
 use crate::vocabulary::TokenId;
 
 /// The random choices for a text, and buffers.
@@ -56,7 +57,7 @@ impl Tokenizer {
     ///
     /// Text *i* has the ids that it has alone with *i* added to the seed, modulo 2^64. An error names the
     /// text by its index.
-    pub fn encode_batch_with_dropout<T: AsRef<[u8]> + Sync>(
+    pub fn encode_batch_with_dropout<T: AsText + Sync>(
         &self,
         texts: &[T],
         special: OnSpecial<'_>,
@@ -64,7 +65,7 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(Vec<TokenId>, Vec<u64>)> {
-        let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
+        let bytes: usize = texts.iter().map(|text| text.as_text().len_hint()).sum();
         // Merging without look-ups takes about four times as long.
         let threads = if bytes < ALONE_BYTES / 4 { 1 } else { threads };
         let shares = task_ranges(texts.len(), threads);
@@ -72,17 +73,19 @@ impl Tokenizer {
             threads,
             shares.len(),
             interrupt,
-            || Ok(()),
-            |(), task, interrupt| {
+            || Ok(Utf8Converter::new()),
+            |converter, task, interrupt| {
                 let (mut ids, mut ends) = (Vec::new(), Vec::new());
                 let mut pacer = Pacer::new(interrupt);
                 memory::try_reserve(&mut ends, shares[task].len()).map_err(without_index)?;
                 for index in shares[task].clone() {
                     let mut choices = WithDropout::of(dropout, index);
-                    let text = texts[index].as_ref();
-                    self.all_with_dropout(text, special, &mut choices, interrupt, &mut ids)
-                        .and_then(|()| pacer.after_text(text))
-                        .map_err(|error| (index, error))?;
+                    let mut encode = || {
+                        let text = converter.utf8(texts[index].as_text(), interrupt)?;
+                        self.all_with_dropout(text, special, &mut choices, interrupt, &mut ids)?;
+                        pacer.after_text(text)
+                    };
+                    encode().map_err(|error| (index, error))?;
                     ends.push(ids.len() as u64);
                 }
                 Ok((ids, ends))

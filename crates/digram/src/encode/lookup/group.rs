@@ -79,7 +79,9 @@ impl Lookup {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         match &self.splits {
-            Some(splits) if self.splits_first && may_have_splits(&group.text[group.start..][..group.len()]) => {
+            Some(splits)
+                if self.splits_first && may_have_splits(&group.text[group.start..][..group.len()]) =>
+            {
                 splits.each_group(group.text, group.start, group.ends, has_splits, |start, ends| {
                     self.look_up(Group { start, ends, are_split: true, ..group }, context, ids)
                 })
@@ -173,5 +175,6 @@ impl Lookup {
 /// Whether a pretoken of a text may have splits.
 fn may_have_splits(text: &[u8]) -> bool {
     // Without an exit in the inner loop, so that it is compiled to vectors.
-    text.chunks(256).any(|chunk| chunk.iter().fold(0, |found, byte| found | u8::from(begins_unspaced(byte))) > 0)
+    text.chunks(256)
+        .any(|chunk| chunk.iter().fold(0, |found, byte| found | u8::from(begins_unspaced(byte))) > 0)
 }

@@ -1,0 +1,356 @@
+//! Texts in the forms in which Python stores a `str`, and their conversion to UTF-8.
+//!
+//! Python converts a `str` that is not ASCII on one thread, character by character, and keeps the result as long
+//! as the `str`. Here each thread converts the texts that it encodes, sixteen characters at a time, into memory
+//! that stays in a near cache and is used again for the next text.
+
+use std::ops::Range;
+
+use crate::cpu::SimdLevel;
+use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
+
+/// A text in UTF-8, or with a fixed number of bytes for each character.
+#[derive(Debug, Clone, Copy)]
+pub enum Text<'a> {
+    /// Bytes, which need not be valid UTF-8.
+    Utf8(&'a [u8]),
+    /// Characters below U+0100.
+    Latin1(&'a [u8]),
+    /// Characters below U+10000.
+    Ucs2(&'a [u16]),
+    /// Characters.
+    Ucs4(&'a [u32]),
+}
+
+impl Text<'_> {
+    /// The number of bytes of a text in UTF-8, and of the characters of another one.
+    #[allow(clippy::len_without_is_empty, reason = "lengths are compared with limits")]
+    pub fn len(&self) -> usize {
+        match self {
+            Text::Utf8(bytes) => bytes.len(),
+            Text::Latin1(characters) => characters.len(),
+            Text::Ucs2(characters) => characters.len(),
+            Text::Ucs4(characters) => characters.len(),
+        }
+    }
+
+    /// The number of bytes in UTF-8; an estimate if the text has another form.
+    pub(crate) fn len_hint(&self) -> usize {
+        match self {
+            Text::Utf8(bytes) => bytes.len(),
+            Text::Latin1(characters) => characters.len() + characters.len() / 8,
+            Text::Ucs2(characters) => characters.len() * 2,
+            Text::Ucs4(characters) => characters.len() * 2,
+        }
+    }
+}
+
+/// A value that is a text.
+pub trait AsText {
+    /// The text.
+    fn as_text(&self) -> Text<'_>;
+}
+
+impl AsText for Text<'_> {
+    fn as_text(&self) -> Text<'_> {
+        *self
+    }
+}
+
+impl<T: AsRef<[u8]>> AsText for T {
+    fn as_text(&self) -> Text<'_> {
+        Text::Utf8(self.as_ref())
+    }
+}
+
+/// The number of characters that are converted between two checks of memory and for interrupts.
+const STEP: usize = 1 << 14;
+
+/// The bytes that may be written beyond the last character.
+const BEYOND: usize = 64;
+
+/// Memory is kept from one text to the next up to this size.
+const KEEP: usize = 1 << 20;
+
+/// Converts texts to UTF-8, one after the other.
+pub(crate) struct Utf8Converter {
+    simd: SimdLevel,
+    bytes: Vec<u8>,
+}
+
+impl Utf8Converter {
+    pub(crate) fn new() -> Utf8Converter {
+        Utf8Converter { simd: SimdLevel::best(), bytes: Vec::new() }
+    }
+
+    /// A text in UTF-8, which is valid until the next call; an error if it contains a surrogate, which is not a
+    /// character.
+    pub(crate) fn utf8<'t>(&'t mut self, text: Text<'t>, interrupt: &dyn Interrupt) -> Result<&'t [u8]> {
+        if self.bytes.capacity() > KEEP {
+            self.bytes = Vec::new();
+        }
+        self.bytes.clear();
+        match text {
+            Text::Utf8(bytes) => return Ok(bytes),
+            Text::Latin1(characters) => self.convert(characters, interrupt)?,
+            Text::Ucs2(characters) => self.convert(characters, interrupt)?,
+            Text::Ucs4(characters) => self.convert(characters, interrupt)?,
+        }
+        Ok(&self.bytes)
+    }
+
+    /// A part of a text, as [`utf8`](Utf8Converter::utf8): all of it if it is not in UTF-8.
+    pub(crate) fn utf8_part<'t>(
+        &'t mut self,
+        text: Text<'t>,
+        range: &Range<usize>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<&'t [u8]> {
+        match text {
+            Text::Utf8(bytes) => Ok(&bytes[range.clone()]),
+            other => self.utf8(other, interrupt),
+        }
+    }
+
+    fn convert<C: Character>(&mut self, characters: &[C], interrupt: &dyn Interrupt) -> Result<()> {
+        let mut pacer = Pacer::new(interrupt);
+        for (number, part) in characters.chunks(STEP).enumerate() {
+            memory::try_reserve(&mut self.bytes, part.len() * C::MAX_BYTES + BEYOND)?;
+            let converted = match self.simd {
+                // SAFETY: this level is chosen only where the processor has these instructions, and there is
+                // memory for all bytes.
+                #[cfg(target_arch = "x86_64")]
+                SimdLevel::Avx512 => unsafe { avx512::append(part, &mut self.bytes) },
+                _ => append(part, &mut self.bytes),
+            };
+            converted.map_err(|index| Error::Surrogate { index: number * STEP + index })?;
+            pacer.after(part.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// A character of fixed width.
+trait Character: Copy + Default {
+    /// The maximum number of bytes in UTF-8.
+    const MAX_BYTES: usize;
+
+    /// Its code point.
+    fn code(self) -> u32;
+}
+
+impl Character for u8 {
+    const MAX_BYTES: usize = 2;
+
+    #[inline(always)]
+    fn code(self) -> u32 {
+        self.into()
+    }
+}
+
+impl Character for u16 {
+    const MAX_BYTES: usize = 3;
+
+    #[inline(always)]
+    fn code(self) -> u32 {
+        self.into()
+    }
+}
+
+impl Character for u32 {
+    const MAX_BYTES: usize = 4;
+
+    #[inline(always)]
+    fn code(self) -> u32 {
+        self
+    }
+}
+
+/// Characters as bytes, if all of them are ASCII.
+#[inline(always)]
+fn ascii<C: Character, const COUNT: usize>(characters: &[C; COUNT]) -> Option<[u8; COUNT]> {
+    // Without an exit, so that it is compiled to vectors.
+    let all = characters.iter().fold(0, |all, character| all | character.code());
+    (all < 0x80).then(|| characters.map(|character| character.code() as u8))
+}
+
+/// Appends the UTF-8 form of characters; for a surrogate, its index is the error.
+fn append<C: Character>(characters: &[C], bytes: &mut Vec<u8>) -> std::result::Result<(), usize> {
+    let mut index = 0;
+    while index < characters.len() {
+        if let Some(ascii) = characters[index..].first_chunk::<16>().and_then(ascii) {
+            bytes.extend_from_slice(&ascii);
+            index += ascii.len();
+            continue;
+        }
+        for character in characters[index..].iter().take(16) {
+            let character = char::from_u32(character.code()).ok_or(index)?;
+            bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            index += 1;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::*;
+
+    use super::{BEYOND, Character, ascii};
+
+    /// The characters that are converted together.
+    const LANES: usize = 16;
+
+    /// As [`super::append`].
+    ///
+    /// # Safety
+    ///
+    /// `bytes` has the capacity for the longest form of all characters, and [`BEYOND`] bytes more.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) unsafe fn append<C: Character>(characters: &[C], bytes: &mut Vec<u8>) -> Result<(), usize> {
+        debug_assert!(bytes.capacity() - bytes.len() >= characters.len() * C::MAX_BYTES + BEYOND);
+        let (out, mut len) = (bytes.as_mut_ptr(), bytes.len());
+        let mut index = 0;
+        while index < characters.len() {
+            let rest = &characters[index..];
+            if let Some(ascii) = rest.first_chunk::<{ 2 * LANES }>().and_then(ascii) {
+                // SAFETY: there is memory for a byte of each character.
+                unsafe { out.add(len).cast::<[u8; 2 * LANES]>().write(ascii) };
+                (index, len) = (index + ascii.len(), len + ascii.len());
+                continue;
+            }
+            // Those behind the first sixteen are probably not all ASCII either.
+            for part in rest.chunks(LANES).take(2) {
+                let mut codes = [0; LANES];
+                match part.first_chunk::<LANES>() {
+                    Some(part) => codes = part.map(Character::code),
+                    None => codes.iter_mut().zip(part).for_each(|(code, part)| *code = part.code()),
+                }
+                let lanes = u16::MAX >> (LANES - part.len());
+                // SAFETY: there are sixteen numbers of 32 bits.
+                let codes = unsafe { _mm512_loadu_si512(codes.as_ptr().cast()) };
+                let (utf8, kept, surrogates) = utf8_of(codes, lanes);
+                if surrogates != 0 {
+                    return Err(index + surrogates.trailing_zeros() as usize);
+                }
+                // SAFETY: there is memory for the bytes that are kept, and for 64 more.
+                unsafe { _mm512_storeu_si512(out.add(len).cast(), _mm512_maskz_compress_epi8(kept, utf8)) };
+                (index, len) = (index + part.len(), len + kept.count_ones() as usize);
+            }
+        }
+        // SAFETY: these bytes were written.
+        unsafe { bytes.set_len(len) };
+        Ok(())
+    }
+
+    /// The UTF-8 forms of sixteen characters, each at the end of four bytes; the bytes that belong to the forms
+    /// of the characters at `lanes`; and those of these characters that are surrogates.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn utf8_of(codes: __m512i, lanes: u16) -> (__m512i, u64, u16) {
+        // Closures would be compiled without these instructions.
+        let two = _mm512_mask_cmpge_epu32_mask(lanes, codes, _mm512_set1_epi32(0x80));
+        let three = _mm512_mask_cmpge_epu32_mask(lanes, codes, _mm512_set1_epi32(0x800));
+        let four = _mm512_mask_cmpge_epu32_mask(lanes, codes, _mm512_set1_epi32(0x1_0000));
+        let upper_bits = _mm512_and_si512(codes, _mm512_set1_epi32(!0x7ff));
+        let surrogates = _mm512_mask_cmpeq_epi32_mask(lanes, upper_bits, _mm512_set1_epi32(0xd800));
+        // Six bits in each byte, the highest first.
+        const SHIFTS: [u8; 8] = [18, 12, 6, 0, 32 + 18, 32 + 12, 32 + 6, 32];
+        let parts = _mm512_multishift_epi64_epi8(_mm512_set1_epi64(i64::from_le_bytes(SHIFTS)), codes);
+        let parts = _mm512_and_si512(parts, _mm512_set1_epi32(0x3f3f_3f3f));
+        const MARKS: [u32; 3] = [0x80c0_0000, 0x8080_e000, 0x8080_80f0];
+        let mut marks = _mm512_set1_epi32(MARKS[0].cast_signed());
+        marks = _mm512_mask_mov_epi32(marks, three, _mm512_set1_epi32(MARKS[1].cast_signed()));
+        marks = _mm512_mask_mov_epi32(marks, four, _mm512_set1_epi32(MARKS[2].cast_signed()));
+        let ascii = _mm512_slli_epi32::<24>(codes);
+        let utf8 = _mm512_mask_or_epi32(ascii, two, parts, marks);
+        let kept = _pdep_u64(lanes.into(), 0x8888_8888_8888_8888)
+            | _pdep_u64(two.into(), 0x4444_4444_4444_4444)
+            | _pdep_u64(three.into(), 0x2222_2222_2222_2222)
+            | _pdep_u64(four.into(), 0x1111_1111_1111_1111);
+        (utf8, kept, surrogates)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interrupt::Never;
+
+    /// The text in the forms that it can have.
+    fn forms(text: &str) -> (Vec<u8>, Vec<u16>, Vec<u32>) {
+        let codes = || text.chars().map(u32::from);
+        (
+            codes().filter_map(|code| code.try_into().ok()).collect(),
+            codes().filter_map(|code| code.try_into().ok()).collect(),
+            codes().collect(),
+        )
+    }
+
+    #[test]
+    fn all_characters_are_converted_at_every_place() {
+        let mut converters: Vec<Utf8Converter> =
+            SimdLevel::available().into_iter().map(|simd| simd.force(Utf8Converter::new)).collect();
+        let all = ('\0'..=char::MAX).collect::<String>();
+        // One character among ASCII, at each place of blocks that end anywhere.
+        let limits = ['\0', '\x7f', '\u{80}', 'ÿ', '\u{100}', '\u{7ff}', '\u{800}', '\u{d7ff}', '\u{e000}'];
+        let beyond = ['\u{ffff}', '\u{10000}', char::MAX];
+        let short = limits.into_iter().chain(beyond).flat_map(|c| {
+            (0..70).flat_map(move |place| {
+                (0..35).map(move |rest| format!("{}{c}{}", "a".repeat(place), "é".repeat(rest)))
+            })
+        });
+        let long = [all.clone(), all.repeat(2), "語a".repeat(STEP), "é".repeat(STEP + 1), String::new()];
+        for text in short.chain(long) {
+            let (latin1, ucs2, ucs4) = forms(&text);
+            let (is_latin1, is_ucs2) =
+                (text.chars().all(|c| c <= 'ÿ'), text.chars().all(|c| c <= '\u{ffff}'));
+            for converter in &mut converters {
+                let mut check = |form| {
+                    let length = text.len();
+                    let utf8 = converter.utf8(form, &Never).unwrap();
+                    assert!(utf8 == text.as_bytes(), "{length} bytes {:?}", converter.simd);
+                };
+                check(Text::Utf8(text.as_bytes()));
+                check(Text::Ucs4(&ucs4));
+                if is_ucs2 {
+                    check(Text::Ucs2(&ucs2));
+                }
+                if is_latin1 {
+                    check(Text::Latin1(&latin1));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn surrogates_are_errors_with_their_places() {
+        for simd in SimdLevel::available() {
+            let mut converter = simd.force(Utf8Converter::new);
+            for code in [0xd800, 0xdbff, 0xdc00, 0xdfff] {
+                for index in [0, 1, 15, 16, 31, 32, 47, 100, STEP - 1, STEP, 2 * STEP + 5] {
+                    for fill in [u16::from(b'a'), 0xe9, 0x8a9e] {
+                        let mut ucs2 = vec![fill; index + 1 + index % 3 * 20];
+                        ucs2[index] = code;
+                        let ucs4: Vec<u32> = ucs2.iter().copied().map(u32::from).collect();
+                        let error = Err(Error::Surrogate { index });
+                        assert_eq!(converter.utf8(Text::Ucs2(&ucs2), &Never), error, "{simd:?}");
+                        assert_eq!(converter.utf8(Text::Ucs4(&ucs4), &Never), error, "{simd:?}");
+                    }
+                }
+            }
+            // The next text is converted from its beginning.
+            assert_eq!(converter.utf8(Text::Ucs2(&[0xe9]), &Never), Ok("é".as_bytes()));
+        }
+    }
+
+    #[test]
+    fn memory_of_a_long_text_is_freed() {
+        let mut converter = Utf8Converter::new();
+        converter.utf8(Text::Latin1(&vec![b'a'; 2 * KEEP]), &Never).unwrap();
+        converter.utf8(Text::Latin1(b"a"), &Never).unwrap();
+        assert!(converter.bytes.capacity() < KEEP);
+    }
+}
