@@ -14,9 +14,10 @@ from typing import Any
 
 import click
 
-from digram.cli._common import Verbs, example, log
 from digram.cli._failures import advised, failure, quiet_stdout
+from digram.cli._printing import log
 from digram.cli._spelling import Spelling, spelled, spellings
+from digram.cli._verbs import Verbs, example
 
 __all__ = ["VERBS", "cli", "main"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import _binary_files, _common, _inputs
+from digram.cli import _binary_files, _inputs, _reading
 
 if TYPE_CHECKING:
     from digram.corpus import CorpusLike
@@ -35,7 +35,10 @@ def options(verb: _Verb) -> _Verb:
 
 
 def by_name(
-    arguments: Sequence[str], by_file: bool, named: Sequence[str], read_options: _common.ReadOptions
+    arguments: Sequence[str],
+    by_file: bool,
+    named: Sequence[str],
+    read_options: _reading.ReadOptions,
 ) -> dict[str, CorpusLike]:
     """The corpora of a command line by their names."""
     if arguments and not by_file:
@@ -53,12 +56,12 @@ def by_name(
             raise click.UsageError(f"--name {name!r} is given twice.")
         sources[name] = _inputs.texts_in((path,), read_options)[0]
     if by_file:
-        files = _common.files(*arguments, read_options=read_options)
+        files = _reading.files(*arguments, read_options=read_options)
         _binary_files.warn_of_files(files)
         for name, file in names_of(files.paths).items():
             if name in sources:
                 raise click.UsageError(f"--name {name!r} is also the name of a file: {file}.")
-            sources[name] = _common.files(str(file), read_options=read_options)
+            sources[name] = _reading.files(str(file), read_options=read_options)
     return sources
 
 

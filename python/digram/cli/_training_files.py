@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _inputs, _options, _printing, _reading, _saving
 from digram.cli._choices import OneOf, OptionWithNames, shard_formats
+from digram.errors import several
 
 if TYPE_CHECKING:
     from digram.shards import TokenFiles
@@ -46,7 +47,7 @@ _OPTIONS = (
     ),
     click.option(
         "--shard-tokens",
-        type=_common.NUMBER,
+        type=_options.NUMBER,
         metavar="N",
         help="End a shard with the document that reaches N tokens.  [default: 100000000]",
     ),
@@ -85,7 +86,7 @@ def asked(options: dict[str, Any]) -> bool:
 def write(
     tok: Tokenizer,
     files: tuple[str, ...],
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     *,
     output: str,
     format_: str | None,
@@ -97,7 +98,7 @@ def write(
     """Encode files into a folder, and report what was written."""
     import digram
 
-    _common.check_folder("-o", output)
+    _saving.check_folder("-o", output)
     if format_ is None:
         raise click.UsageError(
             f"give the format of the files with --format: {', '.join(shard_formats())}."
@@ -116,7 +117,7 @@ def write(
     )
     seconds = time.perf_counter() - started
     if not quiet:
-        _common.log(_summary(token_files, output, seconds))
+        _printing.log(_summary(token_files, output, seconds))
     if as_json:
         facts = {
             "path": output,
@@ -128,7 +129,7 @@ def write(
             "shards": len(token_files.paths),
             "seconds": round(seconds, 3),
         }
-        _common.emit_json(facts)
+        _printing.emit_json(facts)
 
 
 def numbers(_ctx: click.Context, _option: click.Parameter, value: str | None) -> slice | None:
@@ -195,7 +196,7 @@ def _numbers(token_files: TokenFiles, chosen: slice, path: str) -> range:
 
 def _summary(token_files: TokenFiles, output: str, seconds: float) -> str:
     return (
-        f"Wrote {_common.several(token_files.tokens, 'token')} of "
-        f"{_common.several(token_files.documents, 'document')}, in "
-        f"{_common.several(len(token_files.paths), 'shard')}, in {seconds:.1f} s.\nSaved {output}"
+        f"Wrote {several(token_files.tokens, 'token')} of "
+        f"{several(token_files.documents, 'document')}, in "
+        f"{several(len(token_files.paths), 'shard')}, in {seconds:.1f} s.\nSaved {output}"
     )

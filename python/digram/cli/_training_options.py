@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import _common
+from digram.cli import _options, _saving
+from digram.errors import several
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -29,7 +30,7 @@ def _blocks(
     for value in values:
         name, _, number = value.rpartition("=")
         try:
-            size = _common.NUMBER.convert(number, None, None)
+            size = _options.NUMBER.convert(number, None, None)
         except click.BadParameter:
             size = -1
         if not name or size < 0:
@@ -49,21 +50,21 @@ _WHY = {
 
 
 _LIMITS = (
-    _common.output_option,
+    _saving.output_option,
     click.option(
         "--vocab-size",
-        type=_common.NUMBER,
+        type=_options.NUMBER,
         metavar="N",
         help="Stop at N tokens, including special tokens and the base: the 256 bytes, or the "
         "characters of --unit char.",
     ),
     click.option(
         "--min-frequency",
-        type=_common.NUMBER,
+        type=_options.NUMBER,
         metavar="N",
         help="Stop when no pair occurs N times; at least 2 if it is the only limit.  [default: 1]",
     ),
-    click.option("--max-merges", type=_common.NUMBER, metavar="N", help="Stop after N merges."),
+    click.option("--max-merges", type=_options.NUMBER, metavar="N", help="Stop after N merges."),
     click.option(
         "--max-token-length", type=int, metavar="BYTES", help="Make no token longer than this."
     ),
@@ -86,7 +87,7 @@ _LIMITS = (
     ),
     click.option(
         "--limit-alphabet",
-        type=_common.NUMBER,
+        type=_options.NUMBER,
         metavar="N",
         help="Unit char: keep the N most frequent characters; the others are unknown.",
     ),
@@ -131,10 +132,10 @@ _IDS = (
 )
 
 _SAVING = (
-    _common.format_option,
-    _common.allow_loss_option,
+    _saving.format_option,
+    _saving.allow_loss_option,
     click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary."),
-    _common.json_option,
+    _options.json_option,
 )
 
 
@@ -183,14 +184,14 @@ def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
     record = tok.training
     assert record is not None
     tokens, dropped = len(tok), sum(event.kind == "drop" for event in tok.events)
-    learned = _common.several(merges_of(tok), "merge")
+    learned = several(merges_of(tok), "merge")
     if dropped:
-        learned += f", dropped {_common.several(dropped, 'token')}"
+        learned += f", dropped {several(dropped, 'token')}"
     if noted:
         learned += f", {noted:,} of them in an earlier run"
     return (
-        f"Learned {learned}, {_common.several(tokens, 'token')} in all, "
-        f"from {amount(record.bytes)} in {_common.several(record.documents, 'document')}, in "
+        f"Learned {learned}, {several(tokens, 'token')} in all, "
+        f"from {amount(record.bytes)} in {several(record.documents, 'document')}, in "
         f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}{_shortfall(tokens, record)}."
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _inputs, _loading, _options, _printing, _reading, _verbs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -81,14 +81,14 @@ def _limit_options(verb: _Verb) -> _Verb:
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram audit -t tokenizer.json",
         "digram audit -t tokenizer.json corpus/ --max-unreachable 0 --max-unused 5%",
     ),
 )
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@_common.with_tokenizer
-@_common.source_options
+@_loading.with_tokenizer
+@_reading.source_options
 @click.option(
     "--rare",
     type=click.IntRange(min=1),
@@ -108,12 +108,12 @@ def _limit_options(verb: _Verb) -> _Verb:
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
 @_limit_options
-@_common.json_option
+@_options.json_option
 def audit(
     *,
     files: tuple[str, ...],
     tok: Tokenizer,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     rare: int,
     long_: int,
     threads: int | None,
@@ -141,10 +141,10 @@ def audit(
     breaches = result.check(given)
     if as_json:
         shown = [breach.to_dict() for breach in breaches]
-        _common.emit_json({**result.to_dict(), "breaches": shown})
+        _printing.emit_json({**result.to_dict(), "breaches": shown})
     else:
-        _common.emit(f"{result}\n")
+        _printing.emit(f"{result}\n")
     for breach in breaches:
-        _common.log(f"Too many: {breach}.")
+        _printing.log(f"Too many: {breach}.")
     if breaches:
         click.get_current_context().exit(1)

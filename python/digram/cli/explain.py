@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _texts_by_file
+from digram.cli import _loading, _options, _printing, _reading, _texts_by_file, _verbs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -18,22 +18,22 @@ __all__ = ["explain"]
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example("digram explain -t tokenizer.json --text 'Hello, world!'"),
+    epilog=_verbs.example("digram explain -t tokenizer.json --text 'Hello, world!'"),
 )
 @click.argument("file", default="-", metavar="[FILE]")
-@_common.with_tokenizer
+@_loading.with_tokenizer
 @click.option("--text", help="Explain this text instead of a file.")
-@_common.color_option
-@_common.source_options
-@_common.special_option
-@_common.json_option
+@_options.color_option
+@_reading.source_options
+@_options.special_option
+@_options.json_option
 def explain(
     *,
     tok: Tokenizer,
     file: str,
     text: str | None,
     color: bool | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -55,7 +55,7 @@ def explain(
         with _texts_by_file.where(name, document):
             explanation = digram.explain(tok, data, special=special)
         if as_json:
-            _common.emit_json(explanation.to_dict())
+            _printing.emit_json(explanation.to_dict())
             continue
-        _common.emit("\n" if number else "")
-        _common.emit(f"{explained(explanation, color=colored, width=width)}\n")
+        _printing.emit("\n" if number else "")
+        _printing.emit(f"{explained(explanation, color=colored, width=width)}\n")

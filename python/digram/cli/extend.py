@@ -7,21 +7,21 @@ from typing import Any
 
 import click
 
-from digram.cli import _change_options, _common
+from digram.cli import _change_options, _options, _verbs
 
 __all__ = ["extend"]
 
 
 @click.command(
     options_metavar="-t PATH --add N -o PATH [OPTIONS]",
-    epilog=_common.example("digram extend -t old.json notes/*.txt --add 4000 -o medical.json"),
+    epilog=_verbs.example("digram extend -t old.json notes/*.txt --add 4000 -o medical.json"),
 )
 @click.option(
-    "--add", type=_common.NUMBER, required=True, metavar="N", help="Add at most N tokens."
+    "--add", type=_options.NUMBER, required=True, metavar="N", help="Add at most N tokens."
 )
 @click.option(
     "--min-frequency",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     default=1,
     show_default=True,
     metavar="N",

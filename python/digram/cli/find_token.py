@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _inputs, _loading, _options, _printing, _reading, _token_argument, _verbs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -18,16 +18,16 @@ __all__ = ["find_token"]
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram find-token -t tokenizer.json ' the' corpus/*.txt",
         "digram find-token -t tokenizer.json --by id 300 pages.jsonl.zst",
     ),
 )
 @click.argument("token", metavar="TOKEN")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@_common.with_tokenizer
-@_common.by_option
-@_common.rows_option(20, "The number of words to show.")
+@_loading.with_tokenizer
+@_token_argument.by_option
+@_options.rows_option(20, "The number of words to show.")
 @click.option(
     "--samples",
     type=click.IntRange(min=0),
@@ -35,12 +35,12 @@ __all__ = ["find_token"]
     default=10,
     help="The number of places to show, from different words first.  [default: 10]",
 )
-@_common.source_options
+@_reading.source_options
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
-@_common.color_option
-@_common.json_option
+@_options.color_option
+@_options.json_option
 def find_token(
     *,
     tok: Tokenizer,
@@ -49,7 +49,7 @@ def find_token(
     by: str,
     rows: int,
     samples: int,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     threads: int | None,
     color: bool | None,
     as_json: bool,
@@ -65,12 +65,12 @@ def find_token(
     from digram.display.terminal import use_color
 
     source, _ = _inputs.texts_in(files or ("-",), read_options)
-    named = _common.token_named(token, by)
+    named = _token_argument.token_named(token, by)
     occurrences = digram.find_token(tok, named, source, samples=samples, threads=threads)
     if as_json:
-        _common.emit_json(occurrences.to_dict())
+        _printing.emit_json(occurrences.to_dict())
         return
     colored = use_color(sys.stdout) if color is None else color
     width = shutil.get_terminal_size().columns
     lines = places(occurrences, color=colored, rows=rows, width=width)
-    _common.emit("".join([f"{line}\n" for line in lines]))
+    _printing.emit("".join([f"{line}\n" for line in lines]))

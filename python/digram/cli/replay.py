@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _screen, _texts_by_file
+from digram.cli import _loading, _options, _printing, _reading, _screen, _texts_by_file, _verbs
 
 if TYPE_CHECKING:
     from digram.analysis.explain import Replay
@@ -23,13 +23,13 @@ _SHORTEST, _LONGEST = 0.02, 10.0
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram replay -t tokenizer.json --text 'Hello, world!'",
         "digram replay -t tokenizer.json poem.txt --seconds 0.5",
     ),
 )
 @click.argument("file", default="-", metavar="[FILE]")
-@_common.with_tokenizer
+@_loading.with_tokenizer
 @click.option("--text", help="Use this text instead of a file.")
 @click.option(
     "--seconds",
@@ -37,10 +37,10 @@ _SHORTEST, _LONGEST = 0.02, 10.0
     metavar="N",
     help="Play automatically, one merge every N seconds.",
 )
-@_common.color_option
-@_common.source_options
-@_common.special_option
-@_common.json_option
+@_options.color_option
+@_reading.source_options
+@_options.special_option
+@_options.json_option
 def replay(
     *,
     tok: Tokenizer,
@@ -48,7 +48,7 @@ def replay(
     text: str | None,
     seconds: float | None,
     color: bool | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -70,7 +70,7 @@ def replay(
         with _texts_by_file.where(name, document):
             found = digram.replay(tok, data, special=special)
         if as_json:
-            _common.emit_json(found.to_dict())
+            _printing.emit_json(found.to_dict())
             continue
         with _screen.opened() as screen:
             if screen is not None:
@@ -84,7 +84,7 @@ def _print(found: Replay, colored: bool) -> None:
 
     lines = played(found, color=colored, width=shutil.get_terminal_size().columns)
     while block := "".join([f"{line}\n" for line in islice(lines, 1000)]):
-        _common.emit(block)
+        _printing.emit(block)
 
 
 def _play(found: Replay, screen: _screen.Screen, colored: bool, seconds: float | None) -> None:

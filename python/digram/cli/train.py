@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _inputs, _training_options
+from digram.cli import (
+    _inputs,
+    _options,
+    _pretokenizers,
+    _printing,
+    _reading,
+    _saving,
+    _training_options,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.training.counts import Counts
@@ -20,7 +29,7 @@ def _size_or_share(value: str) -> int | float:
     """A click type: a whole number is a size, a decimal number without a suffix is a share."""
     try:
         is_share = value.replace(".", "", 1).isdecimal() and "." in value
-        return float(value) if is_share else _common.NUMBER.convert(value, None, None)
+        return float(value) if is_share else _options.NUMBER.convert(value, None, None)
     except click.BadParameter:
         raise click.BadParameter(
             f"{value!r} is neither a size nor a share, such as 20000 or 0.9."
@@ -29,7 +38,7 @@ def _size_or_share(value: str) -> int | float:
 
 @click.command(
     options_metavar="-o PATH [OPTIONS]",
-    epilog=_common.example("digram train 'corpus/**/*.txt' --vocab-size 32000 -o tokenizer.json"),
+    epilog=_verbs.example("digram train 'corpus/**/*.txt' --vocab-size 32000 -o tokenizer.json"),
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @_training_options.limit_options
@@ -40,9 +49,9 @@ def _size_or_share(value: str) -> int | float:
     help="Drop a token when one merge has used this share of its occurrences (PickyBPE), such as "
     "0.9.  [default: drop none]",
 )
-@_common.named_pretokenizer_option
-@_common.pretokenizer_options
-@_common.rules_option("Text that is one token, and text that is never joined.")
+@_pretokenizers.named_pretokenizer_option
+@_pretokenizers.pretokenizer_options
+@_pretokenizers.rules_option("Text that is one token, and text that is never joined.")
 @click.option(
     "--ties",
     type=click.Choice(["ids", "first_seen", "lexicographic", "printable"]),
@@ -68,7 +77,7 @@ def _size_or_share(value: str) -> int | float:
     type=click.Choice(["letters", "no_digits", "all"]),
     help="Boundless: which words may join.  [default: no_digits]",
 )
-@_common.source_options
+@_reading.source_options
 @click.option(
     "--runners-up",
     type=int,
@@ -102,7 +111,7 @@ def train(
     superwords: str | None,
     subwords: int | float | None,
     joins: Any,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
@@ -120,7 +129,7 @@ def train(
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
         raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
-    _common.check_stdout(output, as_json)
+    _saving.check_stdout(output, as_json)
     import digram
     from digram.training.checkpoint import noted_merges
 
@@ -131,8 +140,8 @@ def train(
     elif not regex and pretokenizer is None:
         pretokenizer = "o200k"
     if regex or pretokenizer is not None or digits is not None:
-        options["pretokenizer"] = _common.pretokenizer_from(pretokenizer, regex, digits)
-    options["rules"] = _common.rules_from(rules)
+        options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits)
+    options["rules"] = _pretokenizers.rules_from(rules)
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.SpecialToken(on_unknown)
     tried = {name: options[name] for name in options if name != "checkpoint"}
@@ -147,15 +156,15 @@ def train(
     started = time.perf_counter()
     tok = digram.train(source, progress=False if quiet else None, **options)
     seconds = time.perf_counter() - started
-    _common.save(tok, output, format_, allow_loss)
+    _saving.save(tok, output, format_, allow_loss)
     noted = min(noted, len(tok.merges))
     if not quiet:
-        _common.log(_training_options.summary(tok, noted, seconds))
+        _printing.log(_training_options.summary(tok, noted, seconds))
         if output != "-":
-            _common.log(f"Saved {output}")
+            _printing.log(f"Saved {output}")
     if as_json:
         facts = _training_options.facts(tok, output, seconds)
-        _common.emit_json(facts | {"went_on_from": noted})
+        _printing.emit_json(facts | {"went_on_from": noted})
 
 
 def _superwords(

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import _common, _inputs, _training_options
+from digram.cli import (
+    _inputs,
+    _options,
+    _pretokenizers,
+    _printing,
+    _reading,
+    _saving,
+    _training_options,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.corpus import CorpusLike
@@ -22,7 +31,7 @@ _Value = TypeVar("_Value")
 
 @click.command(
     options_metavar="--language NAME=FILES... -o PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram train-fair --language a=a/ --language b=b/ --max-merges 900 -o t.json"
     ),
 )
@@ -49,7 +58,7 @@ _Value = TypeVar("_Value")
 )
 @click.option(
     "--global-merges",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     default=0,
     show_default=True,
     metavar="N",
@@ -68,8 +77,8 @@ _Value = TypeVar("_Value")
     help="How many times an even share of the window a language may take.  [default: 2]",
 )
 @_training_options.limit_options
-@_common.named_pretokenizer_option
-@_common.pretokenizer_options
+@_pretokenizers.named_pretokenizer_option
+@_pretokenizers.pretokenizer_options
 @click.option(
     "--ties",
     type=click.Choice(["ids", "lexicographic", "printable"]),
@@ -79,7 +88,7 @@ _Value = TypeVar("_Value")
     "GPT-2 prints them.",
 )
 @_training_options.id_options
-@_common.source_options
+@_reading.source_options
 @click.option(
     "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
 )
@@ -94,7 +103,7 @@ def train_fair(
     regex: tuple[str, ...],
     digits: Any,
     on_unknown: str,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
@@ -111,7 +120,7 @@ def train_fair(
     """
     if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
         raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
-    _common.check_stdout(output, as_json)
+    _saving.check_stdout(output, as_json)
     import digram
 
     learn = _by_name("--language", languages, str)
@@ -121,7 +130,7 @@ def train_fair(
     if pretokenizer is None and digits is not None and not regex:
         pretokenizer = "o200k"
     if regex or pretokenizer is not None:
-        options["pretokenizer"] = _common.pretokenizer_from(pretokenizer, regex, digits)
+        options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits)
     is_rule = on_unknown in ("error", "bytes")
     options["on_unknown"] = on_unknown if is_rule else digram.SpecialToken(on_unknown)
     _training_options.rehearse(
@@ -147,18 +156,18 @@ def train_fair(
         **options,
     )
     seconds = time.perf_counter() - started
-    _common.save(tok, output, format_, allow_loss)
+    _saving.save(tok, output, format_, allow_loss)
     record = tok.training
     assert record is not None
     made = Counter(record.languages)
     if not quiet:
-        _common.log(_training_options.summary(tok, 0, seconds))
-        _common.log(_turns(made, [*sources]))
+        _printing.log(_training_options.summary(tok, 0, seconds))
+        _printing.log(_turns(made, [*sources]))
         if output != "-":
-            _common.log(f"Saved {output}")
+            _printing.log(f"Saved {output}")
     if as_json:
         turns = {name: made[name] for name in sources}
-        _common.emit_json(_training_options.facts(tok, output, seconds) | {"made_for": turns})
+        _printing.emit_json(_training_options.facts(tok, output, seconds) | {"made_for": turns})
 
 
 def _by_name(
@@ -181,7 +190,7 @@ def _by_name(
     return values_by_name
 
 
-def _source(files: str, read_options: _common.ReadOptions, output: str) -> CorpusLike | Counts:
+def _source(files: str, read_options: _reading.ReadOptions, output: str) -> CorpusLike | Counts:
     counts = _inputs.counts_in((files,), None)
     if counts is not None:
         return counts

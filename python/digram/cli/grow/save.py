@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from digram.cli import _change_options, _common
+from digram.cli import _change_options, _options, _printing, _saving, _verbs
 
 __all__ = ["check_folder", "save"]
 
@@ -20,7 +20,7 @@ def check_folder(output: str) -> None:
 
 
 @click.command(
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram grow save vocabulary/ -o tokenizer.json",
         "digram grow save vocabulary/ -o new.json --since 1 --change change.npz",
     ),
@@ -36,8 +36,8 @@ def check_folder(output: str) -> None:
 @click.option(
     "--number", type=int, metavar="N", help="The number of the version.  [default: the newest]"
 )
-@_common.format_option
-@_common.allow_loss_option
+@_saving.format_option
+@_saving.allow_loss_option
 @click.option(
     "--change",
     "change_path",
@@ -51,7 +51,7 @@ def check_folder(output: str) -> None:
     help="The version from which --change starts.  [default: the previous one]",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
-@_common.json_option
+@_options.json_option
 def save(
     *,
     folder: str,
@@ -70,7 +70,7 @@ def save(
     """
     import digram
 
-    _common.check_stdout(output, as_json)
+    _saving.check_stdout(output, as_json)
     check_folder(output)
     if change_path is not None:
         _change_options.check_change(change_path, output, ())
@@ -83,13 +83,13 @@ def save(
     if change_path is not None:
         change = history.map(last - 1 if since is None else since, last)
         change.save(change_path)
-    _common.save(after, output, format_, allow_loss)
+    _saving.save(after, output, format_, allow_loss)
     if not quiet:
-        _common.log(f"{history.versions[last - 1]}." if change is None else f"{change}.")
+        _printing.log(f"{history.versions[last - 1]}." if change is None else f"{change}.")
         if output != "-":
-            _common.log(f"Saved {output}")
+            _printing.log(f"Saved {output}")
     if as_json:
-        facts = {"folder": folder, "version": last, **_common.saved(after, output)}
+        facts = {"folder": folder, "version": last, **_saving.saved(after, output)}
         if change is not None:
             facts |= _change_options.facts(after, change, output)
-        _common.emit_json(facts)
+        _printing.emit_json(facts)
