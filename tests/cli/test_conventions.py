@@ -167,6 +167,17 @@ def test_a_text_is_a_file_or_comes_behind_text(
     assert run(*asked, tmp_path / "p.csv", "--source-format", "text").exit_code == 0
 
 
+def test_the_folder_of_an_output_is_there_before_any_work(run: Run, tmp_path: Path) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "none" / "t.json")
+    corpus = tmp_path / "a.txt"
+    corpus.write_text("low lower lowest")
+    for out in (tmp_path / "none" / "t.json", link):
+        told = run("train", corpus, "--max-merges", "2", "-o", out)
+        assert (told.exit_code, told.stdout) == (4, "")
+        assert told.stderr == f"Error: {tmp_path / 'none'}: there is no such folder.\n"
+
+
 def test_facts_of_what_was_saved(
     run: Run, tok: digram.Tokenizer, tok_path: str, tmp_path: Path
 ) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from digram.cli import _inputs, _loading, _options, _printing, _reading, _saving
+from digram.cli import _files_argument, _inputs, _loading, _options, _printing, _reading, _saving
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.training.counts import Counts
 
-__all__ = ["ChangeRequest", "check_change", "facts", "options"]
+__all__ = ["ChangeRequest", "change_option", "check_change", "facts", "options"]
 
 
 class ChangeRequest(NamedTuple):
@@ -57,14 +56,34 @@ def check_change(path: str, output: str, read: tuple[Path, ...]) -> None:
     """Check, before any work, that the change can be written and replaces no other file."""
     if path == "-":
         raise click.UsageError("--change writes a file; name one that ends in .npz.")
+    _saving.check_parent(path)
     target = Path(path).resolve()
-    if not target.parent.is_dir():
-        folder = str(Path(path).parent)
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
     if target in {Path(output).resolve(), *(one.resolve() for one in read)}:
         raise click.UsageError(
             f"--change {path} would overwrite another file of this command; choose another name."
         )
+
+
+change_option = click.option(
+    "--change",
+    "change_path",
+    metavar="PATH",
+    help="Write the change of the ids to this .npz: id_map, and the rows of embeddings.",
+)
+
+_OPTIONS = _options.together(
+    _files_argument.required,
+    _loading.tokenizer_option,
+    _saving.output_option,
+    change_option,
+    _saving.format_option,
+    _loading.described_options,
+    _reading.source_options,
+    _options.threads_option,
+    _saving.allow_loss_option,
+    _options.quiet_option,
+    _options.json_option,
+)
 
 
 def options(verb: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,32 +118,4 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
 
     wrapper.__doc__ = verb.__doc__
     wrapper.__name__ = verb.__name__
-    command: Any = wrapper
-    for option in (
-        _options.json_option,
-        click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary."),
-        _saving.allow_loss_option,
-        click.option(
-            "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-        ),
-        _reading.source_options,
-        _loading.described_options,
-        _saving.format_option,
-        click.option(
-            "--change",
-            "change_path",
-            metavar="PATH",
-            help="Write the change of the ids to this .npz: id_map, and the rows of embeddings.",
-        ),
-        click.option(
-            "-o",
-            "--output",
-            required=True,
-            metavar="PATH",
-            help="Where to save the new tokenizer, as for digram train; - is stdout.",
-        ),
-        _loading.tokenizer_option,
-        click.argument("files", nargs=-1, required=True, metavar="FILES..."),
-    ):
-        command = option(command)
-    return command  # type: ignore[no-any-return]
+    return _OPTIONS(wrapper)

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import _pretokenizers
+from digram.cli import _options, _pretokenizers
 from digram.cli._choices import OptionWithNames, either, encodings, pretokenizers
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = [
-    "TokenizerPath",
     "described_options",
     "load",
     "tokenizer_option",
+    "tokenizers_option",
     "with_encoding",
     "with_tokenizer",
 ]
@@ -26,10 +26,13 @@ __all__ = [
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 
-class TokenizerPath(click.types.StringParamType):
+_EXAMPLE = "Name a tokenizer with it, as in -t tokenizer.json."
+
+
+class _TokenizerPath(click.types.StringParamType):
     """The path of a tokenizer; the error for a missing one shows `example`."""
 
-    def __init__(self, example: str = "Name a tokenizer with it, as in -t tokenizer.json.") -> None:
+    def __init__(self, example: str) -> None:
         self.example = example
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
@@ -39,11 +42,47 @@ class TokenizerPath(click.types.StringParamType):
 tokenizer_option = click.option(
     "-t",
     "--tokenizer",
-    type=TokenizerPath(),
+    type=_TokenizerPath(_EXAMPLE),
     metavar="PATH",
     required=True,
     help="A tokenizer's file or folder.",
 )
+
+
+def tokenizers_option(text: str, example: str = _EXAMPLE) -> Callable[[_Verb], _Verb]:
+    """The option that names several tokenizers, as `tokenizers`."""
+    return click.option(
+        "-t",
+        "--tokenizer",
+        "tokenizers",
+        type=_TokenizerPath(example),
+        metavar="PATH",
+        multiple=True,
+        required=True,
+        help=f"A tokenizer's file or folder; {text}",
+    )
+
+
+described_options = _options.together(
+    click.option(
+        "--pretokenizer",
+        metavar="NAME",
+        cls=OptionWithNames,
+        names=pretokenizers,
+        help="The pretokenizer of a file that does not store one (a .tiktoken file, vocab.json "
+        "with merges.txt): {names}.",
+    ),
+    _pretokenizers.pretokenizer_options,
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        cls=OptionWithNames,
+        names=encodings,
+        help="The published encoding that a .tiktoken file contains; names its pattern and special "
+        "tokens: {names}.",
+    ),
+)
+"""The options for facts that a tokenizer's file may not store; `load` reads them."""
 
 
 def with_tokenizer(verb: _Verb) -> _Verb:
@@ -53,29 +92,7 @@ def with_tokenizer(verb: _Verb) -> _Verb:
     def loading(*args: Any, tokenizer: str, **rest: Any) -> Any:
         return verb(*args, tok=load(tokenizer, rest), **rest)
 
-    described_options(loading)
-    return tokenizer_option(loading)  # type: ignore[return-value]
-
-
-def described_options(verb: _Verb) -> _Verb:
-    """Add the options for facts that a tokenizer's file may not store; `load` reads them."""
-    click.option(
-        "--encoding",
-        metavar="NAME",
-        cls=OptionWithNames,
-        names=encodings,
-        help="The published encoding that a .tiktoken file contains; names its pattern and special "
-        "tokens: {names}.",
-    )(verb)
-    _pretokenizers.pretokenizer_options(verb)
-    return click.option(
-        "--pretokenizer",
-        metavar="NAME",
-        cls=OptionWithNames,
-        names=pretokenizers,
-        help="The pretokenizer of a file that does not store one (a .tiktoken file, vocab.json "
-        "with merges.txt): {names}.",
-    )(verb)
+    return tokenizer_option(described_options(loading))  # type: ignore[return-value]
 
 
 def load(path: str, options: dict[str, Any]) -> Tokenizer:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from digram.cli import _options
 from digram.cli._choices import OptionWithNames, either, pretokenizers
 
 if TYPE_CHECKING:
@@ -26,34 +27,31 @@ _DIGITS = ("individual", "threes_from_left", "threes_from_right")
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
+named_pretokenizer_option = click.option(
+    "--pretokenizer",
+    metavar="NAME",
+    cls=OptionWithNames,
+    names=pretokenizers,
+    help="{names}.  [default: o200k]",
+)
+"""A pretokenizer by its name, for verbs that take a corpus."""
 
-def named_pretokenizer_option(verb: _Verb) -> _Verb:
-    """A pretokenizer by its name, for verbs that take a corpus."""
-    shown = "{names}.  [default: o200k]"
-    return click.option(
-        "--pretokenizer", metavar="NAME", cls=OptionWithNames, names=pretokenizers, help=shown
-    )(verb)
-
-
-def pretokenizer_options(verb: _Verb) -> _Verb:
-    """Add the options that describe a pretokenizer; `pretokenizer_from` reads them."""
-    for option in (
-        click.option(
-            "--digits",
-            type=click.Choice(_DIGITS),
-            metavar="RULE",
-            help=f"Split numbers first, into digits or groups of three: {either(_DIGITS)}.",
-        ),
-        click.option(
-            "--regex",
-            multiple=True,
-            metavar="PATTERN",
-            help="A pattern of your own instead of a named pretokenizer; repeat it to apply "
-            "several splits in turn.",
-        ),
-    ):
-        option(verb)
-    return verb
+pretokenizer_options = _options.together(
+    click.option(
+        "--regex",
+        multiple=True,
+        metavar="PATTERN",
+        help="A pattern of your own instead of a named pretokenizer; repeat it to apply several "
+        "splits in turn.",
+    ),
+    click.option(
+        "--digits",
+        type=click.Choice(_DIGITS),
+        metavar="RULE",
+        help=f"Split numbers first, into digits or groups of three: {either(_DIGITS)}.",
+    ),
+)
+"""What describes a pretokenizer without a name; `pretokenizer_from` reads it."""
 
 
 def pretokenizer_from(

@@ -16,6 +16,7 @@ __all__ = [
     "emit_table",
     "emit_whole",
     "heading",
+    "is_colored",
     "log",
 ]
 
@@ -75,3 +76,10 @@ def heading(text: str) -> str:
 def log(message: str) -> None:
     """Write a message to stderr, for people."""
     click.echo(message, err=True)
+
+
+def is_colored(color: bool | None) -> bool:
+    """Whether tokens are shown in colours, for the value of `--color`."""
+    from digram.display.terminal import use_color
+
+    return use_color(sys.stdout) if color is None else color

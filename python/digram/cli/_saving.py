@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "allow_loss_option",
-    "check_folder",
+    "check_parent",
     "check_stdout",
     "format_option",
     "output_option",
+    "refuse_stdout",
     "save",
     "saved",
 ]
@@ -42,12 +43,20 @@ allow_loss_option = click.option(
 )
 
 
-def check_folder(option: str, path: str | None) -> None:
-    """Raise a usage error if files would be written to stdout."""
+def refuse_stdout(option: str, path: str | None, why: str = "several files are written") -> None:
+    """Raise a usage error for `-` where stdout cannot take the output."""
     if path == "-":
-        raise click.UsageError(
-            f"{option} - means stdout, but several files are written; ./- is a path named -."
-        )
+        raise click.UsageError(f"{option} - means stdout, but {why}; ./- is a path named -.")
+
+
+def check_parent(path: str) -> None:
+    """Raise `FileNotFoundError`, before any work, if the folder of a file does not exist."""
+    import errno
+    from pathlib import Path
+
+    for folder in (Path(path).parent, Path(path).resolve().parent):  # of what a link names
+        if not folder.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(folder))
 
 
 def check_stdout(output: str | None, as_json: bool) -> None:

@@ -15,7 +15,10 @@ from digram.cli import _binary_files, _inputs, _reading
 if TYPE_CHECKING:
     from digram.corpus import Files, Pass, Stream, Unread
 
-__all__ = ["Holder", "Named", "given", "named", "where"]
+__all__ = ["Holder", "Named", "given", "named", "text_option", "where"]
+
+text_option = click.option("--text", help="Use this text instead of a file.")
+"""A text to use; `given` takes its value."""
 
 
 class Holder(NamedTuple):

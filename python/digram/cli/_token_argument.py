@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["by_option", "token_named"]
+__all__ = ["by_option", "token_argument", "token_named"]
+
+token_argument = click.argument("token", metavar="TOKEN")
 
 by_option = click.option(
     "--by",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["asked", "numbers", "options", "texts", "write"]
 
 _PART = 1 << 16  # ids decoded at a time if documents are not separated
-_Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
-_OPTIONS = (
+options = _options.together(
     click.option("-o", "--output", metavar="FOLDER", help="Write training files to this folder."),
     click.option(
         "--format",
@@ -60,13 +59,7 @@ _OPTIONS = (
     ),
     click.option("--json", "as_json", is_flag=True, help="With -o: print a summary as JSON."),
 )
-
-
-def options(verb: _Verb) -> _Verb:
-    """Add the options for training files; all of them need -o."""
-    for option in reversed(_OPTIONS):
-        option(verb)
-    return verb
+"""What describes training files; all of it needs -o."""
 
 
 def asked(options: dict[str, Any]) -> bool:
@@ -98,7 +91,7 @@ def write(
     """Encode files into a folder, and report what was written."""
     import digram
 
-    _saving.check_folder("-o", output)
+    _saving.refuse_stdout("-o", output)
     if format_ is None:
         raise click.UsageError(
             f"give the format of the files with --format: {', '.join(shard_formats())}."

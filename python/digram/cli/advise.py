@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from digram.cli import _inputs, _loading, _options, _printing, _reading, _verbs
+from digram.cli import _files_argument, _inputs, _loading, _options, _printing, _reading, _verbs
 
 __all__ = ["advise"]
 
@@ -32,7 +32,7 @@ def _numbers(
         "digram advise --parameters 350M",
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_files_argument.optional
 @click.option(
     "-t",
     "--tokenizer",
@@ -46,12 +46,7 @@ def _numbers(
     help="The model's parameters, without those of the vocabulary: 350M, 7B.  [default: four "
     "typical models]",
 )
-@click.option(
-    "--width",
-    type=int,
-    metavar="N",
-    help="Width of the model's embeddings.  [default: typical for its size]",
-)
+@_options.width_option
 @click.option("--multilingual", is_flag=True, help="The model is for many languages.")
 @click.option(
     "--sizes",
@@ -60,9 +55,7 @@ def _numbers(
     help="The sizes to show.  [default: round sizes, and that of the tokenizer]",
 )
 @_reading.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_options.json_option
 def advise(
     *,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import _inputs, _loading, _options, _printing, _reading, _verbs
+from digram.cli import _files_argument, _inputs, _loading, _options, _printing, _reading, _verbs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -86,7 +86,7 @@ def _limit_options(verb: _Verb) -> _Verb:
         "digram audit -t tokenizer.json corpus/ --max-unreachable 0 --max-unused 5%",
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_files_argument.optional
 @_loading.with_tokenizer
 @_reading.source_options
 @click.option(
@@ -104,9 +104,7 @@ def _limit_options(verb: _Verb) -> _Verb:
     metavar="N",
     help="Tokens with more characters are long.  [default: 32]",
 )
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_limit_options
 @_options.json_option
 def audit(
@@ -124,7 +122,7 @@ def audit(
     duplicate, broken and junk tokens, dangerous special tokens, text that decoding does not
     restore.
 
-    FILES are files, folders and quoted patterns, - for stdin; without FILES, the checks that need a
+    {files}, - for stdin; without FILES, the checks that need a
     corpus are left out. --max-KIND N allows N findings of a kind, or a share such as 5%; if there
     are more, the exit code is 1 and stderr names the limits that were exceeded.
     """

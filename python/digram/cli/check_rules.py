@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _inputs, _loading, _options, _pretokenizers, _printing, _reading, _verbs
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _loading,
+    _options,
+    _pretokenizers,
+    _printing,
+    _reading,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -21,13 +30,11 @@ __all__ = ["check_rules"]
         "digram check-rules -t tokenizer.json --rules rules.json 'notes/*.txt'",
     ),
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@_files_argument.required
 @_loading.with_tokenizer
 @_pretokenizers.rules_option("Check these rules instead of those of the tokenizer.")
 @_reading.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_options.json_option
 def check_rules(
     *,
@@ -40,7 +47,7 @@ def check_rules(
 ) -> None:
     """Check whether the tokens of a text obey rules, and what the rules cost.
 
-    FILES are files, folders and quoted patterns, - for stdin. Counts the terms, abbreviations,
+    {files}, - for stdin. Counts the terms, abbreviations,
     units, patterns, numbers and forbidden tokens in the text and how many violate the rules, and
     shows the most frequent violations. The exit code is 1 if there are any.
     """

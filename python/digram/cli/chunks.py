@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _loading, _options, _printing, _reading, _texts_by_file, _verbs
+from digram.cli import (
+    _files_argument,
+    _loading,
+    _options,
+    _printing,
+    _reading,
+    _texts_by_file,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -22,7 +30,7 @@ _PLACE = ("tokens", "start", "end")
         "digram chunks -t tokenizer.json --max-length 512 --json docs > docs.jsonl"
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_files_argument.optional
 @_loading.with_tokenizer
 @click.option(
     "--max-length",
@@ -51,7 +59,7 @@ def chunks(
 ) -> None:
     """Cut the texts of files into chunks of at most N tokens that cover all of the text.
 
-    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. Each
+    {files_or_stdin} Each
     line is a chunk: its number of tokens, its start and end in the file, in bytes from 0, and the
     name of the file, in this order; on a terminal there are column titles. With --json each line is
     an object that also has the text of the chunk. A chunk ends at the end of a token, never inside

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _inputs, _loading, _named_corpora, _options, _printing, _reading, _verbs
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _loading,
+    _named_corpora,
+    _options,
+    _printing,
+    _reading,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -23,16 +32,9 @@ __all__ = ["compare"]
         "digram compare -t mine.json -t o200k_base.tiktoken:o200k_base corpus/",
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option(
-    "-t",
-    "--tokenizer",
-    "tokenizers",
-    type=_loading.TokenizerPath("Give each tokenizer with it, as in -t old.json -t new.json."),
-    metavar="PATH",
-    multiple=True,
-    required=True,
-    help="A tokenizer's file or folder; give two, THIS and OTHER.",
+@_files_argument.optional
+@_loading.tokenizers_option(
+    "give two, THIS and OTHER.", "Give each tokenizer with it, as in -t old.json -t new.json."
 )
 @_loading.described_options
 @_named_corpora.options
@@ -45,9 +47,7 @@ __all__ = ["compare"]
     help="How many places, and tokens of one vocabulary only, to show of each sort.",
 )
 @_reading.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_options.json_option
 def compare(
     *,
@@ -64,7 +64,7 @@ def compare(
     """Show which of two tokenizers needs fewer tokens for a text, and where: by file, by kind of
     text and by place; how much of the text both split alike; and the tokens that only one has.
 
-    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. With
+    {files_or_stdin} With
     --by-file or --name the tokenizers are also compared on each corpus.
 
     THIS and OTHER are files or folders of tokenizers. --encoding, --pretokenizer, --regex and

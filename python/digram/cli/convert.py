@@ -30,7 +30,7 @@ def _formats() -> str:
 @_saving.output_option
 @_saving.format_option
 @_saving.allow_loss_option
-@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
+@_options.no_summary_option
 @_options.json_option
 def convert(
     *,

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from digram.cli import _loading, _options, _printing, _reading, _texts_by_file, _verbs
+from digram.cli import (
+    _files_argument,
+    _loading,
+    _options,
+    _printing,
+    _reading,
+    _texts_by_file,
+    _verbs,
+)
 from digram.cli._failures import Failure, of_verb
 
 if TYPE_CHECKING:
@@ -28,7 +36,7 @@ class _Row(NamedTuple):
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example("digram count -t tokenizer.json docs/*.md"),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_files_argument.optional
 @_loading.with_tokenizer
 @_reading.source_options
 @_options.special_option
@@ -43,7 +51,7 @@ def count(
 ) -> None:
     """Count the tokens, bytes and characters of files, and the total.
 
-    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. The
+    {files_or_stdin} The
     columns are tokens, bytes, characters and the name, in this order; on a terminal they have
     titles. A character is a code point of UTF-8, of one to four bytes: é has two bytes, 日 three.
 

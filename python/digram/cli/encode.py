@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _loading, _options, _printing, _reading, _training_files, _verbs
+from digram.cli import (
+    _files_argument,
+    _loading,
+    _options,
+    _printing,
+    _reading,
+    _training_files,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -21,7 +29,6 @@ _BLOCK = 1 << 16  # bytes per read, or ids per write
 _LONGEST_ID = 20  # digits; more than any id has, and short enough for a message
 _WIDTHS = {"u16": 2, "u32": 4}
 
-_input = click.argument("file", default="-", metavar="[FILE]")
 _raw = click.option(
     "--raw",
     type=click.Choice(list(_WIDTHS)),
@@ -36,15 +43,13 @@ _raw = click.option(
         "digram encode -t tokenizer.json corpus/ -o shards --format megatron",
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_files_argument.optional
 @_loading.with_tokenizer
 @click.option("--lines", is_flag=True, help="Write one line of ids for each line of text.")
 @_raw
 @_reading.source_options
 @_options.special_option
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_training_files.options
 def encode(
     *,
@@ -65,10 +70,9 @@ def encode(
     separators, also become a line of ids each. `digram decode` with the same options restores the
     bytes; with --lines, the last line always ends in a line feed.
 
-    With -o, FILES are files, folders (with all files below them except hidden ones) and quoted
-    patterns, in which ** matches folders; - is stdin. A file is one document unless it contains
-    several. Shards of documents, each followed by the end-of-text token, and a manifest are written
-    to the folder, in little memory. After a crash, run the same command with --resume.
+    With -o, {files_in_folders} A file is one document unless it contains several. Shards of
+    documents, each followed by the end-of-text token, and a manifest are written to the folder, in
+    little memory. After a crash, run the same command with --resume.
     """
     if _training_files.asked(options):
         if lines or raw:
@@ -161,7 +165,7 @@ def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: i
         "digram decode -t tokenizer.json shards --documents 0:3",
     ),
 )
-@_input
+@_options.file_argument
 @_loading.with_tokenizer
 @click.option("--lines", is_flag=True, help="Write one line of text for each line of ids.")
 @click.option("--skip-special-tokens", is_flag=True, help="Leave special tokens out of the text.")

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _inputs, _loading, _named_corpora, _options, _printing, _reading, _verbs
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _loading,
+    _named_corpora,
+    _options,
+    _printing,
+    _reading,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.analysis.metrics import Evaluation
@@ -24,17 +33,8 @@ __all__ = ["evaluate"]
         r"digram evaluate -t tok.json lines/ --by-file --separator '\n' --reference en",
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option(
-    "-t",
-    "--tokenizer",
-    "tokenizers",
-    type=_loading.TokenizerPath(),
-    metavar="PATH",
-    multiple=True,
-    required=True,
-    help="A tokenizer's file or folder; repeat it to compare several.",
-)
+@_files_argument.optional
+@_loading.tokenizers_option("repeat it to compare several.")
 @_loading.described_options
 @_named_corpora.options
 @click.option(
@@ -51,9 +51,7 @@ __all__ = ["evaluate"]
     metavar="N",
     help="The order of Rényi's entropy.",
 )
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_options.json_option
 def evaluate(
     *,
@@ -71,7 +69,7 @@ def evaluate(
     r"""Measure how well tokenizers encode text: bytes, characters and words per token, fertility,
     words kept whole, coverage, entropy, Rényi efficiency, and how much of the vocabulary is used.
 
-    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. With
+    {files_or_stdin} With
     --by-file or --name each corpus is also measured by itself. With --reference, text n of each
     corpus must be a translation of text n of the others (--separator '\n' splits files into
     lines); the table then shows tokens per line, the premium over the reference and the Gini

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,9 +19,9 @@ __all__ = ["explain"]
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example("digram explain -t tokenizer.json --text 'Hello, world!'"),
 )
-@click.argument("file", default="-", metavar="[FILE]")
+@_options.file_argument
 @_loading.with_tokenizer
-@click.option("--text", help="Explain this text instead of a file.")
+@_texts_by_file.text_option
 @_options.color_option
 @_reading.source_options
 @_options.special_option
@@ -47,9 +46,8 @@ def explain(
     """
     import digram
     from digram.analysis.explain.lines.explanation import explained
-    from digram.display.terminal import use_color
 
-    colored = use_color(sys.stdout) if color is None else color
+    colored = _printing.is_colored(color)
     width = shutil.get_terminal_size().columns
     for number, (name, document, data) in enumerate(_texts_by_file.given(file, text, read_options)):
         with _texts_by_file.where(name, document):

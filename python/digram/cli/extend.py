@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from digram.cli import _change_options, _options, _verbs
+from digram.cli import _change_options, _options, _training_options, _verbs
 
 __all__ = ["extend"]
 
@@ -27,9 +27,7 @@ __all__ = ["extend"]
     metavar="N",
     help="Do not merge pairs that occur less often.",
 )
-@click.option(
-    "--max-token-length", type=int, metavar="N", help="Make no token longer than N bytes."
-)
+@_training_options.max_token_length_option
 @click.option(
     "--whole-characters",
     is_flag=True,
@@ -37,16 +35,8 @@ __all__ = ["extend"]
     help="Make no token that joins part of a character with other bytes; the default if the "
     "tokenizer was trained so.",
 )
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    help='Limit of memory, such as "2 GB"; data beyond it goes to temporary files.',
-)
-@click.option(
-    "--checkpoint",
-    metavar="FOLDER",
-    help="Save progress here; the same command resumes from it.",
-)
+@_options.memory_limit_option
+@_training_options.checkpoint_option
 @_change_options.options
 def extend(*, request: _change_options.ChangeRequest, **options: Any) -> None:
     """Add merges to a tokenizer, learned from the text or counts of FILES.

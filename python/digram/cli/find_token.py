@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _inputs, _loading, _options, _printing, _reading, _token_argument, _verbs
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _loading,
+    _options,
+    _printing,
+    _reading,
+    _token_argument,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -23,8 +31,8 @@ __all__ = ["find_token"]
         "digram find-token -t tokenizer.json --by id 300 pages.jsonl.zst",
     ),
 )
-@click.argument("token", metavar="TOKEN")
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_token_argument.token_argument
+@_files_argument.optional
 @_loading.with_tokenizer
 @_token_argument.by_option
 @_options.rows_option(20, "The number of words to show.")
@@ -36,9 +44,7 @@ __all__ = ["find_token"]
     help="The number of places to show, from different words first.  [default: 10]",
 )
 @_reading.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_options.color_option
 @_options.json_option
 def find_token(
@@ -56,13 +62,12 @@ def find_token(
 ) -> None:
     """Show where TOKEN occurs in FILES: in which words, how often, and in what context.
 
-    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. A word
+    {files_or_stdin} A word
     is a pretoken with TOKEN among its tokens. A longer token that contains TOKEN does not count.
     With --json all words are listed.
     """
     import digram
     from digram.analysis.explain.lines.places import places
-    from digram.display.terminal import use_color
 
     source, _ = _inputs.texts_in(files or ("-",), read_options)
     named = _token_argument.token_named(token, by)
@@ -70,7 +75,7 @@ def find_token(
     if as_json:
         _printing.emit_json(occurrences.to_dict())
         return
-    colored = use_color(sys.stdout) if color is None else color
+    colored = _printing.is_colored(color)
     width = shutil.get_terminal_size().columns
     lines = places(occurrences, color=colored, rows=rows, width=width)
     _printing.emit("".join([f"{line}\n" for line in lines]))

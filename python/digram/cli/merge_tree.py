@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -22,7 +21,7 @@ __all__ = ["merge_tree"]
         "digram merge-tree -t tokenizer.json --by id 300",
     ),
 )
-@click.argument("token", metavar="TOKEN")
+@_token_argument.token_argument
 @_loading.with_tokenizer
 @_token_argument.by_option
 @_options.color_option
@@ -35,11 +34,10 @@ def merge_tree(*, tok: Tokenizer, token: str, by: str, color: bool | None, as_js
     """
     import digram
     from digram.analysis.explain.lines.tree import tree_lines
-    from digram.display.terminal import use_color
 
     tree = digram.merge_tree(tok, _token_argument.token_named(token, by))
     if as_json:
         _printing.emit_json(tree.to_dict())
         return
-    colored = use_color(sys.stdout) if color is None else color
+    colored = _printing.is_colored(color)
     _printing.emit("".join([f"{line}\n" for line in tree_lines(tree, color=colored)]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +27,9 @@ _SHORTEST, _LONGEST = 0.02, 10.0
         "digram replay -t tokenizer.json poem.txt --seconds 0.5",
     ),
 )
-@click.argument("file", default="-", metavar="[FILE]")
+@_options.file_argument
 @_loading.with_tokenizer
-@click.option("--text", help="Use this text instead of a file.")
+@_texts_by_file.text_option
 @click.option(
     "--seconds",
     type=click.FloatRange(_SHORTEST, _LONGEST),
@@ -63,9 +62,8 @@ def replay(
     Records of JSON and tables, and documents between separators, are played one after the other.
     """
     import digram
-    from digram.display.terminal import use_color
 
-    colored = use_color(sys.stdout) if color is None else color
+    colored = _printing.is_colored(color)
     for name, document, data in _texts_by_file.given(file, text, read_options):
         with _texts_by_file.where(name, document):
             found = digram.replay(tok, data, special=special)

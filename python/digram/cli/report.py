@@ -69,9 +69,7 @@ __all__ = ["report"]
 )
 @click.option("--title", metavar="TEXT", help="Title of the page.  [default: the tokenizer's name]")
 @_reading.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_options.json_option
 def report(
     *,
@@ -98,7 +96,7 @@ def report(
     import digram
 
     _saving.check_stdout(output, as_json)
-    _saving.check_folder("--figures", figures)
+    _saving.refuse_stdout("--figures", figures)
     if not (output or figures or as_json):
         raise click.UsageError(
             "give an output: a page with -o report.html, --figures FOLDER, or --json."

@@ -23,15 +23,7 @@ __all__ = ["serve"]
         "digram serve -t tokenizer.json --port 8000 --allow-host localhost:9000",
     ),
 )
-@click.option(
-    "-t",
-    "--tokenizer",
-    "tokenizers",
-    metavar="PATH",
-    multiple=True,
-    required=True,
-    help="A tokenizer's file or folder; repeat it for several.",
-)
+@_loading.tokenizers_option("repeat it for several.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,9 @@ __all__ = ["show"]
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example("digram show -t tokenizer.json --ids --text 'Hello, world!'"),
 )
-@click.argument("file", default="-", metavar="[FILE]")
+@_options.file_argument
 @_loading.with_tokenizer
-@click.option("--text", help="Show this text instead of a file.")
+@_texts_by_file.text_option
 @click.option("--ids", "with_ids", is_flag=True, help="Show each id below its token.")
 @_options.color_option
 @_reading.source_options
@@ -58,7 +57,7 @@ def _show(
     tok: Tokenizer, data: bytes, with_ids: bool, color: bool | None, special: Any, as_json: bool
 ) -> None:
     """Show one text."""
-    from digram.display.terminal import shown, use_color
+    from digram.display.terminal import shown
 
     ids = tok.encode(data, special=special)
     tokens = tok.tokens(ids)
@@ -70,7 +69,7 @@ def _show(
             ]
         )
         return
-    colored = use_color(sys.stdout) if color is None else color
+    colored = _printing.is_colored(color)
     width = shutil.get_terminal_size().columns
     pieces = shown(tokens, ids if with_ids else None, color=colored, width=width)
     while block := "".join(islice(pieces, 1000)):

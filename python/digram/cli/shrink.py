@@ -30,7 +30,7 @@ __all__ = ["shrink"]
 )
 @_saving.format_option
 @_saving.allow_loss_option
-@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
+@_options.no_summary_option
 @_options.json_option
 def shrink(
     *,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from digram.cli import (
+    _files_argument,
     _inputs,
     _options,
     _pretokenizers,
@@ -40,7 +41,7 @@ def _size_or_share(value: str) -> int | float:
     options_metavar="-o PATH [OPTIONS]",
     epilog=_verbs.example("digram train 'corpus/**/*.txt' --vocab-size 32000 -o tokenizer.json"),
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@_files_argument.required
 @_training_options.limit_options
 @click.option(
     "--picky",
@@ -85,19 +86,9 @@ def _size_or_share(value: str) -> int | float:
     metavar="N",
     help="Store the N next most frequent pairs, with their counts, for each merge.",
 )
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    help='Limit of memory, such as "2 GB"; data beyond it goes to temporary files.',
-)
-@click.option(
-    "--checkpoint",
-    metavar="FOLDER",
-    help="Save progress here; the same command resumes from it.",
-)
+@_options.threads_option
+@_options.memory_limit_option
+@_training_options.checkpoint_option
 @_training_options.saving_options
 def train(
     *,
@@ -120,15 +111,11 @@ def train(
 ) -> None:
     """Train a tokenizer on text or counts.
 
-    FILES are files, folders (with all files below them except hidden ones) and quoted patterns, in
-    which ** matches folders; - is stdin. Files named .jsonl, .ndjson or .json contain JSON; .csv,
-    .tsv, .parquet and .arrow are tables; .gz, .zst, .bz2 and .xz are decompressed; all other files
-    are text. A text file is one document unless --separator splits it; each record is one too.
-    Merges never cross documents. FILES can also be counts made by digram counts make, which store
-    their pretokenizer. A summary on stderr says what was learned and why training stopped.
+    {files_in_folders} {kinds_of_files} Merges never cross documents. FILES can also be counts made
+    by digram counts make, which store their pretokenizer. A summary on stderr says what was learned
+    and why training stopped.
     """
-    if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
-        raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
+    _training_options.check_limits(options)
     _saving.check_stdout(output, as_json)
     import digram
     from digram.training.checkpoint import noted_merges
@@ -142,8 +129,7 @@ def train(
     if regex or pretokenizer is not None or digits is not None:
         options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits)
     options["rules"] = _pretokenizers.rules_from(rules)
-    is_rule = on_unknown in ("error", "bytes")
-    options["on_unknown"] = on_unknown if is_rule else digram.SpecialToken(on_unknown)
+    options["on_unknown"] = _training_options.unknown_rule(on_unknown)
     tried = {name: options[name] for name in options if name != "checkpoint"}
     _training_options.rehearse(
         lambda: digram.train("", progress=False, **tried), output, format_, allow_loss

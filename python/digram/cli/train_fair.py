@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from digram.training.counts import Counts
 
 __all__ = ["train_fair"]
-
-_Value = TypeVar("_Value")
 
 
 @click.command(
@@ -89,9 +87,7 @@ _Value = TypeVar("_Value")
 )
 @_training_options.id_options
 @_reading.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_training_options.saving_options
 def train_fair(
     *,
@@ -118,21 +114,18 @@ def train_fair(
     the languages come to cost about the same; digram evaluate measures the cost. A summary on
     stderr says for which languages merges were made.
     """
-    if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
-        raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
+    _training_options.check_limits(options)
     _saving.check_stdout(output, as_json)
     import digram
 
-    learn = _by_name("--language", languages, str)
-    steer = _by_name("--dev", dev, str)
-    aims = _by_name("--ratio", ratios, float)
-    options["ratios"] = aims or None
+    learn = _options.values_by_name("--language", languages, "NAME=FILES", "en=corpus/en")
+    steer = _options.values_by_name("--dev", dev, "NAME=FILES", "en=dev/en.txt")
+    options["ratios"] = _shortening(ratios)
     if pretokenizer is None and digits is not None and not regex:
         pretokenizer = "o200k"
     if regex or pretokenizer is not None:
         options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits)
-    is_rule = on_unknown in ("error", "bytes")
-    options["on_unknown"] = on_unknown if is_rule else digram.SpecialToken(on_unknown)
+    options["on_unknown"] = _training_options.unknown_rule(on_unknown)
     _training_options.rehearse(
         lambda: digram.train_fair(
             dict.fromkeys(learn, ""),
@@ -170,24 +163,15 @@ def train_fair(
         _printing.emit_json(_training_options.facts(tok, output, seconds) | {"made_for": turns})
 
 
-def _by_name(
-    option: str, values: Sequence[str], kind: Callable[[str], _Value]
-) -> dict[str, _Value]:
-    """Parse options of the form NAME=VALUE; each name may be given once."""
-    values_by_name: dict[str, _Value] = {}
-    for one in values:
-        name, equals, value = one.partition("=")
-        if not (name and equals and value):
-            raise click.UsageError(
-                f"{option} {one!r} is not of the form NAME=VALUE, such as en=VALUE."
-            )
-        if name in values_by_name:
-            raise click.UsageError(f"{option} {name!r} is given twice.")
+def _shortening(ratios: Sequence[str]) -> dict[str, float] | None:
+    """The numbers of --ratio; None if there are none."""
+    numbers = {}
+    for name, value in _options.values_by_name("--ratio", ratios, "NAME=N", "en=1.5").items():
         try:
-            values_by_name[name] = kind(value)
+            numbers[name] = float(value)
         except ValueError:
-            raise click.UsageError(f"{option} {one!r}: {value!r} is not a number.") from None
-    return values_by_name
+            raise click.UsageError(f"--ratio {name}={value}: this is not a number.") from None
+    return numbers or None
 
 
 def _source(files: str, read_options: _reading.ReadOptions, output: str) -> CorpusLike | Counts:

@@ -18,7 +18,7 @@ __all__ = ["truncate"]
     options_metavar="-t PATH -n N [OPTIONS]",
     epilog=_verbs.example("digram truncate -t tokenizer.json -n 8000 < book.txt > start.txt"),
 )
-@click.argument("file", default="-", metavar="[FILE]")
+@_options.file_argument
 @_loading.with_tokenizer
 @click.option(
     "-n",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +27,8 @@ output_option = click.option(
 
 def rehearse(output: str) -> None:
     """Check the output before counting, which may take hours."""
-    _saving.check_folder("-o", output)
-    parent = Path(output).parent
-    if not parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(parent))
+    _saving.refuse_stdout("-o", output, "counts are written to a file")
+    _saving.check_parent(output)
     if output.lower().endswith(".parquet"):
         from digram.training.counts.files import pyarrow
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from digram.cli import _options, _verbs
+from digram.cli import _files_argument, _options, _verbs
 from digram.cli.counts import _output
 from digram.errors import several, show
 
@@ -32,7 +32,7 @@ def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None
     options_metavar="-o PATH [OPTIONS]",
     epilog=_verbs.example("digram counts merge part-*.arrow -o counts.arrow"),
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@_files_argument.required
 @_output.output_option
 @click.option(
     "--weights",
@@ -53,7 +53,7 @@ def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None
     help="Leave out the first occurrences, which --ties first_seen needs; then the order of FILES "
     "does not matter.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
+@_options.no_summary_option
 @_options.json_option
 def merge(
     *,

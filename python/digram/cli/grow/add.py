@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _inputs, _loading, _options, _pretokenizers, _printing, _reading, _verbs
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _loading,
+    _options,
+    _pretokenizers,
+    _printing,
+    _reading,
+    _verbs,
+)
 from digram.errors import show
 
 if TYPE_CHECKING:
@@ -36,7 +45,7 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
     ),
 )
 @click.argument("folder", metavar="FOLDER")
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@_files_argument.required
 @click.option(
     "--name",
     default="text",
@@ -77,13 +86,9 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
     help="The unit that merges of a new folder start from.  [default: byte]",
 )
 @_reading.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@click.option(
-    "--memory-limit", metavar="SIZE", help='Limit of memory for counting, such as "2 GB".'
-)
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
+@_options.threads_option
+@_options.counting_limit_option
+@_options.quiet_option
 @_options.json_option
 def add(
     *,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from digram.cli import _inputs, _options, _printing, _reading, _verbs
+from digram.cli import _files_argument, _inputs, _options, _printing, _reading, _verbs
 
 __all__ = ["drift"]
 
@@ -19,7 +19,7 @@ __all__ = ["drift"]
     ),
 )
 @click.argument("folder", metavar="FOLDER")
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_files_argument.optional
 @click.option(
     "--add",
     type=_options.NUMBER,
@@ -40,12 +40,7 @@ __all__ = ["drift"]
     metavar="N",
     help="The model's parameters, without those of the vocabulary.",
 )
-@click.option(
-    "--width",
-    type=int,
-    metavar="N",
-    help="Width of the model's embeddings.  [default: typical for its size]",
-)
+@_options.width_option
 @click.option(
     "--horizon",
     type=float,
@@ -56,9 +51,7 @@ __all__ = ["drift"]
 )
 @click.option("--check", is_flag=True, help="Exit with code 1 if an update pays.")
 @_reading.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_options.json_option
 def drift(
     *,

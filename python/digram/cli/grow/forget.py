@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from digram.cli import _inputs, _options, _printing, _reading, _verbs
+from digram.cli import _files_argument, _inputs, _options, _printing, _reading, _verbs
 
 __all__ = ["forget"]
 
@@ -19,13 +19,11 @@ __all__ = ["forget"]
     ),
 )
 @click.argument("folder", metavar="FOLDER")
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_files_argument.optional
 @click.option("--name", metavar="NAME", help="The name under which it was added.  [default: text]")
 @_reading.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
+@_options.threads_option
+@_options.quiet_option
 @_options.json_option
 def forget(
     *,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from digram.cli import _change_options, _options, _printing, _saving, _verbs
-from digram.cli.grow.save import check_folder
 
 if TYPE_CHECKING:
     from digram.adapt.versions import VocabularyHistory
@@ -55,16 +54,9 @@ __all__ = ["next"]
 )
 @_saving.format_option
 @_saving.allow_loss_option
-@click.option(
-    "--change",
-    "change_path",
-    metavar="PATH",
-    help="Save the map of ids from the previous version to this .npz file.",
-)
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
+@_change_options.change_option
+@_options.threads_option
+@_options.quiet_option
 @_options.json_option
 def next(
     *,
@@ -89,7 +81,7 @@ def next(
 
     _saving.check_stdout(output, as_json)
     if output is not None:
-        check_folder(output)
+        _saving.check_parent(output)
     elif format_ is not None or allow_loss:
         raise click.UsageError("--format and --allow-loss need -o.")
     if change_path is not None:

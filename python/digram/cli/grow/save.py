@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 
 import click
 
 from digram.cli import _change_options, _options, _printing, _saving, _verbs
 
-__all__ = ["check_folder", "save"]
-
-
-def check_folder(output: str) -> None:
-    """Raise `FileNotFoundError` if the folder of the output does not exist."""
-    parent = Path(output).parent
-    if output != "-" and not parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(parent))
+__all__ = ["save"]
 
 
 @click.command(
@@ -26,31 +18,20 @@ def check_folder(output: str) -> None:
     ),
 )
 @click.argument("folder", metavar="FOLDER")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="PATH",
-    help="Where to save the tokenizer, as for digram train; - is stdout.",
-)
+@_saving.output_option
 @click.option(
     "--number", type=int, metavar="N", help="The number of the version.  [default: the newest]"
 )
 @_saving.format_option
 @_saving.allow_loss_option
-@click.option(
-    "--change",
-    "change_path",
-    metavar="PATH",
-    help="Write the change of the ids to this .npz: id_map, and the rows of embeddings.",
-)
+@_change_options.change_option
 @click.option(
     "--since",
     type=int,
     metavar="N",
     help="The version from which --change starts.  [default: the previous one]",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
+@_options.no_summary_option
 @_options.json_option
 def save(
     *,
@@ -71,7 +52,7 @@ def save(
     import digram
 
     _saving.check_stdout(output, as_json)
-    check_folder(output)
+    _saving.check_parent(output)
     if change_path is not None:
         _change_options.check_change(change_path, output, ())
     elif since is not None:
