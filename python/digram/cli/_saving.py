@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,7 +52,6 @@ def refuse_stdout(option: str, path: str | None, why: str = "several files are w
 
 def check_parent(path: str) -> None:
     """Raise `FileNotFoundError`, before any work, if the folder of a file does not exist."""
-    import errno
     from pathlib import Path
 
     for folder in (Path(path).parent, Path(path).resolve().parent):  # of what a link names
