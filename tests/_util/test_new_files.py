@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from _util.test_storage import Faults, Killed, names
+from _util.saving import Faults, Killed, names
 from blake3 import blake3
 
 from digram._util.storage import NewFile, lock_folder, map_file

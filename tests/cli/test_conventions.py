@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 import digram
-from digram.cli import VERBS, _common, cli, counts, grow
+from digram.cli import VERBS, _options, cli, counts, grow
 from digram.formats import FORMATS
 
 Run = Callable[..., Result]
@@ -44,7 +44,7 @@ ALL = dict(every_verb())
 
 def test_a_module_is_a_verb_or_private() -> None:
     """Modules that verbs share have a leading underscore, so that the others are all verbs."""
-    folder = Path(inspect.getfile(_common)).parent
+    folder = Path(inspect.getfile(_options)).parent
     for package, verbs in (
         (folder, VERBS),
         (folder / "counts", counts.VERBS),
@@ -104,7 +104,7 @@ SIZES = {
 def test_sizes_are_taken_in_one_way(name: str) -> None:
     for spelled, option in options(ALL[name]).items():
         if spelled in SIZES:
-            assert option.type is _common.NUMBER, spelled
+            assert option.type is _options.NUMBER, spelled
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_sizes_are_taken_in_one_way(name: str) -> None:
     ],
 )  # fmt: skip
 def test_a_size_may_end_in_a_letter(typed: str, number: int) -> None:
-    assert _common.NUMBER.convert(typed, None, None) == number
+    assert _options.NUMBER.convert(typed, None, None) == number
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_size_may_end_in_a_letter(typed: str, number: int) -> None:
 )
 def test_what_is_no_size(typed: str) -> None:
     with pytest.raises(click.BadParameter, match="is not a whole number, as in 32000, 32k or"):
-        _common.NUMBER.convert(typed, None, None)
+        _options.NUMBER.convert(typed, None, None)
 
 
 def test_sizes_on_a_command_line(run: Run, tmp_path: Path, text: str) -> None:
@@ -165,6 +165,17 @@ def test_a_text_is_a_file_or_comes_behind_text(
     (tmp_path / "p.csv").write_text("text\nthe cat\n")
     assert run(*asked, tmp_path / "p.csv").stdout == typed.stdout
     assert run(*asked, tmp_path / "p.csv", "--source-format", "text").exit_code == 0
+
+
+def test_the_folder_of_an_output_is_there_before_any_work(run: Run, tmp_path: Path) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "none" / "t.json")
+    corpus = tmp_path / "a.txt"
+    corpus.write_text("low lower lowest")
+    for out in (tmp_path / "none" / "t.json", link):
+        told = run("train", corpus, "--max-merges", "2", "-o", out)
+        assert (told.exit_code, told.stdout) == (4, "")
+        assert told.stderr == f"Error: {tmp_path / 'none'}: there is no such folder.\n"
 
 
 def test_facts_of_what_was_saved(

@@ -250,5 +250,5 @@ def test_counts_do_not_go_to_stdout(run: Run, corpus: Path, counted: Path) -> No
     for verb in (["make", corpus], ["merge", counted, counted]):
         result = run("counts", *verb, "-o", "-")
         assert (result.exit_code, result.stdout) == (2, "")
-        assert "-o - means stdout, but several files are written" in result.stderr
+        assert "-o - means stdout, but counts are written to a file; ./- is a path" in result.stderr
         assert not Path("-").exists()

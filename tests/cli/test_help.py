@@ -41,6 +41,7 @@ def test_help(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_help_is_narrow_and_shows_an_example(name: str) -> None:
     lines = page(name).splitlines()
+    assert not any("{" in line for line in lines), "a sentence that no one put in"
     assert max(map(len, lines)) <= 80
     example = lines.index("  Example:")
     assert "digram " in lines[example + 1]

@@ -29,7 +29,7 @@ def test_a_tokenizer_named_twice(run: Run, tok_path: str) -> None:
 def test_no_tokenizer(run: Run) -> None:
     result = run("serve")
     assert result.exit_code == 2
-    assert "Missing option '-t' / '--tokenizer'" in result.stderr
+    assert "Missing option '-t' / '--tokenizer'. Name a tokenizer with it" in result.stderr
 
 
 @pytest.mark.parametrize("host", ["http://localhost:9000", "", "*", "a b", "box:port", "a/b"])

@@ -113,8 +113,11 @@ def test_inspect_says_for_whom(run: Run) -> None:
     [
         ([*NAMED], "give a limit"),
         ([*NAMED, "--max-merges", 1, "--dev", "en=en.txt"], "--dev lacks the language 'sw'."),
-        ([*NAMED, "--max-merges", 1, "--ratio", "en"], "--ratio 'en' is not of the form"),
-        ([*NAMED, "--max-merges", 1, "--ratio", "en=x"], "'x' is not a number"),
+        (
+            [*NAMED, "--max-merges", 1, "--ratio", "en"],
+            "--ratio 'en' is not NAME=N, such as en=1.5.",
+        ),
+        ([*NAMED, "--max-merges", 1, "--ratio", "en=x"], "--ratio en=x: this is not a number."),
         ([*STEERED, "--max-merges", 1, "--ratio", "en=1"], "cannot be combined"),
         ([*NAMED, *NAMED, "--max-merges", 1], "--language 'en' is given twice"),
         ([*NAMED, "--max-merges", 1, "--alpha", 1], "Pass --window too; 100 is usual."),

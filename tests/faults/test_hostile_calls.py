@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from faults import hostile_calls
+from faults.public_surface import surface
 
 CALLS = 160
 
@@ -17,7 +18,7 @@ def test_hostile_values_are_refused_as_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with contextlib.redirect_stdout(io.StringIO()):
-        calls = hostile_calls.surface()
+        calls = surface()
     assert len(calls) > 200
     chosen = hostile_calls.cases(calls, CALLS)
     faults = [

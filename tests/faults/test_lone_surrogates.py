@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow
 import pytest
 from faults import hostile_calls
+from faults.public_surface import surface
 
 import digram
 
@@ -83,7 +84,7 @@ def test_surrogates_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A share of `tests/faults/hostile_calls.py --value surrogate`."""
     monkeypatch.chdir(tmp_path)
     with contextlib.redirect_stdout(io.StringIO()):
-        calls = hostile_calls.surface()
+        calls = surface()
     chosen = hostile_calls.cases(calls, 60, value="surrogate")
     faults = [
         f"--calls 60 --value surrogate --only {number}: {case}: {ended.said}"

@@ -1,7 +1,7 @@
 """The command line: `digram VERB`, with one module for each verb.
 
 A group of verbs is a package. Modules whose names start with an underscore are shared by verbs.
-Only click is imported at the start.
+At the start, only click and `_verbs` are imported.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import sys
 import warnings
 from collections.abc import Iterator
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli._common import Verbs, example, log
-from digram.cli._failures import advised, failure, quiet_stdout
-from digram.cli._spelling import Spelling, spelled, spellings
+from digram.cli._verbs import Verbs, example
+
+if TYPE_CHECKING:
+    from digram.cli._spelling import Spelling
 
 __all__ = ["VERBS", "cli", "main"]
 
@@ -62,11 +63,18 @@ class _Verbs(Verbs):
         try:
             return super().make_context(*args, **more)
         except OSError as error:  # stdout was closed while a help page was written
+            from digram.cli._failures import failure, quiet_stdout
+
             quiet_stdout()
             code = 0 if isinstance(error, BrokenPipeError) else failure(error).show()
             raise click.exceptions.Exit(code) from None
 
     def invoke(self, ctx: click.Context) -> Any:
+        # Before the verb, since a verb may fail for lack of memory.
+        from digram.cli._failures import advised, failure, quiet_stdout
+        from digram.cli._printing import log
+        from digram.cli._spelling import spelled
+
         with warnings.catch_warnings():
             # Show digram's warnings even if the process was started with filters against them.
             warnings.filterwarnings("always", category=UserWarning, module=r"digram\b")
@@ -92,6 +100,8 @@ class _Verbs(Verbs):
 
     def spellings(self, ctx: click.Context) -> dict[str, Spelling]:
         """The options of this verb, and those of train and convert, which a remedy may name."""
+        from digram.cli._spelling import spellings
+
         verbs = (ctx.invoked_subcommand, "train", "convert")
         commands = (self.get_command(ctx, name) for name in verbs if name is not None)
         return spellings(simple for command in commands for simple in _simple(ctx, command))
@@ -152,5 +162,7 @@ def main() -> None:
         error.show()
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt) as error:
+        from digram.cli._failures import failure
+
         code = failure(error).show()
     sys.exit(code if isinstance(code, int) else 0)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli._common import log, several, verb_name
+from digram.cli._printing import log
+from digram.cli._verbs import verb_name
+from digram.errors import several
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _files_argument, _inputs, _loading, _options, _printing, _reading, _saving
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.training.counts import Counts
 
-__all__ = ["ChangeRequest", "check_change", "facts", "options"]
+__all__ = ["ChangeRequest", "change_option", "check_change", "facts", "options"]
 
 
 class ChangeRequest(NamedTuple):
@@ -36,35 +35,55 @@ class ChangeRequest(NamedTuple):
 
     def save(self, after: Tokenizer, change: Change, seconds: float | None = None) -> None:
         """Save the new tokenizer and the change, and report them."""
-        _common.save(after, self.output, self.format, self.allow_loss)
+        _saving.save(after, self.output, self.format, self.allow_loss)
         if self.change_path is not None:
             change.save(self.change_path)
         if not self.quiet:
-            _common.log(f"{change}." if seconds is None else f"{change}, in {seconds:.1f} s.")
+            _printing.log(f"{change}." if seconds is None else f"{change}, in {seconds:.1f} s.")
             if self.output != "-":
-                _common.log(f"Saved {self.output}")
+                _printing.log(f"Saved {self.output}")
         if self.as_json:
-            _common.emit_json(facts(after, change, self.output))
+            _printing.emit_json(facts(after, change, self.output))
 
 
 def facts(after: Tokenizer, change: Change, output: str | None) -> dict[str, Any]:
     """Facts about a changed tokenizer, for JSON."""
     added, removed = len(change.added), len(change.removed)
-    return {**_common.saved(after, output), "added": added, "removed": removed}
+    return {**_saving.saved(after, output), "added": added, "removed": removed}
 
 
 def check_change(path: str, output: str, read: tuple[Path, ...]) -> None:
     """Check, before any work, that the change can be written and replaces no other file."""
     if path == "-":
         raise click.UsageError("--change writes a file; name one that ends in .npz.")
+    _saving.check_parent(path)
     target = Path(path).resolve()
-    if not target.parent.is_dir():
-        folder = str(Path(path).parent)
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
     if target in {Path(output).resolve(), *(one.resolve() for one in read)}:
         raise click.UsageError(
             f"--change {path} would overwrite another file of this command; choose another name."
         )
+
+
+change_option = click.option(
+    "--change",
+    "change_path",
+    metavar="PATH",
+    help="Write the change of the ids to this .npz: id_map, and the rows of embeddings.",
+)
+
+_OPTIONS = _options.together(
+    _files_argument.required,
+    _loading.tokenizer_option,
+    _saving.output_option,
+    change_option,
+    _saving.format_option,
+    _loading.described_options,
+    _reading.source_options,
+    _options.threads_option,
+    _saving.allow_loss_option,
+    _options.quiet_option,
+    _options.json_option,
+)
 
 
 def options(verb: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,7 +93,7 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
         *,
         tokenizer: str,
         files: tuple[str, ...],
-        read_options: _common.ReadOptions,
+        read_options: _reading.ReadOptions,
         output: str,
         change_path: str | None,
         format_: str | None,
@@ -84,8 +103,8 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
         as_json: bool,
         **rest: Any,
     ) -> Any:
-        _common.check_stdout(output, as_json)
-        tok = _common.load(tokenizer, rest)
+        _saving.check_stdout(output, as_json)
+        tok = _loading.load(tokenizer, rest)
         counts = _inputs.counts_in(files, read_options)
         text: Any = counts
         paths = tuple(map(Path, files))
@@ -99,32 +118,4 @@ def options(verb: Callable[..., Any]) -> Callable[..., Any]:
 
     wrapper.__doc__ = verb.__doc__
     wrapper.__name__ = verb.__name__
-    command: Any = wrapper
-    for option in (
-        _common.json_option,
-        click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary."),
-        _common.allow_loss_option,
-        click.option(
-            "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-        ),
-        _common.source_options,
-        _common.described_options,
-        _common.format_option,
-        click.option(
-            "--change",
-            "change_path",
-            metavar="PATH",
-            help="Write the change of the ids to this .npz: id_map, and the rows of embeddings.",
-        ),
-        click.option(
-            "-o",
-            "--output",
-            required=True,
-            metavar="PATH",
-            help="Where to save the new tokenizer, as for digram train; - is stdout.",
-        ),
-        _common.tokenizer_option,
-        click.argument("files", nargs=-1, required=True, metavar="FILES..."),
-    ):
-        command = option(command)
-    return command  # type: ignore[no-any-return]
+    return _OPTIONS(wrapper)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
-from digram.cli import _binary_files, _common
+from digram.cli import _binary_files, _reading
 
 if TYPE_CHECKING:
     from digram.corpus import CorpusLike, Files, Stream
@@ -19,7 +19,7 @@ __all__ = ["check_not_in_source", "counts_in", "refuse_read_options", "texts_in"
 
 
 def texts_in(
-    arguments: tuple[str, ...], read_options: _common.ReadOptions
+    arguments: tuple[str, ...], read_options: _reading.ReadOptions
 ) -> tuple[CorpusLike, tuple[Path, ...]]:
     """The texts of files and of stdin, and the paths of the files; warns of binary files.
 
@@ -28,12 +28,12 @@ def texts_in(
     from digram.corpus import Streams
 
     if "-" not in arguments:
-        found = _common.files(*arguments, read_options=read_options)
+        found = _reading.files(*arguments, read_options=read_options)
         _binary_files.warn_of_files(found)
         return found, found.paths
     # Paths are checked before stdin is read. Stdin is read in this thread, so that Ctrl-C works.
     named = [
-        None if name == "-" else _common.files(name, read_options=read_options)
+        None if name == "-" else _reading.files(name, read_options=read_options)
         for name in arguments
     ]
     given = [found for found in named if found is not None]
@@ -45,7 +45,7 @@ def texts_in(
     return cast("CorpusLike", Streams(tuple(streams))), paths
 
 
-def _stdin(read_options: _common.ReadOptions) -> Stream:
+def _stdin(read_options: _reading.ReadOptions) -> Stream:
     """Stdin as a source, read as `read_options` say."""
     from digram import corpus
     from digram.corpus.separators import separator_bytes
@@ -54,10 +54,10 @@ def _stdin(read_options: _common.ReadOptions) -> Stream:
     field = column_path(read_options.field, "field")
     kind = corpus.check_format(read_options.format or "text")
     cut = separator_bytes(read_options.separator)
-    return corpus.Stream(_common.stdin(), "stdin", kind, field, read_options.on_error, cut)
+    return corpus.Stream(_reading.stdin(), "stdin", kind, field, read_options.on_error, cut)
 
 
-def watched_stdin(read_options: _common.ReadOptions) -> Stream:
+def watched_stdin(read_options: _reading.ReadOptions) -> Stream:
     """Stdin as a source, with a warning if it looks binary."""
     from digram import corpus
 
@@ -71,7 +71,7 @@ def watched_stdin(read_options: _common.ReadOptions) -> Stream:
 
 
 def counts_in(
-    arguments: tuple[str, ...], read_options: _common.ReadOptions | None
+    arguments: tuple[str, ...], read_options: _reading.ReadOptions | None
 ) -> Counts | None:
     """The merged counts of files of counts; None if the files contain text.
 
@@ -93,9 +93,9 @@ def counts_in(
     return Counts.merge([Counts.load(Path(name)) for name in arguments])
 
 
-def refuse_read_options(read_options: _common.ReadOptions | None) -> None:
+def refuse_read_options(read_options: _reading.ReadOptions | None) -> None:
     """Raises `UsageError` for options on how text is read, since all files hold counts."""
-    usual = _common.ReadOptions()
+    usual = _reading.ReadOptions()
     for name, value in (read_options or usual)._asdict().items():
         if value != getattr(usual, name):
             option = "--source-format" if name == "format" else f"--{name.replace('_', '-')}"

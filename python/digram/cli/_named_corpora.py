@@ -2,63 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _binary_files, _common, _inputs
+from digram.cli import _binary_files, _inputs, _options, _reading
 
 if TYPE_CHECKING:
     from digram.corpus import CorpusLike
 
 __all__ = ["by_name", "names_of", "options"]
 
-_Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
-
-def options(verb: _Verb) -> _Verb:
-    """Give a verb the options that name corpora, as `by_file` and `named`."""
+options = _options.together(
+    click.option(
+        "--by-file",
+        is_flag=True,
+        help="Measure each of FILES by itself, under its name, and all together.",
+    ),
     click.option(
         "--name",
         "named",
         multiple=True,
         metavar="NAME=FILES",
         help="Measure a file, folder or pattern by itself, under this name; repeat it.",
-    )(verb)
-    return click.option(
-        "--by-file",
-        is_flag=True,
-        help="Measure each of FILES by itself, under its name, and all together.",
-    )(verb)
+    ),
+)
+"""The options that name corpora, as `by_file` and `named`."""
 
 
 def by_name(
-    arguments: Sequence[str], by_file: bool, named: Sequence[str], read_options: _common.ReadOptions
+    arguments: Sequence[str],
+    by_file: bool,
+    named: Sequence[str],
+    read_options: _reading.ReadOptions,
 ) -> dict[str, CorpusLike]:
     """The corpora of a command line by their names."""
     if arguments and not by_file:
         raise click.UsageError("FILES are measured by name only with --by-file; give it too.")
     if by_file and (not arguments or "-" in arguments):
         raise click.UsageError("--by-file needs files, and stdin is not a file; name FILES.")
-    sources: dict[str, CorpusLike] = {}
-    for one in named:
-        name, equals, path = one.partition("=")
-        if not (name and equals and path):
-            raise click.UsageError(
-                f"--name {one!r} is not NAME=FILES, such as --name en=corpus/en."
-            )
-        if name in sources:
-            raise click.UsageError(f"--name {name!r} is given twice.")
-        sources[name] = _inputs.texts_in((path,), read_options)[0]
+    paths = _options.values_by_name("--name", named, "NAME=FILES", "en=corpus/en")
+    sources = {name: _inputs.texts_in((path,), read_options)[0] for name, path in paths.items()}
     if by_file:
-        files = _common.files(*arguments, read_options=read_options)
+        files = _reading.files(*arguments, read_options=read_options)
         _binary_files.warn_of_files(files)
         for name, file in names_of(files.paths).items():
             if name in sources:
                 raise click.UsageError(f"--name {name!r} is also the name of a file: {file}.")
-            sources[name] = _common.files(str(file), read_options=read_options)
+            sources[name] = _reading.files(str(file), read_options=read_options)
     return sources
 
 

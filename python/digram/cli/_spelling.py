@@ -19,16 +19,18 @@ import click
 
 __all__ = ["Spelling", "spelled", "spellings"]
 
+# Patterns are compiled when a message is first rewritten: most commands show none.
+#
 # Messages quote user input with `repr`; quoted text is not changed. A quote after a letter is an
 # apostrophe.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-_ARGUMENT = re.compile(
+_ARGUMENT = (
     rf"(?<![\w./-])(?:(?P<name>[a-z_]+)=(?P<value>{_QUOTED}|[\w.]+\((?:{_QUOTED}|\.\.\.)\)|-?\w+)?"
     rf"|(?P<bare>[a-z]+(?:_[a-z]+)+)\b(?!=|\(|\.\w)|{_QUOTED})"
 )
 # A call in a message becomes the verb; the arguments of digram.files become options of the verb.
-_VERB = re.compile(r"\bdigram\.(explain|replay|show|merge_tree|find_token)\(tok, \.\.\.\)")
-_OF_FILES = re.compile(r"digram\.files\(path, ([^()]*)\)")
+_VERB = r"\bdigram\.(explain|replay|show|merge_tree|find_token)\(tok, \.\.\.\)"
+_OF_FILES = r"digram\.files\(path, ([^()]*)\)"
 
 
 class Spelling(NamedTuple):
@@ -64,10 +66,10 @@ def spelled(message: str, options: Mapping[str, Spelling]) -> str:
     >>> spelled("See what it becomes with digram.explain(tok, ...).", {})
     'See what it becomes with digram explain.'
     """
-    message = _VERB.sub(lambda match: f"digram {match[1].replace('_', '-')}", message)
+    message = re.sub(_VERB, lambda match: f"digram {match[1].replace('_', '-')}", message)
     # The format of the source is --source-format, since --format is that of the output.
-    message = _OF_FILES.sub(lambda match: match[1].replace("format=", "source_format="), message)
-    return _ARGUMENT.sub(functools.partial(_in_shell, options), message)
+    message = re.sub(_OF_FILES, lambda of: of[1].replace("format=", "source_format="), message)
+    return re.sub(_ARGUMENT, functools.partial(_in_shell, options), message)
 
 
 def _in_shell(options: Mapping[str, Spelling], match: re.Match[str]) -> str:

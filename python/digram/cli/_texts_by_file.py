@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from digram.cli import _binary_files, _common, _inputs
+from digram.cli import _binary_files, _inputs, _reading
 
 if TYPE_CHECKING:
     from digram.corpus import Files, Pass, Stream, Unread
 
-__all__ = ["Holder", "Named", "given", "named", "where"]
+__all__ = ["Holder", "Named", "given", "named", "text_option", "where"]
+
+text_option = click.option("--text", help="Use this text instead of a file.")
+"""A text to use; `given` takes its value."""
 
 
 class Holder(NamedTuple):
@@ -71,7 +74,7 @@ class Named:
 
 def named(
     arguments: Sequence[str],
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     title: str | None = None,
     missing: Callable[[OSError], None] | None = None,
 ) -> Named:
@@ -83,7 +86,7 @@ def named(
     found: list[Files | None] = []
     for name in arguments or ("-",):
         try:
-            found.append(None if name == "-" else _common.files(name, read_options=read_options))
+            found.append(None if name == "-" else _reading.files(name, read_options=read_options))
         except OSError as error:
             if missing is None:
                 raise
@@ -94,7 +97,7 @@ def named(
 
 
 def given(
-    file: str, text: str | None, read_options: _common.ReadOptions
+    file: str, text: str | None, read_options: _reading.ReadOptions
 ) -> Iterator[tuple[str, int | None, bytes]]:
     """The texts of FILE, stdin or `--text`: a name, a document number or None, and the text.
 
@@ -105,7 +108,7 @@ def given(
     if text is not None:
         if file != "-":
             raise click.UsageError("give a FILE or --text, not both.")
-        if read_options != _common.ReadOptions():
+        if read_options != _reading.ReadOptions():
             raise click.UsageError(
                 "options for reading files have no effect with --text; leave them out."
             )
@@ -118,7 +121,7 @@ def given(
         raise
     for one in sources.sources:
         if isinstance(one, Files):
-            _common.one_of(one, file)
+            _reading.one_of(one, file)
     several = sources.hold_several
     for name, documents in sources:
         for number, data in enumerate(documents):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _inputs, _options, _printing, _reading, _saving
 from digram.cli._choices import OneOf, OptionWithNames, shard_formats
+from digram.errors import several
 
 if TYPE_CHECKING:
     from digram.shards import TokenFiles
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["asked", "numbers", "options", "texts", "write"]
 
 _PART = 1 << 16  # ids decoded at a time if documents are not separated
-_Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
-_OPTIONS = (
+options = _options.together(
     click.option("-o", "--output", metavar="FOLDER", help="Write training files to this folder."),
     click.option(
         "--format",
@@ -46,7 +46,7 @@ _OPTIONS = (
     ),
     click.option(
         "--shard-tokens",
-        type=_common.NUMBER,
+        type=_options.NUMBER,
         metavar="N",
         help="End a shard with the document that reaches N tokens.  [default: 100000000]",
     ),
@@ -59,13 +59,7 @@ _OPTIONS = (
     ),
     click.option("--json", "as_json", is_flag=True, help="With -o: print a summary as JSON."),
 )
-
-
-def options(verb: _Verb) -> _Verb:
-    """Add the options for training files; all of them need -o."""
-    for option in reversed(_OPTIONS):
-        option(verb)
-    return verb
+"""What describes training files; all of it needs -o."""
 
 
 def asked(options: dict[str, Any]) -> bool:
@@ -85,7 +79,7 @@ def asked(options: dict[str, Any]) -> bool:
 def write(
     tok: Tokenizer,
     files: tuple[str, ...],
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     *,
     output: str,
     format_: str | None,
@@ -97,7 +91,7 @@ def write(
     """Encode files into a folder, and report what was written."""
     import digram
 
-    _common.check_folder("-o", output)
+    _saving.refuse_stdout("-o", output)
     if format_ is None:
         raise click.UsageError(
             f"give the format of the files with --format: {', '.join(shard_formats())}."
@@ -116,7 +110,7 @@ def write(
     )
     seconds = time.perf_counter() - started
     if not quiet:
-        _common.log(_summary(token_files, output, seconds))
+        _printing.log(_summary(token_files, output, seconds))
     if as_json:
         facts = {
             "path": output,
@@ -128,7 +122,7 @@ def write(
             "shards": len(token_files.paths),
             "seconds": round(seconds, 3),
         }
-        _common.emit_json(facts)
+        _printing.emit_json(facts)
 
 
 def numbers(_ctx: click.Context, _option: click.Parameter, value: str | None) -> slice | None:
@@ -195,7 +189,7 @@ def _numbers(token_files: TokenFiles, chosen: slice, path: str) -> range:
 
 def _summary(token_files: TokenFiles, output: str, seconds: float) -> str:
     return (
-        f"Wrote {_common.several(token_files.tokens, 'token')} of "
-        f"{_common.several(token_files.documents, 'document')}, in "
-        f"{_common.several(len(token_files.paths), 'shard')}, in {seconds:.1f} s.\nSaved {output}"
+        f"Wrote {several(token_files.tokens, 'token')} of "
+        f"{several(token_files.documents, 'document')}, in "
+        f"{several(len(token_files.paths), 'shard')}, in {seconds:.1f} s.\nSaved {output}"
     )

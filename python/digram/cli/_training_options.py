@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-import errno
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common
+from digram.cli import _options, _saving
+from digram.errors import several
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.vocab.definition import TrainingRecord
+    from digram.vocab.special_tokens import SpecialToken
 
-__all__ = ["facts", "id_options", "limit_options", "rehearse", "saving_options", "summary"]
-
-_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+__all__ = [
+    "check_limits",
+    "checkpoint_option",
+    "facts",
+    "id_options",
+    "limit_options",
+    "max_token_length_option",
+    "rehearse",
+    "saving_options",
+    "summary",
+    "unknown_rule",
+]
 
 
 def _blocks(
@@ -29,7 +39,7 @@ def _blocks(
     for value in values:
         name, _, number = value.rpartition("=")
         try:
-            size = _common.NUMBER.convert(number, None, None)
+            size = _options.NUMBER.convert(number, None, None)
         except click.BadParameter:
             size = -1
         if not name or size < 0:
@@ -48,37 +58,39 @@ _WHY = {
 }
 
 
-_LIMITS = (
-    _common.output_option,
+max_token_length_option = click.option(
+    "--max-token-length", type=int, metavar="N", help="Make no token longer than N bytes."
+)
+
+checkpoint_option = click.option(
+    "--checkpoint",
+    metavar="FOLDER",
+    help="Save progress here; the same command resumes from it.",
+)
+
+limit_options = _options.together(
+    _saving.output_option,
     click.option(
         "--vocab-size",
-        type=_common.NUMBER,
+        type=_options.NUMBER,
         metavar="N",
         help="Stop at N tokens, including special tokens and the base: the 256 bytes, or the "
         "characters of --unit char.",
     ),
     click.option(
         "--min-frequency",
-        type=_common.NUMBER,
+        type=_options.NUMBER,
         metavar="N",
         help="Stop when no pair occurs N times; at least 2 if it is the only limit.  [default: 1]",
     ),
-    click.option("--max-merges", type=_common.NUMBER, metavar="N", help="Stop after N merges."),
-    click.option(
-        "--max-token-length", type=int, metavar="BYTES", help="Make no token longer than this."
-    ),
+    click.option("--max-merges", type=_options.NUMBER, metavar="N", help="Stop after N merges."),
+    max_token_length_option,
     click.option(
         "--whole-characters",
         is_flag=True,
         help="Make no token that joins part of a character with other bytes.",
     ),
-    click.option(
-        "--unit",
-        type=click.Choice(["byte", "char"]),
-        default="byte",
-        show_default=True,
-        help="The unit that merges start from.",
-    ),
+    _options.unit_option,
     click.option(
         "--alphabet",
         metavar="TEXT",
@@ -86,7 +98,7 @@ _LIMITS = (
     ),
     click.option(
         "--limit-alphabet",
-        type=_common.NUMBER,
+        type=_options.NUMBER,
         metavar="N",
         help="Unit char: keep the N most frequent characters; the others are unknown.",
     ),
@@ -98,8 +110,9 @@ _LIMITS = (
         help="Unit char: an unknown character is an error, becomes its bytes, or becomes TOKEN.",
     ),
 )
+"""The output, the limits of training and the base."""
 
-_IDS = (
+id_options = _options.together(
     click.option(
         "--special-token",
         "special_tokens",
@@ -129,34 +142,28 @@ _IDS = (
         help="Ids of the single bytes: by value, or as in GPT-2 and Hugging Face.",
     ),
 )
+"""Special tokens, reserved ids and the layout of ids."""
 
-_SAVING = (
-    _common.format_option,
-    _common.allow_loss_option,
-    click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary."),
-    _common.json_option,
+saving_options = _options.together(
+    _saving.format_option,
+    _saving.allow_loss_option,
+    _options.quiet_option,
+    _options.json_option,
 )
+"""The format of the output, and messages."""
 
 
-def limit_options(verb: _Verb) -> _Verb:
-    """Give a verb the options for the output, the limits of training and the base."""
-    return _with(verb, _LIMITS)
+def check_limits(options: Mapping[str, Any]) -> None:
+    """Raise a usage error if no option says when training stops."""
+    if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
+        raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
 
 
-def id_options(verb: _Verb) -> _Verb:
-    """Give a verb the options for special tokens, reserved ids and the layout of ids."""
-    return _with(verb, _IDS)
+def unknown_rule(on_unknown: str) -> str | SpecialToken:
+    """The value of `--on-unknown` as `digram.train` takes it: a rule, or a token."""
+    from digram.vocab.special_tokens import SpecialToken
 
-
-def saving_options(verb: _Verb) -> _Verb:
-    """Give a verb the options for the format of the output and for messages."""
-    return _with(verb, _SAVING)
-
-
-def _with(verb: _Verb, options: Sequence[Callable[[_Verb], _Verb]]) -> _Verb:
-    for option in reversed(options):
-        verb = option(verb)
-    return verb
+    return on_unknown if on_unknown in ("error", "bytes") else SpecialToken(on_unknown)
 
 
 def rehearse(
@@ -165,8 +172,7 @@ def rehearse(
     """Train on nothing and save to a temporary folder, so that errors show before a long run."""
     import digram
 
-    if not Path(output).parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(Path(output).parent))
+    _saving.check_parent(output)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / ("tokenizer.json" if output == "-" else Path(output).name)
         try:
@@ -183,14 +189,14 @@ def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
     record = tok.training
     assert record is not None
     tokens, dropped = len(tok), sum(event.kind == "drop" for event in tok.events)
-    learned = _common.several(merges_of(tok), "merge")
+    learned = several(merges_of(tok), "merge")
     if dropped:
-        learned += f", dropped {_common.several(dropped, 'token')}"
+        learned += f", dropped {several(dropped, 'token')}"
     if noted:
         learned += f", {noted:,} of them in an earlier run"
     return (
-        f"Learned {learned}, {_common.several(tokens, 'token')} in all, "
-        f"from {amount(record.bytes)} in {_common.several(record.documents, 'document')}, in "
+        f"Learned {learned}, {several(tokens, 'token')} in all, "
+        f"from {amount(record.bytes)} in {several(record.documents, 'document')}, in "
         f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}{_shortfall(tokens, record)}."
     )
 

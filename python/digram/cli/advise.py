@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _files_argument, _inputs, _loading, _options, _printing, _reading, _verbs
 
 __all__ = ["advise"]
 
@@ -18,7 +18,7 @@ def _numbers(
     if value is None:
         return None
     try:
-        return [_common.NUMBER.convert(one, None, None) for one in value.split(",")]
+        return [_options.NUMBER.convert(one, None, None) for one in value.split(",")]
     except click.BadParameter:
         raise click.BadParameter(
             f"{value!r} is not a list of sizes, as in 8000,16000,32000."
@@ -26,32 +26,27 @@ def _numbers(
 
 
 @click.command(
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram advise -t tokenizer.json corpus/*.txt",
         "digram advise -t tokenizer.json corpus/ --parameters 7B --sizes 32000,64000",
         "digram advise --parameters 350M",
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_files_argument.optional
 @click.option(
     "-t",
     "--tokenizer",
     metavar="PATH",
     help="A tokenizer's file or folder, trained larger than you expect to need.",
 )
-@_common.described_options
+@_loading.described_options
 @click.option(
     "--parameters",
     metavar="N",
     help="The model's parameters, without those of the vocabulary: 350M, 7B.  [default: four "
     "typical models]",
 )
-@click.option(
-    "--width",
-    type=int,
-    metavar="N",
-    help="Width of the model's embeddings.  [default: typical for its size]",
-)
+@_options.width_option
 @click.option("--multilingual", is_flag=True, help="The model is for many languages.")
 @click.option(
     "--sizes",
@@ -59,11 +54,9 @@ def _numbers(
     metavar="N,N...",
     help="The sizes to show.  [default: round sizes, and that of the tokenizer]",
 )
-@_common.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@_common.json_option
+@_reading.source_options
+@_options.threads_option
+@_options.json_option
 def advise(
     *,
     files: tuple[str, ...],
@@ -72,7 +65,7 @@ def advise(
     width: int | None,
     multilingual: bool,
     sizes: list[int] | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     threads: int | None,
     as_json: bool,
     **described: Any,
@@ -90,18 +83,18 @@ def advise(
 
     curve = None
     if tokenizer is not None:
-        tok = _common.load(tokenizer, described)
+        tok = _loading.load(tokenizer, described)
         texts = _inputs.texts_in(files or ("-",), read_options)[0]
         curve = digram.curve(tok, texts, sizes=sizes, width=width, threads=threads)
-    elif files or sizes is not None or read_options != _common.ReadOptions():
+    elif files or sizes is not None or read_options != _reading.ReadOptions():
         raise click.UsageError("FILES are measured with a tokenizer: give one with -t.")
     if curve is not None and parameters is None:
         width = None  # only for the curve: each of the four models has its own width
     advice = digram.advise(curve, parameters=parameters, width=width, multilingual=multilingual)
     if as_json:
         shown = {"curve": None if curve is None else curve.to_dict(), "advice": advice.to_dict()}
-        _common.emit_json(shown)
+        _printing.emit_json(shown)
         return
-    _common.emit(f"{advice}\n")
+    _printing.emit(f"{advice}\n")
     if curve is not None:
-        _common.emit(f"\n{curve}\n")
+        _printing.emit(f"\n{curve}\n")

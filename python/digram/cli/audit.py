@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _files_argument, _inputs, _loading, _options, _printing, _reading, _verbs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -81,14 +81,14 @@ def _limit_options(verb: _Verb) -> _Verb:
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram audit -t tokenizer.json",
         "digram audit -t tokenizer.json corpus/ --max-unreachable 0 --max-unused 5%",
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
-@_common.with_tokenizer
-@_common.source_options
+@_files_argument.optional
+@_loading.with_tokenizer
+@_reading.source_options
 @click.option(
     "--rare",
     type=click.IntRange(min=1),
@@ -104,16 +104,14 @@ def _limit_options(verb: _Verb) -> _Verb:
     metavar="N",
     help="Tokens with more characters are long.  [default: 32]",
 )
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_options.threads_option
 @_limit_options
-@_common.json_option
+@_options.json_option
 def audit(
     *,
     files: tuple[str, ...],
     tok: Tokenizer,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     rare: int,
     long_: int,
     threads: int | None,
@@ -124,7 +122,7 @@ def audit(
     duplicate, broken and junk tokens, dangerous special tokens, text that decoding does not
     restore.
 
-    FILES are files, folders and quoted patterns, - for stdin; without FILES, the checks that need a
+    {files}, - for stdin; without FILES, the checks that need a
     corpus are left out. --max-KIND N allows N findings of a kind, or a share such as 5%; if there
     are more, the exit code is 1 and stderr names the limits that were exceeded.
     """
@@ -141,10 +139,10 @@ def audit(
     breaches = result.check(given)
     if as_json:
         shown = [breach.to_dict() for breach in breaches]
-        _common.emit_json({**result.to_dict(), "breaches": shown})
+        _printing.emit_json({**result.to_dict(), "breaches": shown})
     else:
-        _common.emit(f"{result}\n")
+        _printing.emit(f"{result}\n")
     for breach in breaches:
-        _common.log(f"Too many: {breach}.")
+        _printing.log(f"Too many: {breach}.")
     if breaches:
         click.get_current_context().exit(1)

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _loading,
+    _options,
+    _pretokenizers,
+    _printing,
+    _reading,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -16,42 +25,40 @@ __all__ = ["check_rules"]
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram check-rules -t tokenizer.json notes/",
         "digram check-rules -t tokenizer.json --rules rules.json 'notes/*.txt'",
     ),
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@_common.with_tokenizer
-@_common.rules_option("Check these rules instead of those of the tokenizer.")
-@_common.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@_common.json_option
+@_files_argument.required
+@_loading.with_tokenizer
+@_pretokenizers.rules_option("Check these rules instead of those of the tokenizer.")
+@_reading.source_options
+@_options.threads_option
+@_options.json_option
 def check_rules(
     *,
     files: tuple[str, ...],
     tok: Tokenizer,
     rules: str | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     threads: int | None,
     as_json: bool,
 ) -> None:
     """Check whether the tokens of a text obey rules, and what the rules cost.
 
-    FILES are files, folders and quoted patterns, - for stdin. Counts the terms, abbreviations,
+    {files}, - for stdin. Counts the terms, abbreviations,
     units, patterns, numbers and forbidden tokens in the text and how many violate the rules, and
     shows the most frequent violations. The exit code is 1 if there are any.
     """
     import digram
 
-    given_rules = _common.rules_from(rules)
+    given_rules = _pretokenizers.rules_from(rules)
     source = _inputs.texts_in(files, read_options)[0]
     result = digram.check_rules(tok, source, given_rules, threads=threads)
     if as_json:
-        _common.emit_json(result.to_dict())
+        _printing.emit_json(result.to_dict())
     else:
-        _common.emit(f"{result}\n")
+        _printing.emit(f"{result}\n")
     if result.violated:
         click.get_current_context().exit(1)

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _common, _texts_by_file
+from digram.cli import (
+    _files_argument,
+    _loading,
+    _options,
+    _printing,
+    _reading,
+    _texts_by_file,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -18,40 +26,40 @@ _PLACE = ("tokens", "start", "end")
 
 @click.command(
     options_metavar="-t PATH --max-length N [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram chunks -t tokenizer.json --max-length 512 --json docs > docs.jsonl"
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
-@_common.with_tokenizer
+@_files_argument.optional
+@_loading.with_tokenizer
 @click.option(
     "--max-length",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     required=True,
     metavar="N",
     help="The maximum number of tokens of a chunk.",
 )
 @click.option(
     "--overlap",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     default=0,
     metavar="N",
     help="The maximum number of tokens shared with the previous chunk.  [default: 0]",
 )
-@_common.source_options
-@_common.json_option
+@_reading.source_options
+@_options.json_option
 def chunks(
     *,
     tok: Tokenizer,
     files: tuple[str, ...],
     max_length: int,
     overlap: int,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     as_json: bool,
 ) -> None:
     """Cut the texts of files into chunks of at most N tokens that cover all of the text.
 
-    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. Each
+    {files_or_stdin} Each
     line is a chunk: its number of tokens, its start and end in the file, in bytes from 0, and the
     name of the file, in this order; on a terminal there are column titles. With --json each line is
     an object that also has the text of the chunk. A chunk ends at the end of a token, never inside
@@ -76,11 +84,11 @@ def chunks(
                 row = (*place, number, name) if several else (*place, name)
                 if as_json:
                     text = chunk.text.decode()
-                    _common.emit_json(dict(zip(titles, row, strict=True), text=text))
+                    _printing.emit_json(dict(zip(titles, row, strict=True), text=text))
                 else:
                     rows.append(row)
     if not as_json:
-        _common.emit_table([*titles[:-1], "file"], rows)
+        _printing.emit_table([*titles[:-1], "file"], rows)
 
 
 def _check_utf8(data: bytes, name: str, document: int | None) -> None:

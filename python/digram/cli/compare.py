@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _inputs, _named_corpora
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _loading,
+    _named_corpora,
+    _options,
+    _printing,
+    _reading,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -17,24 +26,17 @@ __all__ = ["compare"]
 
 @click.command(
     options_metavar="-t THIS -t OTHER [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram compare -t old.json -t new.json corpus/*.txt",
         "digram compare -t old.json -t new.json --name en=en/ --name sw=sw/",
         "digram compare -t mine.json -t o200k_base.tiktoken:o200k_base corpus/",
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option(
-    "-t",
-    "--tokenizer",
-    "tokenizers",
-    type=_common.TokenizerPath("Give each tokenizer with it, as in -t old.json -t new.json."),
-    metavar="PATH",
-    multiple=True,
-    required=True,
-    help="A tokenizer's file or folder; give two, THIS and OTHER.",
+@_files_argument.optional
+@_loading.tokenizers_option(
+    "give two, THIS and OTHER.", "Give each tokenizer with it, as in -t old.json -t new.json."
 )
-@_common.described_options
+@_loading.described_options
 @_named_corpora.options
 @click.option(
     "--top",
@@ -44,11 +46,9 @@ __all__ = ["compare"]
     metavar="N",
     help="How many places, and tokens of one vocabulary only, to show of each sort.",
 )
-@_common.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@_common.json_option
+@_reading.source_options
+@_options.threads_option
+@_options.json_option
 def compare(
     *,
     files: tuple[str, ...],
@@ -56,7 +56,7 @@ def compare(
     by_file: bool,
     named: tuple[str, ...],
     top: int,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     threads: int | None,
     as_json: bool,
     **described: Any,
@@ -64,7 +64,7 @@ def compare(
     """Show which of two tokenizers needs fewer tokens for a text, and where: by file, by kind of
     text and by place; how much of the text both split alike; and the tokens that only one has.
 
-    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. With
+    {files_or_stdin} With
     --by-file or --name the tokenizers are also compared on each corpus.
 
     THIS and OTHER are files or folders of tokenizers. --encoding, --pretokenizer, --regex and
@@ -84,13 +84,13 @@ def compare(
     pair = [_load(path, dict(described)) for path in (this, other)]
     if source is None:
         source = _inputs.texts_in(files or ("-",), read_options)[0]
-    paths = [Path(_common.with_encoding(path)[0]) for path in tokenizers]
+    paths = [Path(_loading.with_encoding(path)[0]) for path in tokenizers]
     names = (this, other) if as_json else _names(*paths)
     comparison = digram.compare(pair[0], pair[1], source, names=names, top=top, threads=threads)
     if as_json:
-        _common.emit_json(comparison.to_dict())
+        _printing.emit_json(comparison.to_dict())
     else:
-        _common.emit(f"{comparison}\n")
+        _printing.emit(f"{comparison}\n")
 
 
 def _load(path: str, described: dict[str, Any]) -> Tokenizer:
@@ -98,9 +98,9 @@ def _load(path: str, described: dict[str, Any]) -> Tokenizer:
     if any(described.values()):
         from digram.formats import describes_itself
 
-        if describes_itself(_common.with_encoding(path)[0]):
+        if describes_itself(_loading.with_encoding(path)[0]):
             described = dict.fromkeys(described)
-    return _common.load(path, described)
+    return _loading.load(path, described)
 
 
 def _names(this: Path, other: Path) -> tuple[str, str]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _common
+from digram.cli import _loading, _options, _pretokenizers, _printing, _saving, _verbs
+from digram.errors import several
 from digram.formats import FORMATS, chosen
 
 if TYPE_CHECKING:
@@ -23,16 +24,14 @@ def _formats() -> str:
 @click.command(
     options_metavar="-t PATH -o PATH [OPTIONS]",
     epilog=_formats()
-    + _common.example(
-        "digram convert -t r50k_base.tiktoken --encoding r50k_base -o tokenizer.json"
-    ),
+    + _verbs.example("digram convert -t r50k_base.tiktoken --encoding r50k_base -o tokenizer.json"),
 )
-@_common.with_tokenizer
-@_common.output_option
-@_common.format_option
-@_common.allow_loss_option
-@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
-@_common.json_option
+@_loading.with_tokenizer
+@_saving.output_option
+@_saving.format_option
+@_saving.allow_loss_option
+@_options.no_summary_option
+@_options.json_option
 def convert(
     *,
     tok: Tokenizer,
@@ -48,17 +47,15 @@ def convert(
     are formats that store no pattern: their pretokenizer must be named when the file is loaded, and
     a message says so.
     """
-    _common.check_stdout(output, as_json)
-    _common.save(tok, output, format_, allow_loss)
+    _saving.check_stdout(output, as_json)
+    _saving.save(tok, output, format_, allow_loss)
     if not quiet and output != "-":
-        _common.log(
-            f"Saved {output}: {_common.several(len(tok), 'token')}, digest {tok.digest[:16]}"
-        )
+        _printing.log(f"Saved {output}: {several(len(tok), 'token')}, digest {tok.digest[:16]}")
         if not chosen(tok.definition, output, format_).describes_itself:
-            _common.log(
+            _printing.log(
                 "The file does not store the pretokenizer: load it with "
-                f"{_common.pretokenizer_spelled(tok.pretokenizer)}."
+                f"{_pretokenizers.pretokenizer_spelled(tok.pretokenizer)}."
             )
 
     if as_json:
-        _common.emit_json(_common.saved(tok, output))
+        _printing.emit_json(_saving.saved(tok, output))

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from digram.cli import _common, _texts_by_file
+from digram.cli import (
+    _files_argument,
+    _loading,
+    _options,
+    _printing,
+    _reading,
+    _texts_by_file,
+    _verbs,
+)
 from digram.cli._failures import Failure, of_verb
 
 if TYPE_CHECKING:
@@ -26,24 +34,24 @@ class _Row(NamedTuple):
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example("digram count -t tokenizer.json docs/*.md"),
+    epilog=_verbs.example("digram count -t tokenizer.json docs/*.md"),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
-@_common.with_tokenizer
-@_common.source_options
-@_common.special_option
-@_common.json_option
+@_files_argument.optional
+@_loading.with_tokenizer
+@_reading.source_options
+@_options.special_option
+@_options.json_option
 def count(
     *,
     tok: Tokenizer,
     files: tuple[str, ...],
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
     """Count the tokens, bytes and characters of files, and the total.
 
-    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. The
+    {files_or_stdin} The
     columns are tokens, bytes, characters and the name, in this order; on a terminal they have
     titles. A character is a code point of UTF-8, of one to four bytes: é has two bytes, 日 three.
 
@@ -80,11 +88,11 @@ def count(
         numbers = {name: value for name, value in total._asdict().items() if name != "path"}
         errors = [one.message for one in failed]
         files_ = [row._asdict() for row in rows]
-        _common.emit_json({"files": files_, "total": numbers, "errors": errors})
+        _printing.emit_json({"files": files_, "total": numbers, "errors": errors})
     elif rows:
         titles = ["tokens", "bytes", "characters", "file"]
         one = len(rows) == 1 and not failed
-        _common.emit_table(titles, rows if one else [*rows, total])
+        _printing.emit_table(titles, rows if one else [*rows, total])
     if failed:
         click.get_current_context().exit(failed[0].exit_code)
 

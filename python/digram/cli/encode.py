@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _training_files
+from digram.cli import (
+    _files_argument,
+    _loading,
+    _options,
+    _printing,
+    _reading,
+    _training_files,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -21,7 +29,6 @@ _BLOCK = 1 << 16  # bytes per read, or ids per write
 _LONGEST_ID = 20  # digits; more than any id has, and short enough for a message
 _WIDTHS = {"u16": 2, "u32": 4}
 
-_input = click.argument("file", default="-", metavar="[FILE]")
 _raw = click.option(
     "--raw",
     type=click.Choice(list(_WIDTHS)),
@@ -31,20 +38,18 @@ _raw = click.option(
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram encode -t tokenizer.json < book.txt > book.ids",
         "digram encode -t tokenizer.json corpus/ -o shards --format megatron",
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
-@_common.with_tokenizer
+@_files_argument.optional
+@_loading.with_tokenizer
 @click.option("--lines", is_flag=True, help="Write one line of ids for each line of text.")
 @_raw
-@_common.source_options
-@_common.special_option
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_reading.source_options
+@_options.special_option
+@_options.threads_option
 @_training_files.options
 def encode(
     *,
@@ -54,7 +59,7 @@ def encode(
     raw: str | None,
     special: Any,
     threads: int | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     **options: Any,
 ) -> None:
     """Turn text into ids: on stdout, or in files for training programs.
@@ -65,10 +70,9 @@ def encode(
     separators, also become a line of ids each. `digram decode` with the same options restores the
     bytes; with --lines, the last line always ends in a line feed.
 
-    With -o, FILES are files, folders (with all files below them except hidden ones) and quoted
-    patterns, in which ** matches folders; - is stdin. A file is one document unless it contains
-    several. Shards of documents, each followed by the end-of-text token, and a manifest are written
-    to the folder, in little memory. After a crash, run the same command with --resume.
+    With -o, {files_in_folders} A file is one document unless it contains several. Shards of
+    documents, each followed by the end-of-text token, and a manifest are written to the folder, in
+    little memory. After a crash, run the same command with --resume.
     """
     if _training_files.asked(options):
         if lines or raw:
@@ -96,21 +100,21 @@ def encode(
     if documents:
         _encode_documents(tok, file, read_options, special, threads)
         return
-    with _common.open_input(file, read_options.format) as text:
+    with _reading.open_input(file, read_options.format) as text:
         if lines:
             _encode_lines(tok, text, special, threads)
             return
         flat = tok.encode_batch([text.read()], special=special, threads=threads, out="numpy").ids
     if raw:
-        _common.emit_bytes(flat.astype(f"<u{_WIDTHS[raw]}").tobytes())
+        _printing.emit_bytes(flat.astype(f"<u{_WIDTHS[raw]}").tobytes())
         return
     for start in range(0, len(flat), _BLOCK):
         ids = " ".join(map(str, flat[start : start + _BLOCK].tolist()))
-        _common.emit((" " if start else "") + ids)
-    _common.emit("\n")
+        _printing.emit((" " if start else "") + ids)
+    _printing.emit("\n")
 
 
-def _holds_documents(file: str, read_options: _common.ReadOptions) -> bool:
+def _holds_documents(file: str, read_options: _reading.ReadOptions) -> bool:
     """Whether the input is several documents, as opposed to lines."""
     if read_options.separator is not None:
         return True
@@ -118,12 +122,12 @@ def _holds_documents(file: str, read_options: _common.ReadOptions) -> bool:
 
     if file == "-":
         return read_options.format is not None and check_format(read_options.format).form != "text"
-    source = _common.files(file, read_options=read_options)
-    return source.kind(_common.one_of(source, file)).form != "text"
+    source = _reading.files(file, read_options=read_options)
+    return source.kind(_reading.one_of(source, file)).form != "text"
 
 
 def _encode_documents(
-    tok: Tokenizer, file: str, read_options: _common.ReadOptions, special: Any, threads: int | None
+    tok: Tokenizer, file: str, read_options: _reading.ReadOptions, special: Any, threads: int | None
 ) -> None:
     from digram._util.progress import progress
     from digram.cli._inputs import texts_in
@@ -138,7 +142,7 @@ def _encode_documents(
     ):
         for batch in reading:
             for ids in tok.encode_batch(batch, special=special, threads=threads):
-                _common.emit(" ".join(map(str, ids)) + "\n")
+                _printing.emit(" ".join(map(str, ids)) + "\n")
             advance(reading.done - done)
             done = reading.done
 
@@ -150,19 +154,19 @@ def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: i
     with progress("Encoding") as advance:
         for batch in batches(line.removesuffix(b"\n") for line in text):
             for ids in tok.encode_batch(batch, special=special, threads=threads):
-                _common.emit(" ".join(map(str, ids)) + "\n")
+                _printing.emit(" ".join(map(str, ids)) + "\n")
             advance(sum(map(len, batch)) + len(batch))
 
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram decode -t tokenizer.json < book.ids",
         "digram decode -t tokenizer.json shards --documents 0:3",
     ),
 )
-@_input
-@_common.with_tokenizer
+@_options.file_argument
+@_loading.with_tokenizer
 @click.option("--lines", is_flag=True, help="Write one line of text for each line of ids.")
 @click.option("--skip-special-tokens", is_flag=True, help="Leave special tokens out of the text.")
 @_raw
@@ -194,19 +198,19 @@ def decode(
                 "--raw is for plain ids, not for a folder or --documents; leave it out."
             )
         for text in _training_files.texts(tok, file, documents, lines, skip_special_tokens):
-            _common.emit_bytes(text + b"\n" if lines else text)
+            _printing.emit_bytes(text + b"\n" if lines else text)
         return
     if lines and raw:
         raise click.UsageError("--raw cannot represent line ends; leave out --lines.")
     done = 0
-    with _common.open_bytes(file) as stream:
+    with _reading.open_bytes(file) as stream:
         if raw:
             chunks = _raw_ids(stream, _WIDTHS[raw])
         else:
             chunks = _decimal_ids(stream if lines else _blocks(stream))
         for ids in chunks:
             text = _decoded(tok, ids, done, skip_special_tokens)
-            _common.emit_bytes(text + b"\n" if lines else text, flush=True)
+            _printing.emit_bytes(text + b"\n" if lines else text, flush=True)
             done += len(ids)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _inputs, _options, _pretokenizers, _printing, _reading, _verbs
 
 __all__ = ["estimate_training"]
 
@@ -30,14 +30,14 @@ def _shares(
 
 
 @click.command(
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram estimate-training 500GB --vocab-size 128k --memory-limit 64GB",
         "digram estimate-training 2TB --vocab-size 200k --kind code --machines 4",
     ),
 )
 @click.argument("size", metavar="SIZE")
 @click.option(
-    "--vocab-size", type=_common.NUMBER, required=True, metavar="N", help="Size of the vocabulary."
+    "--vocab-size", type=_options.NUMBER, required=True, metavar="N", help="Size of the vocabulary."
 )
 @click.option(
     "--kind",
@@ -54,7 +54,7 @@ def _shares(
     help="Files, folders or patterns with a sample of the corpus, used instead of a kind; "
     "repeat it for several.",
 )
-@_common.source_options
+@_reading.source_options
 @click.option(
     "--pretokenizer",
     default="o200k",
@@ -84,12 +84,12 @@ def _shares(
     show_default=True,
     help="Speed of a core relative to the one that was measured.",
 )
-@_common.json_option
+@_options.json_option
 def estimate_training(
     *,
     size: str,
     sample: tuple[str, ...],
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     pretokenizer: str,
     as_json: bool,
     **options: Any,
@@ -103,9 +103,9 @@ def estimate_training(
 
     if sample:
         options["sample"] = _inputs.texts_in(sample, read_options)[0]
-    options["pretokenizer"] = _common.pretokenizer_from(pretokenizer, (), None)
+    options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, (), None)
     estimate = digram.estimate_training(size, **options)
     if as_json:
-        _common.emit_json(estimate.to_dict())
+        _printing.emit_json(estimate.to_dict())
     else:
-        _common.emit(f"{estimate}\n")
+        _printing.emit(f"{estimate}\n")

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _inputs, _named_corpora
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _loading,
+    _named_corpora,
+    _options,
+    _printing,
+    _reading,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.analysis.metrics import Evaluation
@@ -18,31 +27,22 @@ __all__ = ["evaluate"]
 
 @click.command(
     options_metavar="-t PATH... [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram evaluate -t tokenizer.json corpus/*.txt",
         "digram evaluate -t old.json -t new.json --name en=en/ --name sw=sw/",
         r"digram evaluate -t tok.json lines/ --by-file --separator '\n' --reference en",
     ),
 )
-@click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option(
-    "-t",
-    "--tokenizer",
-    "tokenizers",
-    type=_common.TokenizerPath(),
-    metavar="PATH",
-    multiple=True,
-    required=True,
-    help="A tokenizer's file or folder; repeat it to compare several.",
-)
-@_common.described_options
+@_files_argument.optional
+@_loading.tokenizers_option("repeat it to compare several.")
+@_loading.described_options
 @_named_corpora.options
 @click.option(
     "--reference",
     metavar="NAME",
     help="Compare the cost of each name with this one; the texts must be parallel, line by line.",
 )
-@_common.source_options
+@_reading.source_options
 @click.option(
     "--alpha",
     type=float,
@@ -51,10 +51,8 @@ __all__ = ["evaluate"]
     metavar="N",
     help="The order of Rényi's entropy.",
 )
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@_common.json_option
+@_options.threads_option
+@_options.json_option
 def evaluate(
     *,
     files: tuple[str, ...],
@@ -62,7 +60,7 @@ def evaluate(
     by_file: bool,
     named: tuple[str, ...],
     reference: str | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     alpha: float,
     threads: int | None,
     as_json: bool,
@@ -71,7 +69,7 @@ def evaluate(
     r"""Measure how well tokenizers encode text: bytes, characters and words per token, fertility,
     words kept whole, coverage, entropy, Rényi efficiency, and how much of the vocabulary is used.
 
-    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. With
+    {files_or_stdin} With
     --by-file or --name each corpus is also measured by itself. With --reference, text n of each
     corpus must be a translation of text n of the others (--separator '\n' splits files into
     lines); the table then shows tokens per line, the premium over the reference and the Gini
@@ -92,17 +90,17 @@ def evaluate(
     )
     evaluations = {}
     for path in paths:
-        tok = _common.load(path, dict(described))
+        tok = _loading.load(path, dict(described))
         texts = _inputs.texts_in(files or ("-",), read_options)[0] if source is None else source
         evaluations[path] = digram.evaluate(
             tok, texts, reference=reference, alpha=alpha, threads=threads
         )
     if as_json:
-        _common.emit_json(
+        _printing.emit_json(
             {"tokenizers": {path: one.to_dict() for path, one in evaluations.items()}}
         )
         return
-    _common.emit("\n".join(_shown(evaluations)))
+    _printing.emit("\n".join(_shown(evaluations)))
 
 
 def _shown(evaluations: Mapping[str, Evaluation]) -> list[str]:
@@ -111,8 +109,8 @@ def _shown(evaluations: Mapping[str, Evaluation]) -> list[str]:
 
     if len(evaluations) == 1:
         return [f"{one}\n" for one in evaluations.values()]
-    parts = [f"{_common.heading(path)}\n{one}\n" for path, one in evaluations.items()]
-    names = [Path(_common.with_encoding(path)[0]).name for path in evaluations]
+    parts = [f"{_printing.heading(path)}\n{one}\n" for path, one in evaluations.items()]
+    names = [Path(_loading.with_encoding(path)[0]).name for path in evaluations]
     short = names if len({*names}) == len(names) else [*evaluations]
     totals = dict(zip(short, (one.total for one in evaluations.values()), strict=True))
-    return [*parts, f"{_common.heading('Side by side')}\n{side_by_side(totals)}\n"]
+    return [*parts, f"{_printing.heading('Side by side')}\n{side_by_side(totals)}\n"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _texts_by_file
+from digram.cli import _loading, _options, _printing, _reading, _texts_by_file, _verbs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -18,22 +17,22 @@ __all__ = ["explain"]
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example("digram explain -t tokenizer.json --text 'Hello, world!'"),
+    epilog=_verbs.example("digram explain -t tokenizer.json --text 'Hello, world!'"),
 )
-@click.argument("file", default="-", metavar="[FILE]")
-@_common.with_tokenizer
-@click.option("--text", help="Explain this text instead of a file.")
-@_common.color_option
-@_common.source_options
-@_common.special_option
-@_common.json_option
+@_options.file_argument
+@_loading.with_tokenizer
+@_texts_by_file.text_option
+@_options.color_option
+@_reading.source_options
+@_options.special_option
+@_options.json_option
 def explain(
     *,
     tok: Tokenizer,
     file: str,
     text: str | None,
     color: bool | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -47,15 +46,14 @@ def explain(
     """
     import digram
     from digram.analysis.explain.lines.explanation import explained
-    from digram.display.terminal import use_color
 
-    colored = use_color(sys.stdout) if color is None else color
+    colored = _printing.is_colored(color)
     width = shutil.get_terminal_size().columns
     for number, (name, document, data) in enumerate(_texts_by_file.given(file, text, read_options)):
         with _texts_by_file.where(name, document):
             explanation = digram.explain(tok, data, special=special)
         if as_json:
-            _common.emit_json(explanation.to_dict())
+            _printing.emit_json(explanation.to_dict())
             continue
-        _common.emit("\n" if number else "")
-        _common.emit(f"{explained(explanation, color=colored, width=width)}\n")
+        _printing.emit("\n" if number else "")
+        _printing.emit(f"{explained(explanation, color=colored, width=width)}\n")

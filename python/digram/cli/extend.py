@@ -7,29 +7,27 @@ from typing import Any
 
 import click
 
-from digram.cli import _change_options, _common
+from digram.cli import _change_options, _options, _training_options, _verbs
 
 __all__ = ["extend"]
 
 
 @click.command(
     options_metavar="-t PATH --add N -o PATH [OPTIONS]",
-    epilog=_common.example("digram extend -t old.json notes/*.txt --add 4000 -o medical.json"),
+    epilog=_verbs.example("digram extend -t old.json notes/*.txt --add 4000 -o medical.json"),
 )
 @click.option(
-    "--add", type=_common.NUMBER, required=True, metavar="N", help="Add at most N tokens."
+    "--add", type=_options.NUMBER, required=True, metavar="N", help="Add at most N tokens."
 )
 @click.option(
     "--min-frequency",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     default=1,
     show_default=True,
     metavar="N",
     help="Do not merge pairs that occur less often.",
 )
-@click.option(
-    "--max-token-length", type=int, metavar="N", help="Make no token longer than N bytes."
-)
+@_training_options.max_token_length_option
 @click.option(
     "--whole-characters",
     is_flag=True,
@@ -37,16 +35,8 @@ __all__ = ["extend"]
     help="Make no token that joins part of a character with other bytes; the default if the "
     "tokenizer was trained so.",
 )
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    help='Limit of memory, such as "2 GB"; data beyond it goes to temporary files.',
-)
-@click.option(
-    "--checkpoint",
-    metavar="FOLDER",
-    help="Save progress here; the same command resumes from it.",
-)
+@_options.memory_limit_option
+@_training_options.checkpoint_option
 @_change_options.options
 def extend(*, request: _change_options.ChangeRequest, **options: Any) -> None:
     """Add merges to a tokenizer, learned from the text or counts of FILES.

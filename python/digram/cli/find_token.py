@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _loading,
+    _options,
+    _printing,
+    _reading,
+    _token_argument,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -18,16 +26,16 @@ __all__ = ["find_token"]
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram find-token -t tokenizer.json ' the' corpus/*.txt",
         "digram find-token -t tokenizer.json --by id 300 pages.jsonl.zst",
     ),
 )
-@click.argument("token", metavar="TOKEN")
-@click.argument("files", nargs=-1, metavar="[FILES]...")
-@_common.with_tokenizer
-@_common.by_option
-@_common.rows_option(20, "The number of words to show.")
+@_token_argument.token_argument
+@_files_argument.optional
+@_loading.with_tokenizer
+@_token_argument.by_option
+@_options.rows_option(20, "The number of words to show.")
 @click.option(
     "--samples",
     type=click.IntRange(min=0),
@@ -35,12 +43,10 @@ __all__ = ["find_token"]
     default=10,
     help="The number of places to show, from different words first.  [default: 10]",
 )
-@_common.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@_common.color_option
-@_common.json_option
+@_reading.source_options
+@_options.threads_option
+@_options.color_option
+@_options.json_option
 def find_token(
     *,
     tok: Tokenizer,
@@ -49,28 +55,27 @@ def find_token(
     by: str,
     rows: int,
     samples: int,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     threads: int | None,
     color: bool | None,
     as_json: bool,
 ) -> None:
     """Show where TOKEN occurs in FILES: in which words, how often, and in what context.
 
-    FILES are files, folders and quoted patterns; without FILES, or for -, stdin is read. A word
+    {files_or_stdin} A word
     is a pretoken with TOKEN among its tokens. A longer token that contains TOKEN does not count.
     With --json all words are listed.
     """
     import digram
     from digram.analysis.explain.lines.places import places
-    from digram.display.terminal import use_color
 
     source, _ = _inputs.texts_in(files or ("-",), read_options)
-    named = _common.token_named(token, by)
+    named = _token_argument.token_named(token, by)
     occurrences = digram.find_token(tok, named, source, samples=samples, threads=threads)
     if as_json:
-        _common.emit_json(occurrences.to_dict())
+        _printing.emit_json(occurrences.to_dict())
         return
-    colored = use_color(sys.stdout) if color is None else color
+    colored = _printing.is_colored(color)
     width = shutil.get_terminal_size().columns
     lines = places(occurrences, color=colored, rows=rows, width=width)
-    _common.emit("".join([f"{line}\n" for line in lines]))
+    _printing.emit("".join([f"{line}\n" for line in lines]))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common
+from digram.cli import _loading, _options, _printing, _verbs
+from digram.errors import several
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Merge, Tokenizer
@@ -34,11 +35,11 @@ _BAR = 24  # columns
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example("digram inspect -t tokenizer.json"),
+    epilog=_verbs.example("digram inspect -t tokenizer.json"),
 )
-@_common.with_tokenizer
-@_common.rows_option(10, "The number of rows of each list.")
-@_common.json_option
+@_loading.with_tokenizer
+@_options.rows_option(10, "The number of rows of each list.")
+@_options.json_option
 def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
     """Show the contents of a tokenizer: its size, settings, training record, first and last merges,
     tokens by length and by kind, the longest tokens, and the unreachable tokens.
@@ -50,13 +51,13 @@ def inspect(*, tok: Tokenizer, rows: int, as_json: bool) -> None:
     """
     facts = _facts(tok, rows)
     if as_json:
-        _common.emit_json(facts)
+        _printing.emit_json(facts)
         return
     for number, (title, lines) in enumerate(_sections(facts, tok, rows)):
-        _common.emit("\n" if number else "")
-        _common.emit(f"{_common.heading(title)}\n")
+        _printing.emit("\n" if number else "")
+        _printing.emit(f"{_printing.heading(title)}\n")
         for line in lines:
-            _common.emit(f"  {line}\n")
+            _printing.emit(f"  {line}\n")
 
 
 def kind_of(token: bytes) -> str:
@@ -157,7 +158,7 @@ def _event(number: int, event: Event) -> dict[str, Any]:
 def _sections(
     facts: dict[str, Any], tok: Tokenizer, rows: int
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    yield _common.several(facts["tokens"], "token"), list(_summary(facts))
+    yield several(facts["tokens"], "token"), list(_summary(facts))
     if facts["training"] is not None:
         from digram.tokenizer.summary import last_step
 
@@ -178,22 +179,22 @@ def _sections(
     if rows:
         yield "Longest tokens", list(_token_lines(facts["longest"]))
     unreachable = facts["unreachable"]
-    title = _common.several(unreachable["count"], "token")
+    title = several(unreachable["count"], "token")
     yield f"{title} that no text can reach", list(_token_lines(unreachable["first"]))
 
 
 def _summary(facts: dict[str, Any]) -> Iterator[str]:
     special = facts["special_tokens"]
-    base = _common.several(facts["base"], "byte")
+    base = several(facts["base"], "byte")
     if facts["unit"] == "char":
         fallback = 256 if facts["on_unknown"] == "bytes" else 0
-        base = _common.several(facts["base"] - fallback, "character")
+        base = several(facts["base"] - fallback, "character")
         base += " and 256 bytes" if fallback else ""
     if facts["tokens_of_rules"]:
         base += f", {facts['tokens_of_rules']:,} of rules"
-    merges = _common.several(facts["merges"], "merge")
+    merges = several(facts["merges"], "merge")
     if "events" in facts:
-        merges = _common.several(facts["events"]["merge"], "merge")
+        merges = several(facts["events"]["merge"], "merge")
     yield f"{base}, {merges}, {len(special):,} special"
     yield f"ids          0 to {facts['vocab_size'] - 1:,}"
     yield f"unit         {facts['unit']}"
@@ -229,7 +230,7 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
 def _training(record: dict[str, Any]) -> Iterator[str]:
     from digram.tokenizer.summary import stopped_by
 
-    yield f"documents    {record['documents']:,} ({_common.several(record['bytes'], 'byte')})"
+    yield f"documents    {record['documents']:,} ({several(record['bytes'], 'byte')})"
     yield f"pretokens    {record['pretokens']:,} ({record['distinct_pretokens']:,} distinct)"
     yield f"ties         {record['ties']}"
     yield f"stopped by   {stopped_by(record)}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _common
+from digram.cli import _loading, _options, _printing, _token_argument, _verbs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -17,16 +16,16 @@ __all__ = ["merge_tree"]
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram merge-tree -t tokenizer.json ' the'",
         "digram merge-tree -t tokenizer.json --by id 300",
     ),
 )
-@click.argument("token", metavar="TOKEN")
-@_common.with_tokenizer
-@_common.by_option
-@_common.color_option
-@_common.json_option
+@_token_argument.token_argument
+@_loading.with_tokenizer
+@_token_argument.by_option
+@_options.color_option
+@_options.json_option
 def merge_tree(*, tok: Tokenizer, token: str, by: str, color: bool | None, as_json: bool) -> None:
     """Show the merges that TOKEN consists of: its two parts, their parts, and so on to bytes.
 
@@ -35,11 +34,10 @@ def merge_tree(*, tok: Tokenizer, token: str, by: str, color: bool | None, as_js
     """
     import digram
     from digram.analysis.explain.lines.tree import tree_lines
-    from digram.display.terminal import use_color
 
-    tree = digram.merge_tree(tok, _common.token_named(token, by))
+    tree = digram.merge_tree(tok, _token_argument.token_named(token, by))
     if as_json:
-        _common.emit_json(tree.to_dict())
+        _printing.emit_json(tree.to_dict())
         return
-    colored = use_color(sys.stdout) if color is None else color
-    _common.emit("".join([f"{line}\n" for line in tree_lines(tree, color=colored)]))
+    colored = _printing.is_colored(color)
+    _printing.emit("".join([f"{line}\n" for line in tree_lines(tree, color=colored)]))

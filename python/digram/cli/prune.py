@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from digram.cli import _change_options, _common
+from digram.cli import _change_options, _options, _verbs
 
 __all__ = ["prune"]
 
 
 @click.command(
     options_metavar="-t PATH -o PATH [OPTIONS]",
-    epilog=_common.example("digram prune -t large.json notes/*.txt --remove 2000 -o small.json"),
+    epilog=_verbs.example("digram prune -t large.json notes/*.txt --remove 2000 -o small.json"),
 )
-@click.option("--remove", type=_common.NUMBER, metavar="N", help="Remove N tokens.")
+@click.option("--remove", type=_options.NUMBER, metavar="N", help="Remove N tokens.")
 @click.option(
-    "--vocab-size", type=_common.NUMBER, metavar="N", help="Or remove tokens until N ids remain."
+    "--vocab-size", type=_options.NUMBER, metavar="N", help="Or remove tokens until N ids remain."
 )
 @click.option(
     "--keep",

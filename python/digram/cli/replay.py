@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _screen, _texts_by_file
+from digram.cli import _loading, _options, _printing, _reading, _screen, _texts_by_file, _verbs
 
 if TYPE_CHECKING:
     from digram.analysis.explain import Replay
@@ -23,24 +22,24 @@ _SHORTEST, _LONGEST = 0.02, 10.0
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram replay -t tokenizer.json --text 'Hello, world!'",
         "digram replay -t tokenizer.json poem.txt --seconds 0.5",
     ),
 )
-@click.argument("file", default="-", metavar="[FILE]")
-@_common.with_tokenizer
-@click.option("--text", help="Use this text instead of a file.")
+@_options.file_argument
+@_loading.with_tokenizer
+@_texts_by_file.text_option
 @click.option(
     "--seconds",
     type=click.FloatRange(_SHORTEST, _LONGEST),
     metavar="N",
     help="Play automatically, one merge every N seconds.",
 )
-@_common.color_option
-@_common.source_options
-@_common.special_option
-@_common.json_option
+@_options.color_option
+@_reading.source_options
+@_options.special_option
+@_options.json_option
 def replay(
     *,
     tok: Tokenizer,
@@ -48,7 +47,7 @@ def replay(
     text: str | None,
     seconds: float | None,
     color: bool | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -63,14 +62,13 @@ def replay(
     Records of JSON and tables, and documents between separators, are played one after the other.
     """
     import digram
-    from digram.display.terminal import use_color
 
-    colored = use_color(sys.stdout) if color is None else color
+    colored = _printing.is_colored(color)
     for name, document, data in _texts_by_file.given(file, text, read_options):
         with _texts_by_file.where(name, document):
             found = digram.replay(tok, data, special=special)
         if as_json:
-            _common.emit_json(found.to_dict())
+            _printing.emit_json(found.to_dict())
             continue
         with _screen.opened() as screen:
             if screen is not None:
@@ -84,7 +82,7 @@ def _print(found: Replay, colored: bool) -> None:
 
     lines = played(found, color=colored, width=shutil.get_terminal_size().columns)
     while block := "".join([f"{line}\n" for line in islice(lines, 1000)]):
-        _common.emit(block)
+        _printing.emit(block)
 
 
 def _play(found: Replay, screen: _screen.Screen, colored: bool, seconds: float | None) -> None:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _binary_files, _common, _named_corpora
+from digram.cli import (
+    _binary_files,
+    _loading,
+    _named_corpora,
+    _options,
+    _printing,
+    _reading,
+    _saving,
+    _verbs,
+)
+from digram.errors import several
 
 if TYPE_CHECKING:
     from digram.corpus import CorpusLike
@@ -18,14 +28,14 @@ __all__ = ["report"]
 
 @click.command(
     options_metavar="-t PATH --corpus [NAME=]FILES [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram report -t tokenizer.json --corpus corpus.txt -o report.html",
         "digram report -t tok.json --corpus en=en/ --corpus code=src/ -o report.html",
         "digram report -t tok.json --corpus en/ --parallel xx/ --reference en --json",
     ),
 )
-@_common.tokenizer_option
-@_common.described_options
+@_loading.tokenizer_option
+@_loading.described_options
 @click.option(
     "--corpus",
     multiple=True,
@@ -58,11 +68,9 @@ __all__ = ["report"]
     help="Write each figure as SVG and PNG, and its data as CSV, to this folder.",
 )
 @click.option("--title", metavar="TEXT", help="Title of the page.  [default: the tokenizer's name]")
-@_common.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@_common.json_option
+@_reading.source_options
+@_options.threads_option
+@_options.json_option
 def report(
     *,
     tokenizer: str,
@@ -72,7 +80,7 @@ def report(
     output: str | None,
     figures: str | None,
     title: str | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     threads: int | None,
     as_json: bool,
     **described: Any,
@@ -87,8 +95,8 @@ def report(
     """
     import digram
 
-    _common.check_stdout(output, as_json)
-    _common.check_folder("--figures", figures)
+    _saving.check_stdout(output, as_json)
+    _saving.refuse_stdout("--figures", figures)
     if not (output or figures or as_json):
         raise click.UsageError(
             "give an output: a page with -o report.html, --figures FOLDER, or --json."
@@ -97,7 +105,7 @@ def report(
         from digram.reports import check_installed
 
         check_installed()  # before anything is read
-    tok = _common.load(tokenizer, dict(described))
+    tok = _loading.load(tokenizer, dict(described))
     # With --reference but no --parallel, the corpora themselves are parallel, line by line.
     lines = parallel or (corpus if reference is not None else ())
     result = digram.report(
@@ -105,23 +113,23 @@ def report(
         _by_name("--corpus", corpus, read_options),
         parallel=_by_name("--parallel", lines, read_options._replace(separator=None)) or None,
         reference=reference,
-        title=title or Path(_common.with_encoding(tokenizer)[0]).stem,
+        title=title or Path(_loading.with_encoding(tokenizer)[0]).stem,
         threads=threads,
     )
     if output == "-":
-        _common.emit_whole(result.html().encode(), "the page")
+        _printing.emit_whole(result.html().encode(), "the page")
     elif output is not None:
         result.save(output)
-        _common.log(f"Saved {output}")
+        _printing.log(f"Saved {output}")
     if figures is not None:
         paths = result.save_figures(figures)
-        _common.log(f"Saved {_common.several(len(paths), 'file')} in {figures}")
+        _printing.log(f"Saved {several(len(paths), 'file')} in {figures}")
     if as_json:
-        _common.emit_json(result.to_dict())
+        _printing.emit_json(result.to_dict())
 
 
 def _by_name(
-    option: str, arguments: Sequence[str], read_options: _common.ReadOptions
+    option: str, arguments: Sequence[str], read_options: _reading.ReadOptions
 ) -> dict[str, CorpusLike]:
     """The corpora of an option by their names."""
     sources: dict[str, CorpusLike] = {}
@@ -133,13 +141,13 @@ def _by_name(
             raise click.UsageError(
                 "stdin can be read only once, but a report reads texts several times; name files."
             )
-        files_found = _common.files(files if equals else one, read_options=read_options)
+        files_found = _reading.files(files if equals else one, read_options=read_options)
         _binary_files.warn_of_files(files_found)
         each = (
             {name: files_found}
             if equals
             else {
-                own: _common.files(str(path), read_options=read_options)
+                own: _reading.files(str(path), read_options=read_options)
                 for own, path in _named_corpora.names_of(files_found.paths).items()
             }
         )

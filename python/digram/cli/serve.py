@@ -9,29 +9,21 @@ from typing import Any
 
 import click
 
-from digram.cli import _common
+from digram.cli import _loading, _printing, _verbs
 
 __all__ = ["serve"]
 
 
 @click.command(
     options_metavar="-t PATH... [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram serve -t tokenizer.json",
         "digram serve -t old.json -t new.json --open",
         "digram serve -t mine.json -t o200k_base.tiktoken:o200k_base",
         "digram serve -t tokenizer.json --port 8000 --allow-host localhost:9000",
     ),
 )
-@click.option(
-    "-t",
-    "--tokenizer",
-    "tokenizers",
-    metavar="PATH",
-    multiple=True,
-    required=True,
-    help="A tokenizer's file or folder; repeat it for several.",
-)
+@_loading.tokenizers_option("repeat it for several.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -48,7 +40,7 @@ __all__ = ["serve"]
     "container is forwarded to the server; repeat it for several.",
 )
 @click.option("--open", "opening", is_flag=True, help="Open the page in the browser.")
-@_common.described_options
+@_loading.described_options
 def serve(
     *,
     tokenizers: tuple[str, ...],
@@ -68,17 +60,18 @@ def serve(
     """
     from digram import web
 
-    named = {name: _common.load(path, dict(described)) for name, path in _names(tokenizers).items()}
+    paths = _names(tokenizers)
+    named = {name: _loading.load(path, dict(described)) for name, path in paths.items()}
     server = web.serve(named, port=port, allow_hosts=allow_hosts)
-    _common.emit(f"{server.address}\n", flush=True)  # a program may be waiting for the address
-    _common.log("Open this address in a browser. Ctrl-C stops it.")
+    _printing.emit(f"{server.address}\n", flush=True)  # a program may be waiting for the address
+    _printing.log("Open this address in a browser. Ctrl-C stops it.")
     for host in allow_hosts:
-        _common.log(f"If {host} is forwarded to it: {host}/#{server.token}")
+        _printing.log(f"If {host} is forwarded to it: {host}/#{server.token}")
     if opening:
         click.launch(server.address)
     with contextlib.suppress(KeyboardInterrupt):  # not raised in a background job of a shell
         server.run()
-    _common.log("Stopped.")
+    _printing.log("Stopped.")
 
 
 def _names(paths: Sequence[str]) -> Mapping[str, str]:
@@ -87,7 +80,7 @@ def _names(paths: Sequence[str]) -> Mapping[str, str]:
     >>> _names(["a/low.json", "b/tokenizer.json", "c/tokenizer.json"])
     {'low.json': 'a/low.json', 'b/tokenizer.json': 'b/tokenizer.json', ...}
     """
-    names = [Path(_common.with_encoding(path)[0]).name for path in paths]
+    names = [Path(_loading.with_encoding(path)[0]).name for path in paths]
     paths_by_name: dict[str, str] = {}
     for path, name in zip(paths, names, strict=True):
         shown = click.format_filename(name if names.count(name) == 1 else path)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _texts_by_file
+from digram.cli import _loading, _options, _printing, _reading, _texts_by_file, _verbs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -19,16 +18,16 @@ __all__ = ["show"]
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_common.example("digram show -t tokenizer.json --ids --text 'Hello, world!'"),
+    epilog=_verbs.example("digram show -t tokenizer.json --ids --text 'Hello, world!'"),
 )
-@click.argument("file", default="-", metavar="[FILE]")
-@_common.with_tokenizer
-@click.option("--text", help="Show this text instead of a file.")
+@_options.file_argument
+@_loading.with_tokenizer
+@_texts_by_file.text_option
 @click.option("--ids", "with_ids", is_flag=True, help="Show each id below its token.")
-@_common.color_option
-@_common.source_options
-@_common.special_option
-@_common.json_option
+@_options.color_option
+@_reading.source_options
+@_options.special_option
+@_options.json_option
 def show(
     *,
     tok: Tokenizer,
@@ -36,7 +35,7 @@ def show(
     text: str | None,
     with_ids: bool,
     color: bool | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -58,20 +57,20 @@ def _show(
     tok: Tokenizer, data: bytes, with_ids: bool, color: bool | None, special: Any, as_json: bool
 ) -> None:
     """Show one text."""
-    from digram.display.terminal import shown, use_color
+    from digram.display.terminal import shown
 
     ids = tok.encode(data, special=special)
     tokens = tok.tokens(ids)
     if as_json:
-        _common.emit_json(
+        _printing.emit_json(
             [
                 {"id": id_, "text": token.decode("utf-8", "replace"), "hex": token.hex()}
                 for id_, token in zip(ids, tokens, strict=True)
             ]
         )
         return
-    colored = use_color(sys.stdout) if color is None else color
+    colored = _printing.is_colored(color)
     width = shutil.get_terminal_size().columns
     pieces = shown(tokens, ids if with_ids else None, color=colored, width=width)
     while block := "".join(islice(pieces, 1000)):
-        _common.emit(block)
+        _printing.emit(block)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from digram.cli import _common
+from digram.cli import _loading, _options, _printing, _saving, _verbs
+from digram.errors import several
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -16,21 +17,21 @@ __all__ = ["shrink"]
 
 @click.command(
     options_metavar="-t PATH --vocab-size N -o PATH [OPTIONS]",
-    epilog=_common.example("digram shrink -t tokenizer.json --vocab-size 8000 -o small.json"),
+    epilog=_verbs.example("digram shrink -t tokenizer.json --vocab-size 8000 -o small.json"),
 )
-@_common.with_tokenizer
-@_common.output_option
+@_loading.with_tokenizer
+@_saving.output_option
 @click.option(
     "--vocab-size",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     required=True,
     metavar="N",
     help="Number of tokens, including reserved ones, before padding.",
 )
-@_common.format_option
-@_common.allow_loss_option
-@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
-@_common.json_option
+@_saving.format_option
+@_saving.allow_loss_option
+@_options.no_summary_option
+@_options.json_option
 def shrink(
     *,
     tok: Tokenizer,
@@ -48,11 +49,11 @@ def shrink(
     """
     import digram
 
-    _common.check_stdout(output, as_json)
+    _saving.check_stdout(output, as_json)
     small = digram.shrink(tok, vocab_size)
-    _common.save(small, output, format_, allow_loss)
+    _saving.save(small, output, format_, allow_loss)
     if not quiet and output != "-":
-        merges = _common.several(len(small.merges), "merge")
-        _common.log(f"Saved {output}: {_common.several(len(small), 'token')}, {merges}")
+        merges = several(len(small.merges), "merge")
+        _printing.log(f"Saved {output}: {several(len(small), 'token')}, {merges}")
     if as_json:
-        _common.emit_json(_common.saved(small, output))
+        _printing.emit_json(_saving.saved(small, output))

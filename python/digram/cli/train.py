@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _inputs, _training_options
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _options,
+    _pretokenizers,
+    _printing,
+    _reading,
+    _saving,
+    _training_options,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.training.counts import Counts
@@ -20,7 +30,7 @@ def _size_or_share(value: str) -> int | float:
     """A click type: a whole number is a size, a decimal number without a suffix is a share."""
     try:
         is_share = value.replace(".", "", 1).isdecimal() and "." in value
-        return float(value) if is_share else _common.NUMBER.convert(value, None, None)
+        return float(value) if is_share else _options.NUMBER.convert(value, None, None)
     except click.BadParameter:
         raise click.BadParameter(
             f"{value!r} is neither a size nor a share, such as 20000 or 0.9."
@@ -29,9 +39,9 @@ def _size_or_share(value: str) -> int | float:
 
 @click.command(
     options_metavar="-o PATH [OPTIONS]",
-    epilog=_common.example("digram train 'corpus/**/*.txt' --vocab-size 32000 -o tokenizer.json"),
+    epilog=_verbs.example("digram train 'corpus/**/*.txt' --vocab-size 32000 -o tokenizer.json"),
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@_files_argument.required
 @_training_options.limit_options
 @click.option(
     "--picky",
@@ -40,9 +50,9 @@ def _size_or_share(value: str) -> int | float:
     help="Drop a token when one merge has used this share of its occurrences (PickyBPE), such as "
     "0.9.  [default: drop none]",
 )
-@_common.named_pretokenizer_option
-@_common.pretokenizer_options
-@_common.rules_option("Text that is one token, and text that is never joined.")
+@_pretokenizers.named_pretokenizer_option
+@_pretokenizers.pretokenizer_options
+@_pretokenizers.rules_option("Text that is one token, and text that is never joined.")
 @click.option(
     "--ties",
     type=click.Choice(["ids", "first_seen", "lexicographic", "printable"]),
@@ -68,7 +78,7 @@ def _size_or_share(value: str) -> int | float:
     type=click.Choice(["letters", "no_digits", "all"]),
     help="Boundless: which words may join.  [default: no_digits]",
 )
-@_common.source_options
+@_reading.source_options
 @click.option(
     "--runners-up",
     type=int,
@@ -76,19 +86,9 @@ def _size_or_share(value: str) -> int | float:
     metavar="N",
     help="Store the N next most frequent pairs, with their counts, for each merge.",
 )
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@click.option(
-    "--memory-limit",
-    metavar="SIZE",
-    help='Limit of memory, such as "2 GB"; data beyond it goes to temporary files.',
-)
-@click.option(
-    "--checkpoint",
-    metavar="FOLDER",
-    help="Save progress here; the same command resumes from it.",
-)
+@_options.threads_option
+@_options.memory_limit_option
+@_training_options.checkpoint_option
 @_training_options.saving_options
 def train(
     *,
@@ -102,7 +102,7 @@ def train(
     superwords: str | None,
     subwords: int | float | None,
     joins: Any,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
@@ -111,16 +111,12 @@ def train(
 ) -> None:
     """Train a tokenizer on text or counts.
 
-    FILES are files, folders (with all files below them except hidden ones) and quoted patterns, in
-    which ** matches folders; - is stdin. Files named .jsonl, .ndjson or .json contain JSON; .csv,
-    .tsv, .parquet and .arrow are tables; .gz, .zst, .bz2 and .xz are decompressed; all other files
-    are text. A text file is one document unless --separator splits it; each record is one too.
-    Merges never cross documents. FILES can also be counts made by digram counts make, which store
-    their pretokenizer. A summary on stderr says what was learned and why training stopped.
+    {files_in_folders} {kinds_of_files} Merges never cross documents. FILES can also be counts made
+    by digram counts make, which store their pretokenizer. A summary on stderr says what was learned
+    and why training stopped.
     """
-    if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
-        raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
-    _common.check_stdout(output, as_json)
+    _training_options.check_limits(options)
+    _saving.check_stdout(output, as_json)
     import digram
     from digram.training.checkpoint import noted_merges
 
@@ -131,10 +127,9 @@ def train(
     elif not regex and pretokenizer is None:
         pretokenizer = "o200k"
     if regex or pretokenizer is not None or digits is not None:
-        options["pretokenizer"] = _common.pretokenizer_from(pretokenizer, regex, digits)
-    options["rules"] = _common.rules_from(rules)
-    is_rule = on_unknown in ("error", "bytes")
-    options["on_unknown"] = on_unknown if is_rule else digram.SpecialToken(on_unknown)
+        options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits)
+    options["rules"] = _pretokenizers.rules_from(rules)
+    options["on_unknown"] = _training_options.unknown_rule(on_unknown)
     tried = {name: options[name] for name in options if name != "checkpoint"}
     _training_options.rehearse(
         lambda: digram.train("", progress=False, **tried), output, format_, allow_loss
@@ -147,15 +142,15 @@ def train(
     started = time.perf_counter()
     tok = digram.train(source, progress=False if quiet else None, **options)
     seconds = time.perf_counter() - started
-    _common.save(tok, output, format_, allow_loss)
+    _saving.save(tok, output, format_, allow_loss)
     noted = min(noted, len(tok.merges))
     if not quiet:
-        _common.log(_training_options.summary(tok, noted, seconds))
+        _printing.log(_training_options.summary(tok, noted, seconds))
         if output != "-":
-            _common.log(f"Saved {output}")
+            _printing.log(f"Saved {output}")
     if as_json:
         facts = _training_options.facts(tok, output, seconds)
-        _common.emit_json(facts | {"went_on_from": noted})
+        _printing.emit_json(facts | {"went_on_from": noted})
 
 
 def _superwords(

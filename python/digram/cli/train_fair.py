@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _inputs, _training_options
+from digram.cli import (
+    _inputs,
+    _options,
+    _pretokenizers,
+    _printing,
+    _reading,
+    _saving,
+    _training_options,
+    _verbs,
+)
 
 if TYPE_CHECKING:
     from digram.corpus import CorpusLike
@@ -17,12 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["train_fair"]
 
-_Value = TypeVar("_Value")
-
 
 @click.command(
     options_metavar="--language NAME=FILES... -o PATH [OPTIONS]",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram train-fair --language a=a/ --language b=b/ --max-merges 900 -o t.json"
     ),
 )
@@ -49,7 +56,7 @@ _Value = TypeVar("_Value")
 )
 @click.option(
     "--global-merges",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     default=0,
     show_default=True,
     metavar="N",
@@ -68,8 +75,8 @@ _Value = TypeVar("_Value")
     help="How many times an even share of the window a language may take.  [default: 2]",
 )
 @_training_options.limit_options
-@_common.named_pretokenizer_option
-@_common.pretokenizer_options
+@_pretokenizers.named_pretokenizer_option
+@_pretokenizers.pretokenizer_options
 @click.option(
     "--ties",
     type=click.Choice(["ids", "lexicographic", "printable"]),
@@ -79,10 +86,8 @@ _Value = TypeVar("_Value")
     "GPT-2 prints them.",
 )
 @_training_options.id_options
-@_common.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
+@_reading.source_options
+@_options.threads_option
 @_training_options.saving_options
 def train_fair(
     *,
@@ -94,7 +99,7 @@ def train_fair(
     regex: tuple[str, ...],
     digits: Any,
     on_unknown: str,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
@@ -109,21 +114,18 @@ def train_fair(
     the languages come to cost about the same; digram evaluate measures the cost. A summary on
     stderr says for which languages merges were made.
     """
-    if options["vocab_size"] is options["max_merges"] is options["min_frequency"] is None:
-        raise click.UsageError("give a limit: --vocab-size, --max-merges or --min-frequency.")
-    _common.check_stdout(output, as_json)
+    _training_options.check_limits(options)
+    _saving.check_stdout(output, as_json)
     import digram
 
-    learn = _by_name("--language", languages, str)
-    steer = _by_name("--dev", dev, str)
-    aims = _by_name("--ratio", ratios, float)
-    options["ratios"] = aims or None
+    learn = _options.values_by_name("--language", languages, "NAME=FILES", "en=corpus/en")
+    steer = _options.values_by_name("--dev", dev, "NAME=FILES", "en=dev/en.txt")
+    options["ratios"] = _shortening(ratios)
     if pretokenizer is None and digits is not None and not regex:
         pretokenizer = "o200k"
     if regex or pretokenizer is not None:
-        options["pretokenizer"] = _common.pretokenizer_from(pretokenizer, regex, digits)
-    is_rule = on_unknown in ("error", "bytes")
-    options["on_unknown"] = on_unknown if is_rule else digram.SpecialToken(on_unknown)
+        options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits)
+    options["on_unknown"] = _training_options.unknown_rule(on_unknown)
     _training_options.rehearse(
         lambda: digram.train_fair(
             dict.fromkeys(learn, ""),
@@ -147,41 +149,32 @@ def train_fair(
         **options,
     )
     seconds = time.perf_counter() - started
-    _common.save(tok, output, format_, allow_loss)
+    _saving.save(tok, output, format_, allow_loss)
     record = tok.training
     assert record is not None
     made = Counter(record.languages)
     if not quiet:
-        _common.log(_training_options.summary(tok, 0, seconds))
-        _common.log(_turns(made, [*sources]))
+        _printing.log(_training_options.summary(tok, 0, seconds))
+        _printing.log(_turns(made, [*sources]))
         if output != "-":
-            _common.log(f"Saved {output}")
+            _printing.log(f"Saved {output}")
     if as_json:
         turns = {name: made[name] for name in sources}
-        _common.emit_json(_training_options.facts(tok, output, seconds) | {"made_for": turns})
+        _printing.emit_json(_training_options.facts(tok, output, seconds) | {"made_for": turns})
 
 
-def _by_name(
-    option: str, values: Sequence[str], kind: Callable[[str], _Value]
-) -> dict[str, _Value]:
-    """Parse options of the form NAME=VALUE; each name may be given once."""
-    values_by_name: dict[str, _Value] = {}
-    for one in values:
-        name, equals, value = one.partition("=")
-        if not (name and equals and value):
-            raise click.UsageError(
-                f"{option} {one!r} is not of the form NAME=VALUE, such as en=VALUE."
-            )
-        if name in values_by_name:
-            raise click.UsageError(f"{option} {name!r} is given twice.")
+def _shortening(ratios: Sequence[str]) -> dict[str, float] | None:
+    """The numbers of --ratio; None if there are none."""
+    numbers = {}
+    for name, value in _options.values_by_name("--ratio", ratios, "NAME=N", "en=1.5").items():
         try:
-            values_by_name[name] = kind(value)
+            numbers[name] = float(value)
         except ValueError:
-            raise click.UsageError(f"{option} {one!r}: {value!r} is not a number.") from None
-    return values_by_name
+            raise click.UsageError(f"--ratio {name}={value}: this is not a number.") from None
+    return numbers or None
 
 
-def _source(files: str, read_options: _common.ReadOptions, output: str) -> CorpusLike | Counts:
+def _source(files: str, read_options: _reading.ReadOptions, output: str) -> CorpusLike | Counts:
     counts = _inputs.counts_in((files,), None)
     if counts is not None:
         return counts

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from digram.cli import _common
+from digram.cli import _loading, _options, _printing, _reading, _verbs
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -16,14 +16,14 @@ __all__ = ["truncate"]
 
 @click.command(
     options_metavar="-t PATH -n N [OPTIONS]",
-    epilog=_common.example("digram truncate -t tokenizer.json -n 8000 < book.txt > start.txt"),
+    epilog=_verbs.example("digram truncate -t tokenizer.json -n 8000 < book.txt > start.txt"),
 )
-@click.argument("file", default="-", metavar="[FILE]")
-@_common.with_tokenizer
+@_options.file_argument
+@_loading.with_tokenizer
 @click.option(
     "-n",
     "--max-length",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     required=True,
     metavar="N",
     help="The maximum number of tokens.",
@@ -35,7 +35,7 @@ __all__ = ["truncate"]
     show_default=True,
     help="The side to cut: right keeps the beginning, left the end.",
 )
-@_common.special_option
+@_options.special_option
 def truncate(
     *, tok: Tokenizer, file: str, max_length: int, side: Literal["left", "right"], special: Any
 ) -> None:
@@ -46,5 +46,5 @@ def truncate(
     is at the end of a token, never inside a character. No line feed is added. The text is held in
     memory.
     """
-    with _common.open_input(file) as text:
-        _common.emit_bytes(tok.truncate(text.read(), max_length, side=side, special=special))
+    with _reading.open_input(file) as text:
+        _printing.emit_bytes(tok.truncate(text.read(), max_length, side=side, special=special))

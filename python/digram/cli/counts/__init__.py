@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from digram.cli import _common
+from digram.cli import _verbs
 
 __all__ = ["VERBS", "counts"]
 
@@ -15,7 +15,7 @@ VERBS = {
 }
 
 
-class _Verbs(_common.Verbs):
+class _Verbs(_verbs.Verbs):
     verbs = VERBS
     package = "digram.cli.counts"
 
@@ -23,7 +23,7 @@ class _Verbs(_common.Verbs):
 @click.group(
     cls=_Verbs,
     subcommand_metavar="VERB [ARGS]...",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram counts make corpus/ -o counts.arrow",
         "digram train counts.arrow --vocab-size 32000 -o tokenizer.json",
     ),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common
+from digram.cli import _printing, _saving
+from digram.errors import several
 
 if TYPE_CHECKING:
     from digram.training.counts import Counts
@@ -27,10 +27,8 @@ output_option = click.option(
 
 def rehearse(output: str) -> None:
     """Check the output before counting, which may take hours."""
-    _common.check_folder("-o", output)
-    parent = Path(output).parent
-    if not parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(parent))
+    _saving.refuse_stdout("-o", output, "counts are written to a file")
+    _saving.check_parent(output)
     if output.lower().endswith(".parquet"):
         from digram.training.counts.files import pyarrow
 
@@ -43,14 +41,14 @@ def save(counts: Counts, output: str, seconds: float, quiet: bool, as_json: bool
 
     counts.save(Path(output))
     if not quiet:
-        _common.log(
-            f"Counted {_common.several(counts.pretokens, 'pretoken')}, {len(counts):,} of them "
+        _printing.log(
+            f"Counted {several(counts.pretokens, 'pretoken')}, {len(counts):,} of them "
             f"distinct, in {amount(counts.bytes)} of "
-            f"{_common.several(counts.documents, 'document')}, in {seconds:.1f} s.\n"
+            f"{several(counts.documents, 'document')}, in {seconds:.1f} s.\n"
             f"Saved {output}"
         )
     if as_json:
-        _common.emit_json({"path": output, **facts(counts), "seconds": round(seconds, 3)})
+        _printing.emit_json({"path": output, **facts(counts), "seconds": round(seconds, 3)})
 
 
 def facts(counts: Counts) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from digram.cli import _common
+from digram.cli import _files_argument, _options, _verbs
 from digram.cli.counts import _output
-from digram.errors import show
+from digram.errors import several, show
 
 __all__ = ["merge"]
 
@@ -30,9 +30,9 @@ def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None
 
 @click.command(
     options_metavar="-o PATH [OPTIONS]",
-    epilog=_common.example("digram counts merge part-*.arrow -o counts.arrow"),
+    epilog=_verbs.example("digram counts merge part-*.arrow -o counts.arrow"),
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@_files_argument.required
 @_output.output_option
 @click.option(
     "--weights",
@@ -53,8 +53,8 @@ def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None
     help="Leave out the first occurrences, which --ties first_seen needs; then the order of FILES "
     "does not matter.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
-@_common.json_option
+@_options.no_summary_option
+@_options.json_option
 def merge(
     *,
     files: tuple[str, ...],
@@ -74,8 +74,7 @@ def merge(
 
     if weights is not None and len(weights) != len(files):
         raise click.UsageError(
-            f"--weights has {_common.several(len(weights), 'number')} for "
-            f"{_common.several(len(files), 'file')}."
+            f"--weights has {several(len(weights), 'number')} for {several(len(files), 'file')}."
         )
     _output.rehearse(output_)
     started = time.perf_counter()

@@ -8,16 +8,17 @@ from typing import Any
 
 import click
 
-from digram.cli import _common
+from digram.cli import _options, _printing, _verbs
 from digram.cli.counts import _output
+from digram.errors import several
 
 __all__ = ["show"]
 
 
-@click.command(epilog=_common.example("digram counts show counts.arrow"))
+@click.command(epilog=_verbs.example("digram counts show counts.arrow"))
 @click.argument("file", metavar="FILE")
-@_common.rows_option(20, "The number of pretokens to show.")
-@_common.json_option
+@_options.rows_option(20, "The number of pretokens to show.")
+@_options.json_option
 def show(*, file: str, rows: int, as_json: bool) -> None:
     """Show the contents of FILE, a file of counts: totals, the pretokenizer, and the most frequent
     pretokens with their counts.
@@ -28,15 +29,15 @@ def show(*, file: str, rows: int, as_json: bool) -> None:
     facts = _output.facts(counts)
     most_common = counts.most_common(rows)
     if as_json:
-        _common.emit_json({**facts, "most_common": [_row(*row) for row in most_common]})
+        _printing.emit_json({**facts, "most_common": [_row(*row) for row in most_common]})
         return
-    _common.emit(f"{_common.heading(_common.several(len(counts), 'distinct pretoken'))}\n")
+    _printing.emit(f"{_printing.heading(several(len(counts), 'distinct pretoken'))}\n")
     for line in _summary(facts):
-        _common.emit(f"  {line}\n")
+        _printing.emit(f"  {line}\n")
     if most_common:
-        _common.emit(f"\n{_common.heading('Most frequent')}\n")
+        _printing.emit(f"\n{_printing.heading('Most frequent')}\n")
         for line in _lines(most_common):
-            _common.emit(f"  {line}\n")
+            _printing.emit(f"  {line}\n")
 
 
 def _row(piece: bytes, count: int) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
     patterns = facts["patterns"]
     pretokenizer = facts["pretokenizer"] or (" then ".join(patterns) if patterns else "none")
     digits = f", digits {facts['digits']}" if facts["digits"] else ""
-    yield f"pretokens    {facts['pretokens']:,} ({_common.several(facts['bytes'], 'byte')})"
+    yield f"pretokens    {facts['pretokens']:,} ({several(facts['bytes'], 'byte')})"
     yield f"documents    {facts['documents']:,}"
     yield f"pretokenizer {pretokenizer}{digits}"
     yield f"unit         {facts['unit']}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from digram.cli import _common
+from digram.cli import _verbs
 
 __all__ = ["VERBS", "grow"]
 
@@ -18,7 +18,7 @@ VERBS = {
 }
 
 
-class _Verbs(_common.Verbs):
+class _Verbs(_verbs.Verbs):
     verbs = VERBS
     package = "digram.cli.grow"
 
@@ -26,7 +26,7 @@ class _Verbs(_common.Verbs):
 @click.group(
     cls=_Verbs,
     subcommand_metavar="VERB [ARGS]...",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram grow add vocabulary/ 2025/*.txt --name 2025",
         "digram grow next vocabulary/ --vocab-size 32000 -o tokenizer.json",
         "digram grow add vocabulary/ 2026/*.txt --name 2026 --decay 0.5",

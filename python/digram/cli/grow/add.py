@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import (
+    _files_argument,
+    _inputs,
+    _loading,
+    _options,
+    _pretokenizers,
+    _printing,
+    _reading,
+    _verbs,
+)
 from digram.errors import show
 
 if TYPE_CHECKING:
@@ -29,14 +38,14 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
 
 
 @click.command(
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram grow add vocabulary/ 2025/*.txt --name 2025",
         "digram grow add vocabulary/ notes.txt --tokenizer tokenizer.json",
         "digram grow add vocabulary/ new.txt --decay 0.9",
     ),
 )
 @click.argument("folder", metavar="FOLDER")
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@_files_argument.required
 @click.option(
     "--name",
     default="text",
@@ -69,22 +78,18 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
     metavar="NAME",
     help="The published encoding of its .tiktoken file, such as cl100k_base.",
 )
-@_common.named_pretokenizer_option
-@_common.pretokenizer_options
+@_pretokenizers.named_pretokenizer_option
+@_pretokenizers.pretokenizer_options
 @click.option(
     "--unit",
     type=click.Choice(["byte", "char"]),
     help="The unit that merges of a new folder start from.  [default: byte]",
 )
-@_common.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@click.option(
-    "--memory-limit", metavar="SIZE", help='Limit of memory for counting, such as "2 GB".'
-)
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
-@_common.json_option
+@_reading.source_options
+@_options.threads_option
+@_options.counting_limit_option
+@_options.quiet_option
+@_options.json_option
 def add(
     *,
     folder: str,
@@ -94,7 +99,7 @@ def add(
     decay: Any,
     tokenizer: str | None,
     unit: Any,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     threads: int | None,
     memory_limit: str | None,
     quiet: bool,
@@ -141,12 +146,12 @@ def add(
     after = edited(Path(folder), change, create)
     if not quiet:
         entry = after.log[-1]
-        _common.log(f"{'Began' if created else 'Changed'} {folder}: {entry}.")
+        _printing.log(f"{'Began' if created else 'Changed'} {folder}: {entry}.")
     if as_json:
         from digram.adapt.versions.files import entry_as_json
 
         entry = after.log[-1]
-        _common.emit_json({"folder": folder, "began": bool(created), **entry_as_json(entry)})
+        _printing.emit_json({"folder": folder, "began": bool(created), **entry_as_json(entry)})
 
 
 def _new_history(
@@ -158,7 +163,7 @@ def _new_history(
     if tokenizer is not None:
         if unit is not None:
             raise click.UsageError("--tokenizer determines the unit; leave out --unit.")
-        return digram.VocabularyHistory.of(_common.load(tokenizer, described))
+        return digram.VocabularyHistory.of(_loading.load(tokenizer, described))
     if described["encoding"] is not None:
         raise click.UsageError("--encoding applies to --tokenizer, which is missing.")
     name, regex, digits = (described[key] for key in ("pretokenizer", "regex", "digits"))
@@ -166,5 +171,5 @@ def _new_history(
         return digram.VocabularyHistory(pretokenizer=counts.pretokenizer, unit=unit or counts.unit)
     if not regex and name is None:
         name = "o200k"
-    cut = _common.pretokenizer_from(name, regex, digits)
+    cut = _pretokenizers.pretokenizer_from(name, regex, digits)
     return digram.VocabularyHistory(pretokenizer=cut, unit=unit or "byte")

@@ -7,22 +7,22 @@ from typing import Any
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _files_argument, _inputs, _options, _printing, _reading, _verbs
 
 __all__ = ["drift"]
 
 
 @click.command(
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram grow drift vocabulary/",
         "digram grow drift vocabulary/ today.txt --add 2000 --on yesterday.txt --json",
     ),
 )
 @click.argument("folder", metavar="FOLDER")
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_files_argument.optional
 @click.option(
     "--add",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     default=1_000,
     show_default=True,
     metavar="N",
@@ -40,12 +40,7 @@ __all__ = ["drift"]
     metavar="N",
     help="The model's parameters, without those of the vocabulary.",
 )
-@click.option(
-    "--width",
-    type=int,
-    metavar="N",
-    help="Width of the model's embeddings.  [default: typical for its size]",
-)
+@_options.width_option
 @click.option(
     "--horizon",
     type=float,
@@ -55,18 +50,16 @@ __all__ = ["drift"]
     help="Tokens that the model reads or writes per token of training on the update.",
 )
 @click.option("--check", is_flag=True, help="Exit with code 1 if an update pays.")
-@_common.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@_common.json_option
+@_reading.source_options
+@_options.threads_option
+@_options.json_option
 def drift(
     *,
     folder: str,
     files: tuple[str, ...],
     on: str | None,
     check: bool,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -86,13 +79,13 @@ def drift(
         **options,
     )
     if as_json:
-        _common.emit_json(result.to_dict())
+        _printing.emit_json(result.to_dict())
     else:
-        _common.emit(f"{result}\n")
+        _printing.emit(f"{result}\n")
     if check and result.pays:
         raise SystemExit(1)
 
 
-def _source(files: tuple[str, ...], read_options: _common.ReadOptions) -> Any:
+def _source(files: tuple[str, ...], read_options: _reading.ReadOptions) -> Any:
     counts = _inputs.counts_in(files, read_options)
     return _inputs.texts_in(files, read_options)[0] if counts is None else counts

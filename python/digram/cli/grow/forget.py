@@ -7,32 +7,30 @@ from typing import Any
 
 import click
 
-from digram.cli import _common, _inputs
+from digram.cli import _files_argument, _inputs, _options, _printing, _reading, _verbs
 
 __all__ = ["forget"]
 
 
 @click.command(
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram grow forget vocabulary/ --name 2019",
         "digram grow forget vocabulary/ withdrawn.txt --name 2025",
     ),
 )
 @click.argument("folder", metavar="FOLDER")
-@click.argument("files", nargs=-1, metavar="[FILES]...")
+@_files_argument.optional
 @click.option("--name", metavar="NAME", help="The name under which it was added.  [default: text]")
-@_common.source_options
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
-@_common.json_option
+@_reading.source_options
+@_options.threads_option
+@_options.quiet_option
+@_options.json_option
 def forget(
     *,
     folder: str,
     files: tuple[str, ...],
     name: str | None,
-    read_options: _common.ReadOptions,
+    read_options: _reading.ReadOptions,
     threads: int | None,
     quiet: bool,
     as_json: bool,
@@ -63,8 +61,8 @@ def forget(
         ),
     )
     if not quiet:
-        _common.log(f"Changed {folder}: {after.log[-1]}.")
+        _printing.log(f"Changed {folder}: {after.log[-1]}.")
     if as_json:
         from digram.adapt.versions.files import entry_as_json
 
-        _common.emit_json({"folder": folder, **entry_as_json(after.log[-1])})
+        _printing.emit_json({"folder": folder, **entry_as_json(after.log[-1])})

@@ -7,14 +7,15 @@ from typing import Any
 
 import click
 
-from digram.cli import _common
+from digram.cli import _options, _printing, _verbs
+from digram.errors import several
 
 __all__ = ["log"]
 
 
-@click.command(epilog=_common.example("digram grow log vocabulary/"))
+@click.command(epilog=_verbs.example("digram grow log vocabulary/"))
 @click.argument("folder", metavar="FOLDER")
-@_common.json_option
+@_options.json_option
 def log(*, folder: str, as_json: bool) -> None:
     """Show the versions of the vocabulary in FOLDER, its current counts and its log."""
     import digram
@@ -32,13 +33,13 @@ def log(*, folder: str, as_json: bool) -> None:
             name: {"bytes": of.bytes, "distinct": len(of)} for name, of in parts.items()
         }
         facts["log"] = [entry_as_json(entry) for entry in history.log]
-        _common.emit_json(facts)
+        _printing.emit_json(facts)
         return
-    lines = [_common.heading("Versions"), *(f"  {version}" for version in history.versions)]
-    lines += ["", _common.heading("Current counts")]
+    lines = [_printing.heading("Versions"), *(f"  {version}" for version in history.versions)]
+    lines += ["", _printing.heading("Current counts")]
     lines += [
-        f"  {name}: {_common.several(of.bytes, 'byte')}, {len(of):,} distinct pretokens"
+        f"  {name}: {several(of.bytes, 'byte')}, {len(of):,} distinct pretokens"
         for name, of in parts.items()
     ]
-    lines += ["", _common.heading("Log"), *(f"  {entry}" for entry in history.log)]
-    _common.emit("\n".join(lines) + "\n")
+    lines += ["", _printing.heading("Log"), *(f"  {entry}" for entry in history.log)]
+    _printing.emit("\n".join(lines) + "\n")

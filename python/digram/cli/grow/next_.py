@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _change_options, _common
-from digram.cli.grow.save import check_folder
+from digram.cli import _change_options, _options, _printing, _saving, _verbs
 
 if TYPE_CHECKING:
     from digram.adapt.versions import VocabularyHistory
@@ -19,7 +18,7 @@ __all__ = ["next"]
 
 @click.command(
     name="next",
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram grow next vocabulary/ --vocab-size 32000 -o tokenizer.json",
         "digram grow next vocabulary/ --add 2000 -o new.json --change change.npz",
     ),
@@ -27,13 +26,13 @@ __all__ = ["next"]
 @click.argument("folder", metavar="FOLDER")
 @click.option(
     "--vocab-size",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     metavar="N",
     help="Train a first version of N tokens; extend or prune a later one to that size.",
 )
-@click.option("--add", type=_common.NUMBER, metavar="N", help="Add N tokens; every old id stays.")
-@click.option("--swap", type=_common.NUMBER, metavar="N", help="Replace the N least used tokens.")
-@click.option("--remove", type=_common.NUMBER, metavar="N", help="Remove the N least used tokens.")
+@click.option("--add", type=_options.NUMBER, metavar="N", help="Add N tokens; every old id stays.")
+@click.option("--swap", type=_options.NUMBER, metavar="N", help="Replace the N least used tokens.")
+@click.option("--remove", type=_options.NUMBER, metavar="N", help="Remove the N least used tokens.")
 @click.option(
     "--special-token",
     "special_tokens",
@@ -43,7 +42,7 @@ __all__ = ["next"]
 )
 @click.option(
     "--min-frequency",
-    type=_common.NUMBER,
+    type=_options.NUMBER,
     metavar="N",
     help="Do not merge pairs that occur less often.",
 )
@@ -53,19 +52,12 @@ __all__ = ["next"]
     metavar="PATH",
     help="Also save the tokenizer to this path, as digram train does.",
 )
-@_common.format_option
-@_common.allow_loss_option
-@click.option(
-    "--change",
-    "change_path",
-    metavar="PATH",
-    help="Save the map of ids from the previous version to this .npz file.",
-)
-@click.option(
-    "--threads", type=int, metavar="N", help="Number of threads.  [default: one per core]"
-)
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar and no summary.")
-@_common.json_option
+@_saving.format_option
+@_saving.allow_loss_option
+@_change_options.change_option
+@_options.threads_option
+@_options.quiet_option
+@_options.json_option
 def next(
     *,
     folder: str,
@@ -87,9 +79,9 @@ def next(
     """
     from digram.adapt.versions import edited
 
-    _common.check_stdout(output, as_json)
+    _saving.check_stdout(output, as_json)
     if output is not None:
-        check_folder(output)
+        _saving.check_parent(output)
     elif format_ is not None or allow_loss:
         raise click.UsageError("--format and --allow-loss need -o.")
     if change_path is not None:
@@ -112,16 +104,16 @@ def next(
     version = after.versions[-1]
     tok = version.tokenizer
     if output is not None:
-        _common.save(tok, output, format_, allow_loss)
+        _saving.save(tok, output, format_, allow_loss)
     if change_path is not None and version.change is not None:
         version.change.save(change_path)
     seconds = time.perf_counter() - started
     if as_json:
-        facts = {"folder": folder, "version": version.number, **_common.saved(tok, output)}
+        facts = {"folder": folder, "version": version.number, **_saving.saved(tok, output)}
         if version.change is not None:
             facts |= _change_options.facts(tok, version.change, output)
-        _common.emit_json({**facts, "seconds": round(seconds, 3)})
+        _printing.emit_json({**facts, "seconds": round(seconds, 3)})
     if not quiet:
-        _common.log(f"Made {version}, in {seconds:.1f} s.")
+        _printing.log(f"Made {version}, in {seconds:.1f} s.")
         if output is not None and output != "-":
-            _common.log(f"Saved {output}")
+            _printing.log(f"Saved {output}")

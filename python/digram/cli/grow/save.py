@@ -2,56 +2,37 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 
 import click
 
-from digram.cli import _change_options, _common
+from digram.cli import _change_options, _options, _printing, _saving, _verbs
 
-__all__ = ["check_folder", "save"]
-
-
-def check_folder(output: str) -> None:
-    """Raise `FileNotFoundError` if the folder of the output does not exist."""
-    parent = Path(output).parent
-    if output != "-" and not parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(parent))
+__all__ = ["save"]
 
 
 @click.command(
-    epilog=_common.example(
+    epilog=_verbs.example(
         "digram grow save vocabulary/ -o tokenizer.json",
         "digram grow save vocabulary/ -o new.json --since 1 --change change.npz",
     ),
 )
 @click.argument("folder", metavar="FOLDER")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="PATH",
-    help="Where to save the tokenizer, as for digram train; - is stdout.",
-)
+@_saving.output_option
 @click.option(
     "--number", type=int, metavar="N", help="The number of the version.  [default: the newest]"
 )
-@_common.format_option
-@_common.allow_loss_option
-@click.option(
-    "--change",
-    "change_path",
-    metavar="PATH",
-    help="Write the change of the ids to this .npz: id_map, and the rows of embeddings.",
-)
+@_saving.format_option
+@_saving.allow_loss_option
+@_change_options.change_option
 @click.option(
     "--since",
     type=int,
     metavar="N",
     help="The version from which --change starts.  [default: the previous one]",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
-@_common.json_option
+@_options.no_summary_option
+@_options.json_option
 def save(
     *,
     folder: str,
@@ -70,8 +51,8 @@ def save(
     """
     import digram
 
-    _common.check_stdout(output, as_json)
-    check_folder(output)
+    _saving.check_stdout(output, as_json)
+    _saving.check_parent(output)
     if change_path is not None:
         _change_options.check_change(change_path, output, ())
     elif since is not None:
@@ -83,13 +64,13 @@ def save(
     if change_path is not None:
         change = history.map(last - 1 if since is None else since, last)
         change.save(change_path)
-    _common.save(after, output, format_, allow_loss)
+    _saving.save(after, output, format_, allow_loss)
     if not quiet:
-        _common.log(f"{history.versions[last - 1]}." if change is None else f"{change}.")
+        _printing.log(f"{history.versions[last - 1]}." if change is None else f"{change}.")
         if output != "-":
-            _common.log(f"Saved {output}")
+            _printing.log(f"Saved {output}")
     if as_json:
-        facts = {"folder": folder, "version": last, **_common.saved(after, output)}
+        facts = {"folder": folder, "version": last, **_saving.saved(after, output)}
         if change is not None:
             facts |= _change_options.facts(after, change, output)
-        _common.emit_json(facts)
+        _printing.emit_json(facts)

@@ -2,7 +2,7 @@
 
 import { latest } from "./ask.js";
 import { lineChart, swatch } from "./chart.js";
-import { choice, element, fill, number, problemLine, settled, several, textArea } from "./dom.js";
+import { choice, element, fill, number, problemLine, quiet, settled, several, textArea } from "./dom.js";
 import { fileText, keep, kept, wellFormed } from "./reader.js";
 import { table } from "./table.js";
 
@@ -126,7 +126,7 @@ export function curveView(tokenizers) {
     if (one.error) shown.append(" ", element("span", { class: "wrong" }, one.error.message));
     else {
       const today = one.points.at(-1)[measure];
-      shown.append(" ", element("span", { class: "quiet" }, `size ${number(one.own)} today: ${tell(today)} ${name}`));
+      shown.append(" ", quiet(`size ${number(one.own)} today: ${tell(today)} ${name}`));
     }
     return shown;
   }

@@ -1,6 +1,6 @@
 // The details of the current token, at the foot of the page.
 
-import { element, fill, number } from "./dom.js";
+import { element, fill, number, quiet } from "./dom.js";
 import { draw, drawn, toHex, tokenPieces, tokenText } from "./visible.js";
 
 export function tokenDetails(tokenizers) {
@@ -21,7 +21,7 @@ export function tokenDetails(tokenizers) {
         fact("token", `${number(index + 1)} of ${number(of)}, ${place}`),
         isShared ? fact("shares", `the character ${drawn(text)}`) : "",
         element("a", { href: `#tree/${tokenizer}/${id}` }, "Merge tree"),
-        tokenizers.length > 1 ? element("span", { class: "quiet" }, tokenizers[tokenizer].name) : "",
+        tokenizers.length > 1 ? quiet(tokenizers[tokenizer].name) : "",
       );
       root.hidden = false;
       return `${tokenText(bytes)}, id ${id}, token ${index + 1} of ${of}`;
@@ -35,5 +35,5 @@ export function chip(bytes, place = 0) {
 }
 
 function fact(name, value) {
-  return element("span", { class: "fact" }, element("span", { class: "quiet" }, name), " ", value);
+  return element("span", { class: "fact" }, quiet(name), " ", value);
 }

@@ -30,6 +30,11 @@ export function vocabularySize({ tokens, vocab_size: size }) {
   return `${several(tokens, "token")} (size ${number(size)}: ${unused} ${size - tokens === 1 ? "has" : "have"} no token)`;
 }
 
+// Text that matters less.
+export function quiet(text) {
+  return element("span", { class: "quiet" }, text);
+}
+
 // Announces a change to screen readers; it is visible on the page too.
 export function announce(text) {
   document.getElementById("said").textContent = text;

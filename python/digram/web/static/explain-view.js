@@ -2,22 +2,12 @@
 
 import { latest } from "./ask.js";
 import { chip } from "./details.js";
-import {
-  announce,
-  choice,
-  element,
-  fill,
-  number,
-  problemLine,
-  settled,
-  several,
-  textArea,
-} from "./dom.js";
-import { opening, wellFormed } from "./reader.js";
+import { announce, element, fill, number, quiet, several } from "./dom.js";
+import { equation, nextPair } from "./merges.js";
 import { stepper } from "./stepper.js";
+import { textForm } from "./text-form.js";
 import { drawn, fromHex, tokenText } from "./visible.js";
 
-const MOST = 600; // characters taken from the shared text at first
 const MOST_CANDIDATES = 12;
 const ENOUGH = 3; // merges
 const HOW = {
@@ -28,21 +18,12 @@ const HOW = {
 export function explainView(tokenizers) {
   const explaining = latest();
   const stepping = latest();
-  let tokenizer = 0;
-  let taken = null; // from the shared text
   let asked = null;
   let bytes = new Uint8Array();
   let found = { pretokens: [] };
   let at = -1;
 
-  const which = choice("Tokenizer", tokenizers.map(({ name }, i) => [i, name]), (value) => {
-    tokenizer = Number(value);
-    update();
-  });
-  const area = textArea({ id: "explain-text", rows: "3" });
   const special = element("input", { type: "checkbox", id: "explain-special" });
-  const note = element("p", { "class": "quiet", "role": "status" });
-  const problem = problemLine();
   const list = element("div", {
     "class": "pretokens",
     "id": "pretokens",
@@ -57,24 +38,21 @@ export function explainView(tokenizers) {
     element("div", { class: "sheet" }, element("h2", {}, "Pretokens"), list),
     chosen,
   );
-  const root = element(
-    "section",
-    { "aria-label": "Explain" },
-    element("label", { class: "title", for: "explain-text" }, "Text"),
-    area,
-    element(
-      "div",
-      { class: "bar" },
-      tokenizers.length > 1 ? which.field : "",
-      element("label", { class: "check" }, special, "Parse special tokens"),
-      note,
-    ),
-    problem.root,
+  const form = textForm({
+    id: "explain",
+    name: "Explain",
+    tokenizers,
+    pause: 200,
+    options: [element("label", { class: "check" }, special, "Parse special tokens")],
     results,
-  );
+    ask(question) {
+      asked = { ...question, special: special.checked };
+      return explaining("explain", asked);
+    },
+    answered,
+  });
 
-  area.addEventListener("input", settled(update, 200));
-  special.addEventListener("change", update);
+  special.addEventListener("change", form.update);
   list.addEventListener("click", (event) => {
     const one = event.target.closest("[role=option]");
     if (one) choose([...list.children].indexOf(one));
@@ -88,29 +66,17 @@ export function explainView(tokenizers) {
     list.children[at]?.scrollIntoView({ block: "nearest", inline: "nearest" });
   });
 
-  async function update() {
-    const text = wellFormed(area.value);
-    asked = { tokenizer, text, special: special.checked };
-    try {
-      const answer = await explaining("explain", asked);
-      if (answer === null) return; // a later one is pending
-      found = answer;
-      bytes = new TextEncoder().encode(text);
-      problem.clear();
-    } catch (error) {
-      problem.show(error);
-      fill(note);
-      results.hidden = true;
-      return;
-    }
+  function answered(answer) {
+    found = answer;
+    bytes = new TextEncoder().encode(asked.text);
     const { pretokens } = found;
-    const ids = pretokens.reduce((sum, one) => sum + one.ids.length, 0);
-    fill(note, `${several(pretokens.length, "pretoken")}, ${several(ids, "token")}`);
     results.hidden = pretokens.length === 0;
     fill(list, ...pretokens.map(option));
     // The first one with merges to show.
     const worth = pretokens.findIndex(({ steps, size }) => steps >= ENOUGH && size <= found.most_stepped);
     if (pretokens.length) choose(Math.max(0, worth));
+    const ids = pretokens.reduce((sum, one) => sum + one.ids.length, 0);
+    return `${several(pretokens.length, "pretoken")}, ${several(ids, "token")}`;
   }
 
   function option(one, i) {
@@ -141,7 +107,7 @@ export function explainView(tokenizers) {
     }
     try {
       const answer = await stepping("steps", { ...asked, pretoken: at });
-      if (answer !== null) fill(told, steps(answer, tokenizer));
+      if (answer !== null) fill(told, steps(answer, asked.tokenizer));
     } catch (error) {
       fill(told, element("p", { class: "quiet" }, `${error.message} ${error.remedy ?? ""}`));
     }
@@ -159,15 +125,7 @@ export function explainView(tokenizers) {
     return made;
   }
 
-  return {
-    root,
-    show() {
-      const text = opening(MOST);
-      if (text === taken) return;
-      taken = area.value = text;
-      update();
-    },
-  };
+  return form;
 }
 
 function whyCut({ split, alternative, pattern, between }, pretokenizer) {
@@ -216,7 +174,7 @@ function steps({ first, steps: merges, ids, how }, tokenizer) {
       fill(next, ...(merge ? why(merge) : end(ids, how, tokenizer)));
       [...list.children].forEach((one, i) => one.classList.toggle("now", i === step));
       const tokens = states[step].map(({ hex }) => tokenText(fromHex(hex))).join(" ");
-      if (by === "person") announce(`${tokens}. ${merge ? said(merge) : "No merge is left."}`);
+      if (by === "person") announce(`${tokens}. ${merge ? `${nextPair(merge)}, ${known(merge)}` : "No merge is left."}`);
     },
   });
   fill(list, ...merges.map((merge) => element("li", {}, ...equation(merge), quiet(` ${known(merge)}`))));
@@ -265,19 +223,6 @@ function end(ids, how, tokenizer) {
   ];
 }
 
-function equation({ left, right, hex }) {
-  return [chip(fromHex(left), 0), " + ", chip(fromHex(right), 1), " → ", chip(fromHex(hex), 2)];
-}
-
 function known({ rank, count }) {
   return `rank ${number(rank)}${count === null ? "" : `, count ${number(count)}`}`;
-}
-
-function said(merge) {
-  const [left, right] = [merge.left, merge.right].map((hex) => tokenText(fromHex(hex)));
-  return `Next: ${left} and ${right}, ${known(merge)}`;
-}
-
-function quiet(text) {
-  return element("span", { class: "quiet" }, text);
 }

@@ -2,30 +2,18 @@
 
 import { latest } from "./ask.js";
 import { chip } from "./details.js";
-import {
-  announce,
-  choice,
-  element,
-  fill,
-  number,
-  problemLine,
-  settled,
-  several,
-  textArea,
-} from "./dom.js";
-import { opening, wellFormed } from "./reader.js";
+import { announce, choice, element, fill, number, quiet, several } from "./dom.js";
+import { equation, nextPair, pair } from "./merges.js";
 import { stepper } from "./stepper.js";
-import { fromHex, tokenText } from "./visible.js";
+import { textForm } from "./text-form.js";
+import { fromHex } from "./visible.js";
 
-const MOST = 600; // characters taken from the shared text at first
 const SPEEDS = [[1, "1 merge per second"], [3, "3 per second"], [10, "10 per second"], [30, "30 per second"]];
 const LATEST = 60; // tokens of the vocabulary to show
 const LINE_FEED = 10;
 
 export function replayView(tokenizers) {
   const asking = latest();
-  let tokenizer = 0;
-  let taken = null; // from the shared text
   let played = null;
   let bytes = new Uint8Array();
   let gone = new Map(); // the frame at which a boundary between two tokens goes away
@@ -33,13 +21,6 @@ export function replayView(tokenizers) {
   // Slow if reduced motion is preferred; nothing moves without a click.
   let speed = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1 : 3;
 
-  const which = choice("Tokenizer", tokenizers.map(({ name }, i) => [i, name]), (value) => {
-    tokenizer = Number(value);
-    update();
-  });
-  const area = textArea({ id: "replay-text", rows: "3" });
-  const note = element("p", { "class": "quiet", "role": "status" });
-  const problem = problemLine();
   const stage = element("p", { class: "stage", tabindex: "0", role: "group", "aria-label": "The text in tokens" });
   const slider = element("input", { type: "range", id: "frame", min: "0", max: "0", value: "0" });
   const controls = stepper({ name: "merge", show });
@@ -67,44 +48,34 @@ export function replayView(tokenizers) {
     element("div", { class: "sheet moment" }, merge, pairs),
     learned,
   );
-  const root = element(
-    "section",
-    { "aria-label": "Replay" },
-    element("label", { class: "title", for: "replay-text" }, "Text"),
-    area,
-    element("div", { class: "bar" }, tokenizers.length > 1 ? which.field : "", note),
-    problem.root,
+  const form = textForm({
+    id: "replay",
+    name: "Replay",
+    tokenizers,
+    pause: 250,
     results,
-  );
+    ask(question) {
+      stop();
+      return asking("replay", question);
+    },
+    answered,
+  });
 
-  area.addEventListener("input", settled(update, 250));
   play.addEventListener("click", () => (ticking === null ? start() : stop()));
   slider.addEventListener("input", () => {
     stop();
     controls.to(Number(slider.value));
   });
 
-  async function update() {
-    stop();
-    const text = wellFormed(area.value);
-    try {
-      const answer = await asking("replay", { tokenizer, text });
-      if (answer === null) return; // a later one is pending
-      played = answer;
-      bytes = fromHex(answer.hex);
-      gone = new Map(answer.frames.flatMap(({ joined }, frame) => joined.map((place) => [place, frame])));
-      problem.clear();
-    } catch (error) {
-      problem.show(error);
-      fill(note);
-      results.hidden = true;
-      return;
-    }
-    const { frames, merges } = played;
-    fill(note, `${number(frames.length)} of ${several(merges, "merge")} apply to this text`);
+  function answered(answer) {
+    const { frames, merges } = answer;
+    played = answer;
+    bytes = fromHex(answer.hex);
+    gone = new Map(frames.flatMap(({ joined }, frame) => joined.map((place) => [place, frame])));
     results.hidden = bytes.length === 0;
     slider.max = String(frames.length);
     controls.to(0, frames.length);
+    return `${number(frames.length)} of ${several(merges, "merge")} apply to this text`;
   }
 
   // Plays from the current merge, or from the first, to the last, until the user does something else.
@@ -112,7 +83,7 @@ export function replayView(tokenizers) {
     clearInterval(ticking);
     if (Number(slider.value) >= played.frames.length) controls.to(0);
     ticking = setInterval(() => {
-      if (!root.isConnected || Number(slider.value) >= played.frames.length) stop();
+      if (!form.root.isConnected || Number(slider.value) >= played.frames.length) stop();
       else controls.to(Number(slider.value) + 1);
     }, 1000 / speed);
     fill(play, "Pause");
@@ -196,15 +167,7 @@ export function replayView(tokenizers) {
     ];
   }
 
-  return {
-    root,
-    show() {
-      const text = opening(MOST);
-      if (text === taken) return;
-      taken = area.value = text;
-      update();
-    },
-  };
+  return form;
 }
 
 // The learned tokens, the latest first.
@@ -243,23 +206,10 @@ function row(one, frame, most) {
   );
 }
 
-function pair({ left, right }) {
-  return [chip(fromHex(left), 0), " + ", chip(fromHex(right), 1)];
-}
-
-function equation(frame) {
-  return [...pair(frame), " → ", chip(fromHex(frame.hex), 2)];
-}
-
 function said(frame) {
-  const [left, right] = [frame.left, frame.right].map((hex) => tokenText(fromHex(hex)));
-  return `Next: ${left} and ${right}, rank ${number(frame.rank)}, ${several(frame.times, "time")} in this text`;
+  return `${nextPair(frame)}, rank ${number(frame.rank)}, ${several(frame.times, "time")} in this text`;
 }
 
 function count(name, value) {
   return element("div", {}, element("dt", {}, name), element("dd", {}, value));
-}
-
-function quiet(text) {
-  return element("span", { class: "quiet" }, text);
 }

@@ -2,7 +2,7 @@
 
 import { Problem, ask, latest } from "./ask.js";
 import { chip } from "./details.js";
-import { choice, element, fill, number, several } from "./dom.js";
+import { choice, element, fill, number, quiet, several } from "./dom.js";
 import { wellFormed } from "./reader.js";
 import { fromHex } from "./visible.js";
 
@@ -108,7 +108,7 @@ function figure(nodes, place, tokenizer) {
       "figcaption",
       {},
       chip(bytes, place),
-      element("span", { class: "quiet" }, ` id ${top.id}, ${several(bytes.length, "byte")}, ${how}`),
+      quiet(` id ${top.id}, ${several(bytes.length, "byte")}, ${how}`),
     ),
     element("div", { class: "branches", tabindex: "0", role: "group", "aria-label": "Tree" },
       element("ul", {}, branches(nodes, tokenizer)),
@@ -125,7 +125,7 @@ function branches(nodes, tokenizer) {
       at === 0 ? "span" : "a",
       { class: "node", href: at === 0 ? null : `#tree/${tokenizer}/${node.id}` },
       chip(fromHex(node.hex), at),
-      element("span", { class: "quiet" }, node.rank === null ? `id ${node.id}` : `rank ${number(node.rank)}`),
+      quiet(node.rank === null ? `id ${node.id}` : `rank ${number(node.rank)}`),
     );
     const item = element("li", {}, label);
     if (node.level > 0) {
@@ -159,7 +159,7 @@ function merges(nodes) {
       ...steps.map(({ node, parts: [left, right] }) => {
         const count = node.count === null ? "" : `, counted ${number(node.count)} times`;
         const told = ` rank ${number(node.rank)}${count}`;
-        return element("li", {}, one(left), " + ", one(right), " → ", one(node), element("span", { class: "quiet" }, told));
+        return element("li", {}, one(left), " + ", one(right), " → ", one(node), quiet(told));
       }),
     ),
   );

@@ -1,0 +1,43 @@
+"""The argument FILES, and the sentences on it that several help pages have.
+
+The docstring of a verb names a sentence in braces, as in `{files_or_stdin}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["optional", "required"]
+
+_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+
+_FILES = "FILES are files, folders and quoted patterns"
+_SENTENCES = {
+    "files": _FILES,
+    "files_or_stdin": f"{_FILES}; without FILES, or for -, stdin is read.",
+    "files_in_folders": "FILES are files, folders (with all files below them except hidden ones) "
+    "and quoted patterns, in which ** matches folders; - is stdin.",
+    "kinds_of_files": "Files named .jsonl, .ndjson or .json contain JSON; .csv, .tsv, .parquet and "
+    ".arrow are tables; .gz, .zst, .bz2 and .xz are decompressed; all other files are text. A text "
+    "file is one document unless --separator splits it; each record is one too.",
+}
+
+
+def required(verb: _Verb) -> _Verb:
+    """Give a verb the argument `FILES...`, and its docstring the sentences that it names."""
+    _tell(verb)
+    return click.argument("files", nargs=-1, required=True, metavar="FILES...")(verb)
+
+
+def optional(verb: _Verb) -> _Verb:
+    """Give a verb the argument `[FILES]...`, and its docstring the sentences that it names."""
+    _tell(verb)
+    return click.argument("files", nargs=-1, metavar="[FILES]...")(verb)
+
+
+def _tell(verb: Callable[..., Any]) -> None:
+    for name, sentence in _SENTENCES.items():
+        verb.__doc__ = (verb.__doc__ or "").replace(f"{{{name}}}", sentence)
