@@ -53,19 +53,19 @@ class Evaluated(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def flores(shared_data: Find) -> dict[str, digram.Files]:
-    """The lines of each language."""
-    paths = sorted(shared_data("flores-dev").glob("*.txt"))
-    return {path.stem: digram.files(path, separator="\n") for path in paths}
+def flores(shared_data: Find) -> dict[str, Path]:
+    """The file of each language."""
+    return {path.stem: path for path in sorted(shared_data("flores-dev").glob("*.txt"))}
 
 
 @pytest.fixture(scope="module", params=ENCODINGS)
 def evaluated(
-    request: pytest.FixtureRequest, flores: dict[str, digram.Files], shared_data: Find
+    request: pytest.FixtureRequest, flores: dict[str, Path], shared_data: Find
 ) -> Evaluated:
     name: str = request.param
     tok = digram.load(shared_data(f"vocabs/{name}.tiktoken"), encoding=name)
-    return Evaluated(name, digram.evaluate(tok, flores, reference="eng_Latn"))
+    lines = {language: digram.files(path, separator="\n") for language, path in flores.items()}
+    return Evaluated(name, digram.evaluate(tok, lines, reference="eng_Latn"))
 
 
 def test_tokens_of_each_language_are_tiktokens(evaluated: Evaluated) -> None:

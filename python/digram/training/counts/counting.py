@@ -65,10 +65,10 @@ def count_pretokens(
     >>> counts.documents, counts.bytes, counts.pretokens
     (2, 12, 3)
 
-    `corpus`, `pretokenizer` and `unit` are those of `digram.train`, and training on
-    the counts makes the same merges. A dictionary names several corpora, which are counted in
-    order; some may be `Counts`. `weights` then has the weights of corpora (`Counts.scale`, with
-    its rounding), 1 by default:
+    `corpus`, `pretokenizer` and `unit` are those of `digram.train`, and training on the counts
+    makes the same merges. A dictionary names several corpora, which are counted in order; some may
+    be `Counts`. `weights` then has the weights of corpora (`Counts.scale`, with its rounding), 1 by
+    default:
 
     >>> sources = {"en": "the cat", "sw": "paka"}
     >>> counts = digram.count_pretokens(sources, pretokenizer="gpt2", weights={"sw": 3})
