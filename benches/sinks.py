@@ -60,9 +60,8 @@ def measure(who: str, path: str, threads: int, size: int = 0) -> dict[str, Any]:
     folder = Path(tempfile.mkdtemp(dir=cache()))
     try:
         before, started = peak(), perf_counter()
-        found = digram.encode_files(
-            tok, Path(path), folder / "out", format=who, separator=SEPARATOR, threads=threads
-        )
+        corpus = digram.files(path, separator=SEPARATOR)
+        found = digram.encode_files(tok, corpus, folder / "out", format=who, threads=threads)
         seconds, used = perf_counter() - started, peak() - before
         sha = hashlib.sha256()
         for shard in range(len(found.paths)):

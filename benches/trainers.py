@@ -70,8 +70,7 @@ def _digram(order: Any) -> Callable[[Path, int, str, int], Trained]:
 
         merging = _clock(_core, "train")
         tokenizer = digram.train(
-            path,
-            separator=SEPARATOR,
+            digram.files(path, separator=SEPARATOR),
             vocab_size=size,
             pretokenizer=None if pattern == NONE else pattern,
             byte_order=order,

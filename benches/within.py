@@ -31,10 +31,9 @@ def measure(
     before, started = peak(), perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         tok = digram.train(
-            Path(path),
+            digram.files(path, separator="<|endoftext|>"),
             vocab_size=size,
             pretokenizer="gpt2",
-            separator="<|endoftext|>",
             memory_limit=None if megabytes is None else int(megabytes * MB),
             checkpoint=Path(folder) / "run" if checkpoint else None,
             threads=threads,

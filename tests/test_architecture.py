@@ -40,6 +40,7 @@ RUST = [
     "parallel",
     "utf8",
     "cpu",
+    "text",
     "pages",
     "bits",
     "vocabulary",

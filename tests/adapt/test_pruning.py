@@ -334,8 +334,3 @@ def test_sources_with_names_and_numpy_ids() -> None:
     kept, change = digram.prune(tok, GENERAL, remove=3, keep=np.array([269, 268]))
     assert {268, 269} & {*change.removed} == set()
     assert kept.vocab_size == 267
-    counts = digram.count_pretokens(GENERAL)
-    with pytest.raises(digram.OptionError, match="counts contain none"):
-        digram.prune(tok, counts, remove=1, separator="x")
-    with pytest.raises(digram.OptionError, match="counts contain none"):
-        digram.replace_tokens(tok, counts, 1, separator="x")

@@ -37,7 +37,7 @@ def test_a_curve_and_advice(
 def test_documents(run: Run, tok: digram.Tokenizer, tok_path: str, corpus: Path) -> None:
     options = ["--separator", r"\n", "--threads", "1", "--json"]
     told = json.loads(run("advise", "-t", tok_path, corpus, *options).stdout)
-    assert told["curve"] == digram.curve(tok, corpus, separator="\n").to_dict()
+    assert told["curve"] == digram.curve(tok, digram.files(corpus, separator="\n")).to_dict()
     assert told["curve"]["documents"] == 41
     assert [*told["advice"]] == ["small", "base", "large", "multilingual"]
 

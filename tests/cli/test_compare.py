@@ -78,8 +78,9 @@ def test_sources_by_name(
     told = json.loads(
         run("compare", "-t", tok_path, "-t", small, folder, *options, "--by-file", *names).stdout
     )
-    sources = {"English": folder / "en.txt", "en": folder / "en.txt", "xx": folder / "xx.txt"}
-    expected = digram.compare(tok, other, sources, separator="\n", names=(tok_path, str(small)))
+    en, xx = (digram.files(folder / f"{name}.txt", separator="\n") for name in ("en", "xx"))
+    sources = {"English": en, "en": en, "xx": xx}
+    expected = digram.compare(tok, other, sources, names=(tok_path, str(small)))
     assert told == expected.to_dict()
     assert [*told["by_name"]] == ["English", "en", "xx"]
 

@@ -47,7 +47,6 @@ def test_it_counts_what_the_library_counts(run: Run, corpus: Path, tmp_path: Pat
         (["--pretokenizer", "gpt2"], {"pretokenizer": "gpt2"}),
         (["--pretokenizer", "none"], {"pretokenizer": None}),
         (["--unit", "char"], {"unit": "char"}),
-        (["--separator", r"\n"], {"separator": "\n"}),
         (["--threads", "1"], {"threads": 1}),
         (
             ["--regex", "[a-z]+", "--digits", "individual"],
@@ -76,6 +75,17 @@ def test_stdin(run: Run, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "counts.arrow"
     assert run("counts", "make", "-", "-o", out, input=corpus.read_bytes()).exit_code == 0
     assert Counts.load(out) == digram.count_pretokens(corpus)
+
+
+def test_a_separator(run: Run, corpus: Path, tmp_path: Path) -> None:
+    lines = digram.count_pretokens(digram.files(corpus, separator="\n"))
+    assert lines != digram.count_pretokens(corpus)
+    out = tmp_path / "counts.arrow"
+    cut = ("--separator", r"\n", "-o", out)
+    assert run("counts", "make", corpus, *cut).exit_code == 0
+    assert Counts.load(out) == lines
+    assert run("counts", "make", "-", *cut, input=corpus.read_bytes()).exit_code == 0
+    assert Counts.load(out) == lines
 
 
 def test_training_on_counts_is_training_on_text(

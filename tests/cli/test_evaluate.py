@@ -53,8 +53,8 @@ def test_stdin(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:
 def test_a_file_a_language(run: Run, tok: digram.Tokenizer, tok_path: str, folder: Path) -> None:
     arguments = ["--by-file", "--separator", r"\n", "--reference", "en"]
     result = run("evaluate", "-t", tok_path, folder, *arguments)
-    sources = {name: folder / f"{name}.txt" for name in ("en", "xx")}
-    found = digram.evaluate(tok, sources, separator="\n", reference="en")
+    lines = {name: digram.files(folder / f"{name}.txt", separator="\n") for name in ("en", "xx")}
+    found = digram.evaluate(tok, lines, reference="en")
     assert (result.exit_code, result.stdout) == (0, f"{found}\n"), result.stderr
     told = json.loads(run("evaluate", "-t", tok_path, folder, *arguments, "--json").stdout)
     assert told["tokenizers"][tok_path] == found.to_dict()

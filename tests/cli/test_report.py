@@ -35,11 +35,13 @@ def test_end_to_end(process: Run, files: Path, tok: digram.Tokenizer, tok_path: 
     assert done.stdout == b""
     found = digram.report(
         tok,
-        {name: files / f"{file}.txt" for name, file in (("prose", "prose"), ("short", "more"))},
+        {
+            name: digram.files(files / f"{file}.txt", separator="\n\n")
+            for name, file in (("prose", "prose"), ("short", "more"))
+        },
         parallel={name: files / "lines" / f"{name}.txt" for name in ("en", "zh")},
         reference="en",
         title="tokenizer",
-        separator="\n\n",
     )
     assert out.read_text(encoding="utf-8") == found.html()
     assert {path.name for path in figures.iterdir()} == {

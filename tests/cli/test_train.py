@@ -90,7 +90,6 @@ def test_options_without_a_use_are_refused(run: Run, corpus: Path, tmp_path: Pat
             ["--max-merges", "9", "--pretokenizer", "gpt2"],
             {"max_merges": 9, "pretokenizer": "gpt2"},
         ),
-        (["--max-merges", "9", "--separator", r"\n"], {"max_merges": 9, "separator": "\n"}),
         (["--max-merges", "9", "--threads", "1"], {"max_merges": 9, "threads": 1}),
         (
             ["--max-merges", "9", "--special-token", "<a>", "--special-token", "<b>"],
@@ -200,10 +199,13 @@ def test_folders_patterns_and_stdin(run: Run, tmp_path: Path) -> None:
     assert learned("-", input=b"\n\n".join(texts)) == digram.train(
         b"\n\n".join(texts), max_merges=5
     )
+    files = digram.files(tmp_path, separator="\n\n")
+    cut = learned(tmp_path, "--separator", r"\n\n")
     mixed = learned("-", tmp_path / "sub", "--separator", r"\n\n", input=texts[0])
-    assert mixed == digram.train(texts, max_merges=5, separator="\n\n")
+    assert cut == mixed == digram.train(files, max_merges=5)
+    assert cut.training is not None
     assert mixed.training is not None
-    assert mixed.training.documents == 4
+    assert cut.training.documents == mixed.training.documents == 4
 
 
 def test_json_stdout_and_quiet(run: Run, corpus: Path, tmp_path: Path) -> None:

@@ -85,9 +85,9 @@ FAULTS = [
         "bomb.txt.gz",  # of zeros, a gigabyte: one word without an end
         lambda: packed(bytes(1 << 24)) * 64,
         "OptionError: bomb.txt.gz: there are 8,4.. kB without a place where the "
-        "pretokenizer always splits, which exceeds memory_limit=. Split the file "
-        "into documents with separator=, raise the limit, or choose another pretokenizer; "
-        '"gpt2" and "o200k" split at nearly every space.',
+        "pretokenizer always splits, which exceeds memory_limit=. Split it into "
+        "documents with digram.files(path, separator=...), raise the limit, or choose another "
+        'pretokenizer; "gpt2" and "o200k" split at nearly every space.',
         options={"separator": "\n", "most": 8 << 20},
     ),
 ]

@@ -31,7 +31,7 @@ from digram.corpus import (
     batches,
     files,
 )
-from digram.errors import CorruptFileError, InvalidTextError, OptionError
+from digram.errors import CorruptFileError, OptionError
 from digram.pretokenizers.pretokenizer import resolve
 from digram.training.counts.files import to_bytes as counts_to_bytes
 
@@ -115,23 +115,30 @@ def test_missing_files_are_missed_before_the_first_text(tmp_path: Path) -> None:
 def test_separators(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"one\n\n\n\ntwo\n\n")
-    assert list(Corpus.of(path, "\n\n").documents()) == [b"one", b"two"]
-    assert list(Corpus.of(files(path, separator=b"\n\n")).documents()) == [b"one", b"two"]
-    assert list(Corpus.of(files(path, separator=b"\n\n"), "\n\n").documents()) == [b"one", b"two"]
-    mixed: list[str | bytes] = ["a--b", b"c--", "--"]
-    assert list(Corpus.of(mixed, "--").documents()) == ["a", "b", b"c"]
-    assert list(Corpus.of("añb", "ñ").documents()) == ["a", "b"]
-    assert list(Corpus.of(b"a\xff\xffb", b"\xff").documents()) == [b"a", b"b"]
-    with pytest.raises(OptionError, match="contradicts"):
-        Corpus.of(files(path, separator="a"), "b").documents()
-    with pytest.raises(OptionError, match="separator is empty"):
-        files(path, separator="")
-    with pytest.raises(OptionError, match="lone surrogate"):
-        Corpus.of("a", "\udc80").documents()
-    with pytest.raises(OptionError, match="is not UTF-8"):
-        list(Corpus.of("a", b"\xff").documents())
-    with pytest.raises(TypeError, match=r"separator must be .* of type int"):
-        Corpus.of("a", 7).documents()  # type: ignore[arg-type]
+    for separator in ("\n\n", b"\n\n"):
+        found = files(path, separator=separator)
+        assert list(found) == list(Corpus.of(found).documents()) == [b"one", b"two"]
+        assert Corpus.of(found).separator == b"\n\n"
+    path.write_bytes("añb".encode() + b"\xff\xffc")
+    assert list(files(path, separator="ñ")) == [b"a", b"b\xff\xffc"]
+    assert list(files(path, separator=b"\xff")) == ["añb".encode(), b"c"]
+    rows = pyarrow.table({"text": ["a--b", "c--", "--"]})
+    column = digram.table(rows, separator="--")
+    assert list(column) == list(Corpus.of(column).documents()) == [b"a", b"b", b"c"]
+    assert Corpus.of(column).separator == b"--"
+    for plain in (path, [path], files(path), digram.table(rows), "text", ["texts"]):
+        assert Corpus.of(plain).separator is None
+    makers: list[Callable[[Any], object]] = [
+        lambda wrong: files(path, separator=wrong),
+        lambda wrong: digram.table(rows, separator=wrong),
+    ]
+    for make in makers:
+        with pytest.raises(OptionError, match="separator is empty"):
+            make("")
+        with pytest.raises(OptionError, match="lone surrogate"):
+            make("\udc80")
+        with pytest.raises(TypeError, match=r"separator must be .* of type int"):
+            make(7)
 
 
 def test_a_long_document_between_others_is_read_in_parts(tmp_path: Path) -> None:
@@ -139,34 +146,15 @@ def test_a_long_document_between_others_is_read_in_parts(tmp_path: Path) -> None
     texts = ["one", "two words and more " * 200_000, "three", "four " * 300_000]
     path.write_text("--".join(texts))
     border = resolve("gpt2").splitter().last_border
-    found = [part for batch in Corpus.of(path, "--").batches(border) for part in batch]
+    source = files(path, separator="--")
+    found = [part for batch in Corpus.of(source).batches(border) for part in batch]
     begun = [part for part in found if not isinstance(part, Further)]
     assert (len(begun), len(found) > 8) == (4, True)
     assert b"".join(part for part in found if isinstance(part, bytes)) == "".join(texts).encode()
     assert max(map(len, found)) < 2 << 20
-    counts = digram.count_pretokens(path, separator="--")
+    counts = digram.count_pretokens(source)
     assert counts == digram.count_pretokens(texts)
     assert counts.documents == 4
-
-
-def test_a_text_that_is_cut_is_told_by_its_own_number(tmp_path: Path) -> None:
-    """Not by that of the document, of which nobody knows what text it was a part of."""
-    tok = digram.train("low lower", max_merges=1)
-    source = ["a--b", "añ--c\ud800"]
-    for read in (
-        lambda: list(Corpus.of(source, "--").documents()),
-        lambda: digram.count_pretokens(source, separator="--"),
-    ):
-        with pytest.raises(InvalidTextError) as caught:
-            read()
-        assert str(caught.value).startswith("corpus[1] has a lone surrogate (U+D800) at index 5,")
-        assert caught.value.index == 5
-    with pytest.raises(InvalidTextError, match=r"^corpus\[1\]: the text has a lone surrogate"):
-        digram.encode_files(
-            tok, source, tmp_path / "out", format="npy", end_of_text=None, separator="--"
-        )
-    with pytest.raises(InvalidTextError, match=r"^corpus has a lone surrogate \(U\+D800\) at"):
-        digram.count_pretokens("a--\ud800", separator="--")
 
 
 def test_the_remedy_for_records_is_one_that_every_call_takes(tmp_path: Path) -> None:
@@ -196,7 +184,7 @@ def test_memory_is_bounded_by_a_document_and_a_block(tmp_path: Path) -> None:
             file.write(b"x" * (1 << 18) + b"\n\n")
     tracemalloc.start()
     try:
-        sizes = [len(document) for document in Corpus.of(path, "\n\n").documents()]
+        sizes = [len(document) for document in files(path, separator="\n\n")]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -225,7 +213,7 @@ def test_total_bytes(folder: Path) -> None:
 
 
 def test_settled_sources_name_their_files_once(folder: Path) -> None:
-    settled_folder = Corpus.of(folder / "sub", "\n").source
+    settled_folder = Corpus.of(folder / "sub").source
     assert isinstance(settled_folder, Files)
     (folder / "sub" / "late.txt").write_bytes(b"late")
     assert list(Corpus.of(settled_folder).documents()) == [
@@ -237,32 +225,12 @@ def test_settled_sources_name_their_files_once(folder: Path) -> None:
     stamps = Corpus.of(settled_folder).stamps
     assert stamps is not None
     assert stamps[0] == [9, 14, 8]
-    # What is settled stays as it is, and the separator may be given again.
-    assert (
-        Corpus.of(settled_folder, b"\n").source
-        == Corpus.of(settled_folder).source
-        == settled_folder
-    )
-    for source in ("text", ["texts"], [], {"a": "text"}, iter(["text"])):
-        assert Corpus.of(source, "\n").source is source
+    # What is settled stays as it is.
+    cut = files(folder / "sub", separator="\n")
+    for source in (settled_folder, cut, "text", ["texts"], [], {"a": "text"}, iter(["text"])):
+        assert Corpus.of(source).source is source
     mixed: list[Any] = [folder / "a.txt", "text"]
     assert Corpus.of(mixed).source is mixed
-
-
-def test_a_separator_is_the_same_whoever_gives_it(folder: Path) -> None:
-    path = folder / "a.txt"
-    for source, separator in (
-        (path, "\n"),
-        ([path], b"\n"),
-        (files(path, separator="\n"), None),
-        (files(path), "\n"),
-        ("text", "\n"),
-        (["texts"], b"\n"),
-    ):
-        assert Corpus.of(source, separator).separator == b"\n"
-    assert Corpus.of(path).separator is Corpus.of("text").separator is None
-    with pytest.raises(OptionError, match="contradicts"):
-        Corpus.of(files(path, separator="a"), "b")
 
 
 def test_files_are_shown_in_a_line(folder: Path) -> None:
@@ -320,8 +288,9 @@ def test_all_kinds_give_the_texts_and_the_same_tokenizer(
         write(texts, path)
         if separator is None and name.startswith("a.txt"):
             continue
-        assert list(Corpus.of(path, separator).documents()) == [text.encode() for text in texts]
-        tok = digram.train(path, max_merges=5, separator=separator)
+        source = files(path, separator=separator)
+        assert list(Corpus.of(source).documents()) == [text.encode() for text in texts]
+        tok = digram.train(source, max_merges=5)
         assert tok == expected
         assert tok.training is not None
         assert expected.training is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -167,9 +168,30 @@ def test_a_table_may_be_read_again_and_a_reader_once() -> None:
     assert digram.train({"a": source, "b": "low"}, max_merges=2).training is not None
     once = digram.table(table.to_reader())
     assert list(once) == encoded([*ROWS])
-    counts = digram.count_pretokens(source, separator="w")
-    assert counts.documents == len([part for row in ROWS for part in row.split("w") if part])
     assert repr(source) == "<digram.Table: column 'text' of a pyarrow.Table>"
+
+
+def test_a_table_with_a_separator(tmp_path: Path) -> None:
+    table = pyarrow.table({"text": ROWS})
+    source = digram.table(table, separator="w", on_error="skip")
+    assert repr(source) == (
+        "<digram.Table: column 'text' of a pyarrow.Table, separator=b'w', on_error='skip'>"
+    )
+    parts = [part for row in ROWS for part in row.split("w") if part]
+    assert list(source) == encoded([*parts])
+    assert digram.count_pretokens(source) == digram.count_pretokens(parts)
+    tok = digram.train(source, max_merges=2)
+    assert tok == digram.train(parts, max_merges=2)
+    options: dict[str, Any] = {"format": "arrow", "end_of_text": None}
+    found = digram.encode_files(tok, source, tmp_path / "out", **options)
+    assert [document.tolist() for document in found] == tok.encode_batch(parts)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_bytes())
+    assert manifest["options"]["separator"] == "w"
+    # A record is a row, not a document.
+    chars = digram.train("a b", unit="char", max_merges=0)
+    wrong = digram.table(pyarrow.table({"text": ["a b", "b a", "c"]}), separator=" ")
+    with pytest.raises(digram.DigramError, match="record 3"):
+        digram.encode_files(chars, wrong, tmp_path / "wrong", **options)
 
 
 @pytest.mark.parametrize("name", WRITE)

@@ -129,8 +129,11 @@ def test_files_are_shards(pool: Executor, tmp_path: Path) -> None:
     found = digram.files(tmp_path, separator="--")
     whole = digram.count_pretokens(found)
     assert executor.count(pool, found) == whole
-    assert executor.count(pool, tmp_path, separator="--") == whole
-    assert executor.count(pool, [found.paths[:2], list(found.paths[2:])], separator="--") == whole
+    parts = [digram.files(*paths, separator="--") for paths in (found.paths[:2], found.paths[2:])]
+    assert executor.count(pool, parts) == whole
+    uncut = digram.count_pretokens(tmp_path)
+    for shards in (tmp_path, [found.paths[:2], list(found.paths[2:])]):
+        assert executor.count(pool, shards) == uncut
     ids = [i for flat in executor.encode(pool, TOK, found) for i in flat.ids.tolist()]
     assert ids == TOK.encode_batch(list(found), out="numpy").ids.tolist()
 

@@ -89,7 +89,7 @@ class Play:
 
 def test_any_schedule_counts_and_encodes_as_one_machine_does() -> None:
     counting = CountShard(COUNT)
-    encoding = EncodeShard(EncodeTexts.of(TOK), None)
+    encoding = EncodeShard(EncodeTexts.of(TOK))
     ids = TOK.encode_batch(TEXTS)
     events: dict[str, int] = {}
     digests = set()

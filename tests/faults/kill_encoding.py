@@ -45,10 +45,9 @@ def encode(corpus: str, folders: dict[str, str], threads: int) -> None:
         began = time.perf_counter()
         digram.encode_files(
             tok,
-            Path(corpus),
+            digram.files(corpus, separator="<|endoftext|>"),
             folder,
             format=format,
-            separator="<|endoftext|>",
             shard_tokens=50_000,
             threads=threads,
             resume=True,

@@ -40,9 +40,9 @@ def train(corpus: str, checkpoint: str | None, options: dict[str, Any]) -> None:
     print(READY, flush=True)
     if checkpoint is not None:
         options["checkpoint"] = Path(checkpoint)
-    source = Path(corpus)
+    source = digram.files(corpus, separator="<|endoftext|>")
     named = {"first": source, "second": source} if "weights" in options else source
-    tokenizer = digram.train(named, separator="<|endoftext|>", **options)
+    tokenizer = digram.train(named, **options)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "tokenizer.json"
         tokenizer.save(path)

@@ -186,7 +186,7 @@ BESIDE: dict[str, dict[str, Callable[[], Any]]] = {
     "prune": {"remove": lambda: 2},
     "VocabularyHistory.next": {"add": lambda: 2, "min_frequency": lambda: 1, "threads": lambda: 1},
     "VocabularyHistory.forget": {"corpus": lambda: TEXT},
-    "Change.compare": {"top": lambda: 3, "separator": lambda: None, "threads": lambda: 1},
+    "Change.compare": {"top": lambda: 3, "threads": lambda: 1},
     "VocabularyHistory.drift": {"recent": lambda: TEXT},
     "read_tokens": {"format": lambda: "megatron"},
 }

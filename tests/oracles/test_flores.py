@@ -64,7 +64,8 @@ def evaluated(
 ) -> Evaluated:
     name: str = request.param
     tok = digram.load(shared_data(f"vocabs/{name}.tiktoken"), encoding=name)
-    return Evaluated(name, digram.evaluate(tok, flores, reference="eng_Latn", separator="\n"))
+    lines = {language: digram.files(path, separator="\n") for language, path in flores.items()}
+    return Evaluated(name, digram.evaluate(tok, lines, reference="eng_Latn"))
 
 
 def test_tokens_of_each_language_are_tiktokens(evaluated: Evaluated) -> None:

@@ -8,6 +8,7 @@ import textwrap
 from itertools import pairwise
 from typing import Any
 
+import pyarrow
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -275,7 +276,9 @@ def test_a_separator_cuts_texts_and_is_no_part_of_them(
 ) -> None:
     options = sized(limits, reference.BYTES)
     parts = [part for text in corpus for part in text.split(separator)]
-    one = digram.train(corpus, pretokenizer="gpt2", ties=ties, separator=separator, **options)
+    rows = pyarrow.table({"text": pyarrow.array(corpus, pyarrow.string())})
+    cut = digram.table(rows, separator=separator)
+    one = digram.train(cut, pretokenizer="gpt2", ties=ties, **options)
     other = digram.train(parts, pretokenizer="gpt2", ties=ties, **options)
     assert one.merge_log == other.merge_log
     assert one == other

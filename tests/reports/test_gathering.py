@@ -39,8 +39,9 @@ def test_sources_of_all_kinds(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_text(
         "".join(json.dumps({"text": text}) + "\n" for text in TEXTS), encoding="utf-8"
     )
+    lines = digram.files(tmp_path / "a.txt", separator="\n")
     sources = {
-        "files": digram.files(tmp_path / "a.txt", separator="\n"),
+        "files": lines,
         "records": tmp_path / "b.jsonl",
         "table": digram.table(pyarrow.table({"text": TEXTS})),
         "list": TEXTS,
@@ -50,8 +51,9 @@ def test_sources_of_all_kinds(tmp_path: Path) -> None:
     for name, one in found.evaluation.by_name.items():
         assert one.to_dict() == expected, name
         assert b"".join(found.samples[name].tokens) == TEXTS[0].encode()
-    cut = digram.report(TOK, tmp_path / "a.txt", separator="\n")
+    cut = digram.report(TOK, lines)
     assert cut.evaluation.total.to_dict() == expected
+    assert cut.audit.to_dict() == digram.report(TOK, TEXTS).audit.to_dict()
 
 
 def test_parallel_files_are_lines(tmp_path: Path) -> None:

@@ -105,14 +105,13 @@ def test_bytes_do_not_depend_on_threads_or_batches(
     for number in range(7):
         paths.append(tmp_path / f"{number}.txt")
         paths[-1].write_text("\n".join(f"low {n} newest" for n in range(number * 9)))
+    source = digram.files(*paths, separator="\n")
     found = []
     for threads, batch in ((1, 1), (2, 300), (7, 1 << 20)):
         monkeypatch.setattr(encoding, "MIN_BATCH", batch)
         monkeypatch.setattr(encoding, "BATCH", batch)
         out = tmp_path / f"out-{threads}"
-        digram.encode_files(
-            TOK, paths, out, format=format, separator="\n", threads=threads, shard_tokens=200
-        )
+        digram.encode_files(TOK, source, out, format=format, threads=threads, shard_tokens=200)
         found.append(content(out))
     assert found[0] == found[1] == found[2]
     assert len([name for name in found[0] if name.startswith("tokens-")]) >= 5
@@ -133,9 +132,9 @@ def test_sources(tmp_path: Path) -> None:
         assert [TOK.decode(ids[:-1]) for ids in found] == ["one", "two", "three"]
     files: list[Any] = [folder, [folder / "a.txt", folder / "b.txt"]]
     for number, source in enumerate(files):
-        out = tmp_path / f"cut {number}"
-        cut = digram.encode_files(TOK, source, out, format="npy", separator=b"--")
-        assert [TOK.decode(ids[:-1]) for ids in cut] == ["one", "two", "three"]
+        out = tmp_path / f"whole {number}"
+        uncut = digram.encode_files(TOK, source, out, format="npy")
+        assert [TOK.decode(ids[:-1]) for ids in uncut] == ["one--two", "three"]
     whole = digram.encode_files(TOK, "one text", tmp_path / "text", format="arrow")
     assert [TOK.decode(ids[:-1]) for ids in whole] == ["one text"]
     wrong: Any
@@ -243,7 +242,6 @@ def test_which_token_ends_a_document(tmp_path: Path) -> None:
         ({"shard_tokens": 5, "shard_size": 5}, "pass one of them"),
         ({"shard_size": "many"}, "not a size"),
         ({"threads": 0}, "threads=0"),
-        ({"separator": ""}, "separator is empty"),
         ({"special": "maybe"}, "maybe"),
     ],
 )
@@ -285,12 +283,10 @@ def test_errors_say_where_in_the_source(tmp_path: Path) -> None:
     assert caught.value.index == 1  # in the text, as from `encode`
     for name, text in (("a.txt", "x--y"), ("b.txt", f"x--{END}--")):
         (tmp_path / name).write_text(text)
-    source = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    source = digram.files(tmp_path / "a.txt", tmp_path / "b.txt", separator="--")
     place = r"b\.txt, record 2 \(byte 3\): the text holds"
     with pytest.raises(digram.SpecialTokenError, match=place) as special:
-        digram.encode_files(
-            TOK, source, tmp_path / "b", format="npy", separator="--", special="raise"
-        )
+        digram.encode_files(TOK, source, tmp_path / "b", format="npy", special="raise")
     assert special.value.path == str(tmp_path / "b.txt")
     mixed: list[Any] = ["a", "b", 7]
     with pytest.raises(TypeError, match=r"corpus\[2\]"):
@@ -320,12 +316,13 @@ def test_progress(tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str) 
     path = tmp_path / name
     path.write_bytes(gzip.compress(os.urandom(30_000).hex().encode()) if name != "a.txt" else data)
     texts = data.decode().splitlines()
+    lines = digram.files(path, separator="\n")
     source: Any = {
         "paths": [path],
         "texts": texts,
         "table": digram.table(pyarrow.table({"text": texts})),
         "iterator": iter(texts),
-    }.get(kind, path)
+    }.get(kind, lines)
     with pytest.MonkeyPatch.context() as patch:
         moved = list[int]()
         totals = list[int | None]()
@@ -336,11 +333,11 @@ def test_progress(tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str) 
             yield moved.append
 
         patch.setattr(encoding, "progress_bar", bar)
-        digram.encode_files(TOK, source, tmp_path / "bar", format="npy", separator="\n")
+        digram.encode_files(TOK, source, tmp_path / "bar", format="npy")
     size = path.stat().st_size if kind in ("file", "packed", "paths") else 15_000
     assert totals == [None if kind in ("table", "iterator") else size]
     assert sum(moved) == size
-    digram.encode_files(TOK, path, tmp_path / "out", format="npy", separator="\n", progress=True)
+    digram.encode_files(TOK, lines, tmp_path / "out", format="npy", progress=True)
     out, err = capfd.readouterr()
     assert out == ""
     assert "Encoding" in err

@@ -120,20 +120,22 @@ def test_a_table_an_iterator_and_a_dictionary_of_all(tmp_path: Path) -> None:
     [only] = manifest(tmp_path / "table")["inputs"]
     assert only == {"documents": len(TEXTS), "blake3": digest(TEXTS), "skipped": 0}
     source: dict[str, Any] = {
-        "web": tmp_path / "a.jsonl",
-        "table": table,
-        "own": iter(["one--two", "three"]),
+        "web": digram.files(tmp_path / "a.jsonl", separator="--"),
+        "table": digram.table(pyarrow.table({"body": TEXTS}), "body", separator="--"),
+        "own": iter(["one", "two", "three"]),
         "no": [],
         "paths": iter([tmp_path / "a.jsonl"]),
     }
-    found = digram.encode_files(TOK, source, tmp_path / "all", format="arrow", separator="--")
-    kept = [text for text in TEXTS if text]  # as with a separator everywhere
-    assert decoded(found) == [*kept, *kept, "one", "two", "three", *kept]
+    found = digram.encode_files(TOK, source, tmp_path / "all", format="arrow")
+    kept = [text for text in TEXTS if text]  # as with every separator
+    assert decoded(found) == [*kept, *kept, "one", "two", "three", *TEXTS]
     said = manifest(tmp_path / "all")
     assert [one["corpus"] for one in said["inputs"]] == [*source]
-    assert [one["documents"] for one in said["inputs"]] == [26, 26, 3, 0, 26]
+    assert [one["documents"] for one in said["inputs"]] == [26, 26, 3, 0, len(TEXTS)]
     assert said["inputs"][2]["blake3"] == digest(["one", "two", "three"])
-    assert said["options"]["corpora"]["table"]["field"] == ["body"]
+    options = said["options"]["corpora"]
+    assert options["table"]["field"] == ["body"]
+    assert [one["separator"] for one in options.values()] == ["--", "--", None, None, None]
     with pytest.raises(TypeError, match=r"corpus\['a'\]: corpus\[1\] is of type int"):
         digram.encode_files(TOK, {"a": ["b", 7]}, tmp_path / "wrong", format="npy")
 
@@ -150,7 +152,7 @@ def test_empty_documents_and_borders_are_in_the_digest() -> None:
     )
     found = set()
     for source in sources:
-        inputs = Inputs(source, None)
+        inputs = Inputs(source)
         for batch in inputs.batches(1 << 20):
             tally = Tally(inputs.files)
             tally.add(batch.texts)
@@ -221,28 +223,26 @@ def test_errors_name_file_record_and_byte(tmp_path: Path) -> None:
     rows = {"text": [None, "low", f"a {END}"]}
     parquet.write_table(pyarrow.table(rows), tmp_path / "c.parquet")
     skip: dict[str, Any] = {"on_error": "skip"}
-    table = digram.table(pyarrow.table(rows), on_error="skip")
-    wrong: list[tuple[Any, str | None, tuple[Any, ...]]] = [
-        (digram.files(path, **skip), "--", (str(path), 3, 30)),
-        (tmp_path / "b.txt", "--", (str(tmp_path / "b.txt"), 2, 9)),
-        (tmp_path / "b.txt", None, (str(tmp_path / "b.txt"), None, None)),
-        (
-            digram.files(tmp_path / "c.parquet", **skip),
-            None,
-            (str(tmp_path / "c.parquet"), 3, None),
-        ),
-        (table, None, ("the table", 3, None)),
-        (["a--b", f"c--{END}"], "--", (None, None, None)),
-        ({"x": [f"c--{END}"]}, "--", (None, None, None)),
+    table = pyarrow.table(rows)
+    text, cells = tmp_path / "b.txt", tmp_path / "c.parquet"
+    wrong: list[tuple[Any, tuple[Any, ...]]] = [
+        (digram.files(path, separator="--", **skip), (str(path), 3, 30)),
+        (digram.files(text, separator="--"), (str(text), 2, 9)),
+        (text, (str(text), None, None)),
+        (digram.files(cells, **skip), (str(cells), 3, None)),
+        (digram.files(cells, separator=" ", **skip), (str(cells), 3, None)),
+        (digram.table(table, **skip), ("the table", 3, None)),
+        (digram.table(table, separator=" ", **skip), ("the table", 3, None)),
+        (["a", f"c--{END}"], (None, None, None)),
+        ({"x": [f"c--{END}"]}, (None, None, None)),
     ]
-    for number, (source, separator, place) in enumerate(wrong):
+    for number, (source, place) in enumerate(wrong):
         with pytest.raises(digram.SpecialTokenError, match="the text holds") as caught:
             digram.encode_files(
                 TOK,
                 source,
                 tmp_path / str(number),
                 format="npy",
-                separator=separator,
                 special="raise",
             )
         assert (caught.value.path, caught.value.record, caught.value.offset) == place
@@ -260,7 +260,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path) -> None:
             list(texts)
     path.write_bytes(b"low\n" * 200)
     (tmp_path / "b.txt").write_bytes(b"low\n" * 200)
-    inputs = Inputs([path, tmp_path / "b.txt"], "\n")
+    inputs = Inputs(digram.files(path, tmp_path / "b.txt", separator="\n"))
     batches = inputs.batches(100)
     next(batches)
     (tmp_path / "b.txt").write_bytes(b"low\n")
@@ -426,10 +426,11 @@ def test_no_thread_descriptor_or_lock_stays(tmp_path: Path) -> None:
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "full")
 
+    lines = digram.files(source, separator="\n")
     calls: list[tuple[Any, type[BaseException], dict[str, Any]]] = [
         (failing(), ZeroDivisionError, {}),
-        (source, digram.SpecialTokenError, {"special": "raise"}),
-        (source, OSError, {"shard_tokens": 1000}),
+        (lines, digram.SpecialTokenError, {"special": "raise"}),
+        (lines, OSError, {"shard_tokens": 1000}),
     ]
     for number, (wrong, kind, options) in enumerate(calls):
         out = tmp_path / str(number)
@@ -437,7 +438,7 @@ def test_no_thread_descriptor_or_lock_stays(tmp_path: Path) -> None:
             if kind is OSError:
                 patch.setattr(storage.NewFile, "finish", full)
             with pytest.raises(kind):
-                digram.encode_files(TOK, wrong, out, format="nanogpt", separator="\n", **options)
+                digram.encode_files(TOK, wrong, out, format="nanogpt", **options)
         until = time.monotonic() + 2
         while (names := threads()) and time.monotonic() < until:
             time.sleep(0.01)
@@ -453,7 +454,7 @@ def threads() -> set[str]:
 
 def test_a_piece_says_how_it_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("low")
-    found = pieces.Pieces(tmp_path, b"\xff")
+    found = pieces.Pieces(digram.files(tmp_path, separator=b"\xff"))
     assert found.options["separator"] == "\udcff"
     assert found.size == 3
-    assert pieces.Pieces(iter(["a"]), None).size is None
+    assert pieces.Pieces(iter(["a"])).size is None

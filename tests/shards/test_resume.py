@@ -20,7 +20,7 @@ from digram.shards import encoding, manifest
 
 END = "<|endoftext|>"
 TOK = digram.train("low lower lowest newer", vocab_size=270, special_tokens=[END])
-OPTIONS: dict[str, Any] = {"format": "megatron", "shard_tokens": 60, "separator": "\n"}
+OPTIONS: dict[str, Any] = {"format": "megatron", "shard_tokens": 60}
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +39,11 @@ def corpus(tmp_path: Path) -> Path:
         text = "\n".join(f"lower {n} newer {number}" for n in range(lines))
         (folder / f"{number}.txt").write_text(text)
     return folder
+
+
+def by_line(path: Path) -> digram.Files:
+    """The lines of a file, or of those of a folder."""
+    return digram.files(path, separator="\n")
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -84,8 +89,8 @@ def test_the_same_bytes_after_any_break(
 ) -> None:
     def source() -> Any:
         if kind == "folder":
-            return corpus
-        texts = list(digram.files(corpus, separator="\n"))
+            return by_line(corpus)
+        texts = list(by_line(corpus))
         return texts if kind == "texts" else iter(texts)
 
     whole = tmp_path / "whole"
@@ -105,13 +110,13 @@ def test_the_same_bytes_after_any_break(
 
 def test_a_run_that_is_done_is_proved_and_left_alone(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    digram.encode_files(TOK, corpus, out, **OPTIONS)
+    digram.encode_files(TOK, by_line(corpus), out, **OPTIONS)
     before = content(out), [path.stat().st_mtime_ns for path in out.glob("tokens-*")]
-    assert len(digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)) == 106
+    assert len(digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=True)) == 106
     after = content(out), [path.stat().st_mtime_ns for path in out.glob("tokens-*")]
     assert before == after
     with pytest.raises(digram.CheckpointError, match=r"is finished already.*resume=True"):
-        digram.encode_files(TOK, corpus, out, **OPTIONS)
+        digram.encode_files(TOK, by_line(corpus), out, **OPTIONS)
     assert content(out) == before[0]
 
 
@@ -123,23 +128,22 @@ def test_a_run_that_is_done_does_not_grow(tmp_path: Path, kind: str) -> None:
     def source(texts: list[str]) -> Any:
         if kind == "file":
             path.write_text("\n".join(texts).ljust(40, "\n"))
-            return path
+            return by_line(path)
         return texts if kind == "texts" else digram.table(pyarrow.table({"text": texts}))
 
-    options = {"format": "megatron", "separator": "\n" if kind == "file" else None}
     out = tmp_path / "out"
-    digram.encode_files(TOK, source(["a", "b"]), out, **options)  # type: ignore[arg-type]
+    digram.encode_files(TOK, source(["a", "b"]), out, format="megatron")
     before = content(out)
     for texts in (["a", "b", "c"], ["a"], ["a", "c"]):
         with pytest.raises(digram.CheckpointError, match=r"differs?"):
-            digram.encode_files(TOK, source(texts), out, **options, resume=True)  # type: ignore[arg-type]
-    digram.encode_files(TOK, source(["a", "b"]), out, **options, resume=True)  # type: ignore[arg-type]
+            digram.encode_files(TOK, source(texts), out, format="megatron", resume=True)
+    digram.encode_files(TOK, source(["a", "b"]), out, format="megatron", resume=True)
     assert content(out) == before
 
 
 def test_empty_documents_are_proved_too(tmp_path: Path, broken: Callable[..., None]) -> None:
     texts = ["low " * 40, "", "newer " * 40, "", "lowest " * 40]
-    options: dict[str, Any] = {"format": "megatron", "shard_tokens": 90, "separator": None}
+    options: dict[str, Any] = {"format": "megatron", "shard_tokens": 90}
     broken(texts, tmp_path / "out", 3, **options)
     assert shards_done(tmp_path / "out") == 1
     other = ["", "", texts[0], texts[2], texts[4]]
@@ -157,7 +161,7 @@ def test_sources_by_name_and_documents_in_parts(
     texts = [f"low {n}" for n in range(50)]
     (corpus / "9.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     whole = digram.files(corpus)
-    options: dict[str, Any] = {"separator": None, "shard_tokens": 500}
+    options: dict[str, Any] = {"shard_tokens": 500}
     named: dict[str, Any] = {"whole": whole, "own": texts, "more": corpus / "3.txt"}
     digram.encode_files(TOK, named, tmp_path / "whole", **{**OPTIONS, **options})
     for after in (3, 12, 20, 28):
@@ -183,24 +187,26 @@ def test_the_manifest_costs_the_same_for_each_shard(
         real(self, folder)
 
     monkeypatch.setattr(manifest.Manifest, "save", save)
-    broken(corpus, tmp_path / "out", 16)
+    broken(by_line(corpus), tmp_path / "out", 16)
     lines = (tmp_path / "out" / manifest.LINES).read_text().splitlines()
     assert saved == [0]
     assert len(lines) == shards_done(tmp_path / "out") > 4
     told = [one["path"] for line in lines for one in json.loads(line)["inputs"]]
     assert told == [str(corpus / f"{number}.txt") for number in range(3)]
     assert max(map(len, lines)) < 1500
-    digram.encode_files(TOK, corpus, tmp_path / "out", **OPTIONS, resume=True)
+    digram.encode_files(TOK, by_line(corpus), tmp_path / "out", **OPTIONS, resume=True)
     assert saved[1:] == [len(lines), saved[-1]]
 
 
 def test_progress_of_what_is_left(
     corpus: Path, tmp_path: Path, broken: Callable[..., None], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    broken(corpus, tmp_path / "out", 14)
+    broken(by_line(corpus), tmp_path / "out", 14)
     size = sum(path.stat().st_size for path in corpus.iterdir())
     capfd.readouterr()
-    digram.encode_files(TOK, corpus, tmp_path / "out", **OPTIONS, resume=True, progress=True)
+    digram.encode_files(
+        TOK, by_line(corpus), tmp_path / "out", **OPTIONS, resume=True, progress=True
+    )
     shown = re.sub("\x1b\\[[^a-zA-Z]*[a-zA-Z]", "", capfd.readouterr().err)
     for title in ("Checking the shards", "Checking the corpus", "Encoding"):
         assert title in shown
@@ -212,10 +218,10 @@ def test_progress_of_what_is_left(
 def test_without_resume_a_run_is_not_gone_on_with(
     corpus: Path, tmp_path: Path, broken: Callable[..., None]
 ) -> None:
-    broken(corpus, tmp_path / "out", 9)
+    broken(by_line(corpus), tmp_path / "out", 9)
     before = content(tmp_path / "out")
     with pytest.raises(digram.CheckpointError, match=r"unfinished run.*resume=True"):
-        digram.encode_files(TOK, corpus, tmp_path / "out", **OPTIONS)
+        digram.encode_files(TOK, by_line(corpus), tmp_path / "out", **OPTIONS)
     assert content(tmp_path / "out") == before
     with pytest.raises(digram.CorruptFileError, match="is unfinished"):
         digram.read_tokens(tmp_path / "out")
@@ -233,7 +239,6 @@ def test_without_resume_a_run_is_not_gone_on_with(
         ({"shard_tokens": 61}, "shard_tokens: 60, not 61"),
         ({"special": "parse"}, "special: 'text', not 'parse'"),
         ({"special": {END}}, "special: "),
-        ({"separator": "\n\n"}, "separator: "),
     ],
 )
 def test_other_options_are_refused(
@@ -244,26 +249,43 @@ def test_other_options_are_refused(
     options: dict[str, Any],
     named: str,
 ) -> None:
-    broken(corpus, tmp_path / "out", 9)
+    broken(by_line(corpus), tmp_path / "out", 9)
     before = content(tmp_path / "out")
     with pytest.raises(digram.CheckpointError, match=named) as caught:
-        digram.encode_files(TOK, corpus, tmp_path / "out", **{**OPTIONS, **options}, resume=True)
+        digram.encode_files(
+            TOK, by_line(corpus), tmp_path / "out", **{**OPTIONS, **options}, resume=True
+        )
     assert caught.value.path == str(tmp_path / "out")
     assert content(tmp_path / "out") == before
+
+
+def test_another_separator_is_refused(
+    corpus: Path, tmp_path: Path, broken: Callable[..., None]
+) -> None:
+    out = tmp_path / "out"
+    broken(by_line(corpus), out, 9)
+    before = content(out)
+    for other, told in ((digram.files(corpus, separator="\n\n"), r"'\n\n'"), (corpus, "None")):
+        with pytest.raises(digram.CheckpointError) as caught:
+            digram.encode_files(TOK, other, out, **OPTIONS, resume=True)
+        assert rf"another value of separator: '\n', not {told}." in caught.value.message
+    assert content(out) == before
 
 
 def test_another_tokenizer_or_version_is_refused(
     corpus: Path, tmp_path: Path, broken: Callable[..., None]
 ) -> None:
     out = tmp_path / "out"
-    broken(corpus, out, 9)
+    broken(by_line(corpus), out, 9)
     with pytest.raises(digram.CheckpointError, match="another value of the tokenizer"):
-        digram.encode_files(TOK.with_special_tokens(["<x>"]), corpus, out, **OPTIONS, resume=True)
+        digram.encode_files(
+            TOK.with_special_tokens(["<x>"]), by_line(corpus), out, **OPTIONS, resume=True
+        )
     said = json.loads((out / "manifest.json").read_bytes())
     for changed, what in (({"digram": "0.0.9"}, "digram: '0.0.9'"), ({"digram_tokens": 2}, "2")):
         (out / "manifest.json").write_text(json.dumps({**said, **changed}))
         with pytest.raises(digram.CheckpointError, match=what):
-            digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
+            digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=True)
 
 
 def other_size(corpus: Path) -> None:
@@ -313,26 +335,27 @@ def test_another_source_is_refused(
     what: str,
 ) -> None:
     out = tmp_path / "out"
-    broken(corpus, out, 14)
+    broken(by_line(corpus), out, 14)
     before = manifest.Manifest.load(out)
     assert before is not None
     assert before.end.file == 3
     change(corpus)
     with pytest.raises(digram.CheckpointError, match=what):
-        digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
+        digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=True)
+    digram.encode_files(TOK, corpus, tmp_path / "whole", **OPTIONS)
     with pytest.raises(digram.CheckpointError, match="is now no file"):
-        digram.encode_files(TOK, ["lower"], out, **OPTIONS, resume=True)
+        digram.encode_files(TOK, ["lower"], tmp_path / "whole", **OPTIONS, resume=True)
 
 
 def test_what_comes_later_may_have_changed_within(
     corpus: Path, tmp_path: Path, broken: Callable[..., None]
 ) -> None:
     """What was not encoded yet is encoded as it is now, and so it is that of one run."""
-    broken(corpus, tmp_path / "out", 9)
+    broken(by_line(corpus), tmp_path / "out", 9)
     path = corpus / "4.txt"
     path.write_text(path.read_text().replace("newer", "NEWER"))
-    digram.encode_files(TOK, corpus, tmp_path / "out", **OPTIONS, resume=True)
-    digram.encode_files(TOK, corpus, tmp_path / "whole", **OPTIONS)
+    digram.encode_files(TOK, by_line(corpus), tmp_path / "out", **OPTIONS, resume=True)
+    digram.encode_files(TOK, by_line(corpus), tmp_path / "whole", **OPTIONS)
     assert content(tmp_path / "out") == content(tmp_path / "whole")
 
 
@@ -340,7 +363,7 @@ def test_files_that_were_not_touched_are_not_read_again(
     corpus: Path, tmp_path: Path, broken: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, opened = tmp_path / "out", list[str]()
-    broken(corpus, out, 14)
+    broken(by_line(corpus), out, 14)
     real = Path.open
 
     def counted(self: Path, *args: Any, **more: Any) -> Any:
@@ -350,9 +373,9 @@ def test_files_that_were_not_touched_are_not_read_again(
     os.utime(corpus / "2.txt")
     with monkeypatch.context() as patch:
         patch.setattr(Path, "open", counted)
-        digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
+        digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=True)
     assert [name for name in opened if name.endswith(".txt")] == ["2.txt", "3.txt", "4.txt"]
-    digram.encode_files(TOK, corpus, tmp_path / "whole", **OPTIONS)
+    digram.encode_files(TOK, by_line(corpus), tmp_path / "whole", **OPTIONS)
     assert content(out) == content(tmp_path / "whole")
 
 
@@ -381,7 +404,7 @@ def test_a_damaged_shard_is_found(
     corpus: Path, tmp_path: Path, broken: Callable[..., None], suffix: str
 ) -> None:
     out = tmp_path / "out"
-    broken(corpus, out, 14)
+    broken(by_line(corpus), out, 14)
     path = out / f"tokens-000001{suffix}"
     whole = path.read_bytes()
     flipped = bytearray(whole)
@@ -391,10 +414,10 @@ def test_a_damaged_shard_is_found(
         if data is not None:
             path.write_bytes(data)
         with pytest.raises(digram.CorruptFileError, match=what or "missing") as caught:
-            digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
+            digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=True)
         assert caught.value.path == str(path)
     path.write_bytes(whole)
-    found = digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
+    found = digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=True)
     found.verify()
     path.write_bytes(flipped)
     with pytest.raises(digram.CorruptFileError, match="another BLAKE3"):
@@ -406,24 +429,24 @@ def test_a_damaged_shard_is_found(
 
 def test_half_files_are_removed(corpus: Path, tmp_path: Path, broken: Callable[..., None]) -> None:
     out = tmp_path / "out"
-    broken(corpus, out, 14)
+    broken(by_line(corpus), out, 14)
     done = shards_done(out)
     for name in (f"tokens-{done:06d}.bin", ".digram-0123456789abcdef.tmp", "tokens-000999.idx"):
         (out / name).write_bytes(b"half")
     mine = ["mine.txt", "tokens-000000.bin.bak", "tokens-000000.txt", "tokens-000000.npy"]
     for name in mine:
         (out / name).write_text("not digram's")
-    digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
+    digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=True)
     for name in mine:
         assert (out / name).read_text() == "not digram's"
         (out / name).unlink()
-    digram.encode_files(TOK, corpus, tmp_path / "whole", **OPTIONS)
+    digram.encode_files(TOK, by_line(corpus), tmp_path / "whole", **OPTIONS)
     assert content(out) == content(tmp_path / "whole")
 
 
 def test_resume_may_begin(corpus: Path, tmp_path: Path) -> None:
-    digram.encode_files(TOK, corpus, tmp_path / "a", **OPTIONS, resume=True)
-    digram.encode_files(TOK, corpus, tmp_path / "b", **OPTIONS)
+    digram.encode_files(TOK, by_line(corpus), tmp_path / "a", **OPTIONS, resume=True)
+    digram.encode_files(TOK, by_line(corpus), tmp_path / "b", **OPTIONS)
     assert content(tmp_path / "a") == content(tmp_path / "b")
 
 
@@ -433,7 +456,7 @@ def test_shards_of_others_are_not_touched(corpus: Path, tmp_path: Path) -> None:
     (out / "tokens-000000.bin").write_bytes(b"somebody's")
     for resume in (False, True):
         with pytest.raises(digram.CheckpointError, match="no manifest"):
-            digram.encode_files(TOK, corpus, out, **OPTIONS, resume=resume)
+            digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=resume)
     assert content(out) == {"tokens-000000.bin": b"somebody's"}
 
 
@@ -441,8 +464,8 @@ def test_a_damaged_manifest_is_told(
     corpus: Path, tmp_path: Path, broken: Callable[..., None]
 ) -> None:
     out = tmp_path / "out"
-    broken(corpus, out, 14)
-    broken(corpus, out, 0, resume=True)  # what was in lines is in the manifest
+    broken(by_line(corpus), out, 14)
+    broken(by_line(corpus), out, 0, resume=True)  # what was in lines is in the manifest
     path = out / manifest.NAME
     whole = path.read_bytes()
     said = json.loads(whole)
@@ -469,7 +492,7 @@ def test_a_damaged_manifest_is_told(
     for data in wrong:
         path.write_bytes(data)
         with pytest.raises(digram.CorruptFileError, match="not a manifest of digram"):
-            digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
+            digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=True)
         with pytest.raises(digram.CorruptFileError, match="not a manifest of digram"):
             digram.read_tokens(out)
         assert digram.read_tokens(out, "megatron").tokens == said["tokens"]
@@ -486,7 +509,7 @@ def test_a_damaged_manifest_is_told(
     ):
         lines.write_text(json.dumps({**line, **changed}) + "\n")
         with pytest.raises(digram.CorruptFileError, match="not a manifest of digram"):
-            digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)
+            digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=True)
     lines.write_text(json.dumps({**line, "number": 0}) + "\n" + json.dumps(line)[:-9])
-    assert len(digram.encode_files(TOK, corpus, out, **OPTIONS, resume=True)) == 106
+    assert len(digram.encode_files(TOK, by_line(corpus), out, **OPTIONS, resume=True)) == 106
     assert not lines.exists()

@@ -140,6 +140,6 @@ def test_texts_and_files_are_one_corpus(
     options: dict[str, Any] = {"vocab_size": 4_000}
     assert (
         digest(documents, threads=3, **options)
-        == digest(whole, separator=SEPARATOR, threads=2, **options)
+        == digest(digram.files(whole, separator=SEPARATOR), threads=2, **options)
         == digest(random.Random(5).sample(paths, len(paths)), threads=7, **options)
     )

@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 from training.counts.test_bounded_counting import merges
 from training.test_determinism import SEPARATOR, invented
@@ -28,19 +29,21 @@ from digram.training.counts import Counting, corpora
 
 ROOT = Path(__file__).parents[2]  # where the benchmarks are, which measure memory too
 
-OPTIONS: dict[str, Any] = {"vocab_size": 3_000, "pretokenizer": "gpt2", "separator": SEPARATOR}
+OPTIONS: dict[str, Any] = {"vocab_size": 3_000, "pretokenizer": "gpt2"}
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> digram.Files:
     path = tmp_path_factory.mktemp("corpus") / "corpus.txt"
     path.write_text(SEPARATOR.join(invented(2.0)), encoding="utf-8", newline="")
-    return path
+    return digram.files(path, separator=SEPARATOR)
 
 
 @pytest.mark.parametrize("ties", ["ids", "first_seen", "lexicographic"])
 @pytest.mark.parametrize("unit", ["byte", "char"])
-def test_a_limit_changes_nothing(corpus: Path, ties: Any, unit: Any, tmp_path: Path) -> None:
+def test_a_limit_changes_nothing(
+    corpus: digram.Files, ties: Any, unit: Any, tmp_path: Path
+) -> None:
     saved = []
     for limit in (None, "24 MiB", 40_000_000, "4 GB"):
         tok = digram.train(corpus, ties=ties, unit=unit, memory_limit=limit, **OPTIONS)
@@ -49,8 +52,8 @@ def test_a_limit_changes_nothing(corpus: Path, ties: Any, unit: Any, tmp_path: P
     assert saved == saved[:1] * 4
 
 
-def test_counts_are_merged_within_a_limit(corpus: Path) -> None:
-    counts = digram.count_pretokens(corpus, pretokenizer="gpt2", separator=SEPARATOR)
+def test_counts_are_merged_within_a_limit(corpus: digram.Files) -> None:
+    counts = digram.count_pretokens(corpus, pretokenizer="gpt2")
     limited = digram.train(counts, vocab_size=3_000, memory_limit="24 MiB")
     assert limited == digram.train(corpus, **OPTIONS)
 
@@ -68,7 +71,7 @@ def test_a_pretoken_without_room_is_refused_with_advice() -> None:
         digram.train(text, vocab_size=300, pretokenizer=None, memory_limit="24 MiB")
 
 
-def test_the_same_call_goes_on_and_a_larger_one_too(corpus: Path, tmp_path: Path) -> None:
+def test_the_same_call_goes_on_and_a_larger_one_too(corpus: digram.Files, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     smaller: dict[str, Any] = {**OPTIONS, "vocab_size": 1_000}
     heard: list[digram.Merge] = []
@@ -76,12 +79,11 @@ def test_the_same_call_goes_on_and_a_larger_one_too(corpus: Path, tmp_path: Path
     again = digram.train(corpus, checkpoint=folder, on_merge=heard.append, **OPTIONS)
     assert again == digram.train(corpus, **OPTIONS)
     assert heard == list(again.merge_log)
-    texts = corpus.read_text(encoding="utf-8").split(SEPARATOR)
+    texts = corpus.paths[0].read_text(encoding="utf-8").split(SEPARATOR)
     for source in (texts, iter(texts)):
         other = tmp_path / f"{len(list(tmp_path.iterdir()))}"
-        options: dict[str, Any] = {**OPTIONS, "separator": None}
-        digram.train(source, checkpoint=other, **options)
-        assert digram.train(texts, checkpoint=other, **options) == again
+        digram.train(source, checkpoint=other, **OPTIONS)
+        assert digram.train(texts, checkpoint=other, **OPTIONS) == again
 
 
 def test_it_says_from_where_it_goes_on(
@@ -130,8 +132,8 @@ def test_it_says_from_where_it_goes_on(
     ]
 
 
-def test_counts_and_named_sources_go_on(corpus: Path, tmp_path: Path) -> None:
-    counts = digram.count_pretokens(corpus, pretokenizer="gpt2", separator=SEPARATOR)
+def test_counts_and_named_sources_go_on(corpus: digram.Files, tmp_path: Path) -> None:
+    counts = digram.count_pretokens(corpus, pretokenizer="gpt2")
     named = {"a": "the cat and the dog", "b": counts}
     for source in (counts, named):
         folder = tmp_path / type(source).__name__
@@ -158,7 +160,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     assert path.read_text() == "text"
 
 
-def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
+def test_another_run_is_refused(corpus: digram.Files, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     digram.train(corpus, checkpoint=folder, **OPTIONS)
     with pytest.raises(digram.CheckpointError) as caught:
@@ -177,7 +179,6 @@ def test_another_run_is_refused(corpus: Path, tmp_path: Path) -> None:
             "pretokenizer=digram.Regex('[a-z]+') with digits='individual'",
         ),
         ({"pretokenizer": None}, 'pretokenizer="gpt2"', "pretokenizer=None"),
-        ({"separator": None}, 'separator="<|endoftext|>"', "no separator"),
         ({"unit": "char"}, 'unit="byte"', 'unit="char"'),
         (
             {"unit": "char", "on_unknown": "bytes", "min_frequency": 2},
@@ -237,37 +238,39 @@ def test_a_changed_corpus_is_refused(tmp_path: Path) -> None:
         assert digram.train(one, checkpoint=folder, **more) == digram.train(one, **more)
 
 
-def test_a_separator_is_part_of_a_run_whoever_gives_it(tmp_path: Path) -> None:
-    """`files(..., separator=)` decides what is counted as `separator=` does."""
+def test_a_separator_is_part_of_a_run(tmp_path: Path) -> None:
+    """That of the corpus, or that of each of several."""
     path = tmp_path / "a.txt"
     path.write_text("low\n\nlow\n\nlower")
+    rows = pyarrow.table({"text": [path.read_text()]})
     options: dict[str, Any] = {"max_merges": 3, "pretokenizer": None}
-    cut = digram.train(path, separator="\n\n", **options)
-    ways: list[tuple[Any, Any]] = [
-        (digram.files(path, separator="\n\n"), None),
-        (digram.files(path), "\n\n"),
-        (path, b"\n\n"),
-        ([path], "\n\n"),
+    cut: list[Any] = [digram.files(path, separator="\n\n"), digram.table(rows, separator=b"\n\n")]
+    pairs: list[tuple[Any, Any, str]] = [
+        (cut[0], path, r'separator="\n\n", but this call has no separator'),
+        (cut[1], digram.table(rows), r'separator="\n\n", but this call has no separator'),
+        (
+            digram.files(path, separator=b"\xff"),
+            cut[0],
+            r"separator=b'\xff', but this call has separator=" + r'"\n\n"',
+        ),
     ]
-
-    def train(source: Any, separator: Any, folder: Path) -> list[tuple[bytes, bytes]]:
-        tok = digram.train(source, separator=separator, checkpoint=folder, **options)
-        return tok.merges
-
-    other_cut = re.escape(r'a run with separator="\n\n", but this call has no separator')
-    for number, (first, separator) in enumerate(ways):
-        folder, named = tmp_path / f"{number}", tmp_path / f"named {number}"
-        assert train(first, separator, folder) == cut.merges
-        for other, its in ways:
-            assert train(other, its, folder) == cut.merges
-        # A dictionary notes of each source how it was cut.
-        for _ in range(2):
-            assert train({"a": first}, separator, named) == cut.merges
-        for uncut in (path, digram.files(path)):
-            with pytest.raises(digram.CheckpointError, match=other_cut):
-                train(uncut, None, folder)
-            with pytest.raises(digram.CheckpointError, match=f"{other_cut}|other options to count"):
-                train({"a": uncut}, None, named)
+    for source in cut:
+        tok = digram.train(source, **options)
+        assert tok.merges == digram.train(["low", "low", "lower"], **options).merges
+    number = 0
+    for first, other, told in pairs:
+        for one, another in (
+            (first, other),
+            ({"a": first}, {"a": other}),
+            ({"a": "low", "b": first}, {"a": "low", "b": other}),
+        ):
+            number += 1
+            folder = tmp_path / f"{number}"
+            expected = digram.train(one, **options)
+            for _ in range(2):
+                assert digram.train(one, checkpoint=folder, **options) == expected
+            with pytest.raises(digram.CheckpointError, match=re.escape(f"a run with {told}")):
+                digram.train(another, checkpoint=folder, **options)
 
 
 def test_a_folder_is_one_run_s(tmp_path: Path) -> None:
@@ -287,8 +290,10 @@ def test_a_folder_is_one_run_s(tmp_path: Path) -> None:
     digram.train("low low", max_merges=1, ties="first_seen", checkpoint=tmp_path / "other")
 
 
-def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_path: Path) -> None:
-    texts = corpus.read_text(encoding="utf-8").split(SEPARATOR)
+def test_named_sources_are_counted_within_a_limit_and_go_on(
+    corpus: digram.Files, tmp_path: Path
+) -> None:
+    texts = corpus.paths[0].read_text(encoding="utf-8").split(SEPARATOR)
     named: dict[str, Any] = {
         "files": corpus,
         "texts": texts[:50],
@@ -304,7 +309,7 @@ def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_pa
         assert digram.train(named, memory_limit=limit, checkpoint=folder, **options) == expected
     parts = [json.loads(path.read_text()) for path in folder.glob("source-*/" + STATE)]
     assert [part["state"]["done"] for part in parts] == [True, True]
-    held = counting.count(corpora(named, SEPARATOR), weights).counts
+    held = counting.count(corpora(named), weights).counts
     assert (held.documents, held.bytes) == (expected.training.documents, expected.training.bytes)  # type: ignore[union-attr]
     unordered = {**named, "counts": named["counts"].without_first()}
     with pytest.raises(digram.OptionError, match="first occurrence"):
@@ -314,8 +319,10 @@ def test_named_sources_are_counted_within_a_limit_and_go_on(corpus: Path, tmp_pa
     assert digram.train(unordered, memory_limit="24 MiB", **options) == expected
 
 
-def test_counts_on_disk_are_merged_with_and_without_a_limit(corpus: Path, tmp_path: Path) -> None:
-    source = Corpus.of(corpus, SEPARATOR)
+def test_counts_on_disk_are_merged_with_and_without_a_limit(
+    corpus: digram.Files, tmp_path: Path
+) -> None:
+    source = Corpus.of(corpus)
 
     def counted(memory: int | None) -> _core.Counts | _core.SortedCounts:
         with Checkpoint(tmp_path / "run", "same", "same", source.stamps) as point:
@@ -327,7 +334,7 @@ def test_counts_on_disk_are_merged_with_and_without_a_limit(corpus: Path, tmp_pa
     assert isinstance(counts, _core.SortedCounts)
     [run] = (tmp_path / "run").glob("*.digram-run")
     merged = run.stat()
-    expected = digram.count_pretokens(corpus, pretokenizer="gpt2", separator=SEPARATOR)
+    expected = digram.count_pretokens(corpus, pretokenizer="gpt2")
     for memory in (_core.MIN_MEMORY, 4 << 30, None):
         assert counted(memory).digest() == counts.digest() == expected._held.digest()
         assert counts.to_memory().equals(expected._held)
@@ -385,7 +392,7 @@ def test_a_file_that_cannot_be_cut_is_refused_with_advice(tmp_path: Path) -> Non
 
 
 def test_what_does_not_fit_lies_with_the_checkpoint(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: digram.Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = digram.train(corpus, **OPTIONS)
     left = tmp_path / "run" / "digram-counts-1-0123456789abcdef.tmp"
@@ -425,7 +432,7 @@ def sealed(known: dict[str, Any]) -> str:
     return json.dumps(known | {"sha256": digest(known)})
 
 
-def test_a_damaged_folder_is_told(corpus: Path, tmp_path: Path) -> None:
+def test_a_damaged_folder_is_told(corpus: digram.Files, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     tok = digram.train(corpus, checkpoint=folder, **OPTIONS)
     state = (folder / STATE).read_bytes()
@@ -497,7 +504,7 @@ def odd(known: dict[str, Any]) -> Iterator[dict[str, Any]]:
         del part["another"]
 
 
-def test_a_damaged_state_is_a_checkpoint_error(corpus: Path, tmp_path: Path) -> None:
+def test_a_damaged_state_is_a_checkpoint_error(corpus: digram.Files, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     digram.train(corpus, checkpoint=folder, **OPTIONS)
     state = (folder / STATE).read_bytes()

@@ -83,15 +83,20 @@ def test_it_is_told_and_changes_nothing(tmp_path: Path) -> None:
         said = told(lambda: learn(special_tokens=[END, "<|other|>"]))  # noqa: B023
         assert said == [
             "the corpus contains the text of special tokens, and training treats it as ordinary "
-            "text: '<|endoftext|>' 2 times. If one of them separates documents, pass "
-            "separator='<|endoftext|>'; remove others from the texts."
+            "text: '<|endoftext|>' 2 times. If one of them separates documents, split the texts "
+            "at it, as digram.files(path, separator='<|endoftext|>') does; remove others from the "
+            "texts."
         ], way
         assert told(lambda: learn()) == [], way  # noqa: B023, PLW0108
     with pytest.warns(UserWarning, match="'<|endoftext|>' 2 times"):
         tok = digram.train(TEXT, max_merges=9, special_tokens=[END])
     assert tok.merges == digram.train(TEXT, max_merges=9).merges
-    cut = digram.train(TEXT, max_merges=9, special_tokens=[END], separator=END)
-    assert cut.merges == digram.train(["the cat sat", "on the mat"], max_merges=9).merges
+    (tmp_path / "text.txt").write_text(TEXT)
+    files = digram.files(tmp_path / "text.txt", separator=END)
+    for cut in (files, TEXT.split(END)):
+        assert told(lambda: digram.train(cut, max_merges=9, special_tokens=[END])) == []  # noqa: B023
+        tok = digram.train(cut, max_merges=9, special_tokens=[END])
+        assert tok.merges == digram.train(["the cat sat", "on the mat"], max_merges=9).merges
 
 
 def test_several_tokens() -> None:

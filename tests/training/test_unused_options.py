@@ -14,7 +14,7 @@ from strategies import any_corpora, cases
 import digram
 
 # It holds what every option needs to make a difference: ties, characters of several bytes, pairs
-# of several frequencies, a separator, words that follow each other, tokens that become mere steps.
+# of several frequencies, words that follow each other, tokens that become mere steps.
 TEXT = (
     "the cat sat on the mat, the hat;\n\nthe é é è ë at at ta ta 1234 12 or of the on the sat " * 4
 )
@@ -42,7 +42,6 @@ OPTIONS: dict[str, Any] = {
     "reserve": {"image": 3},
     "pad_to_multiple": 64,
     "byte_order": "gpt2",
-    "separator": ";",
     "weights": {"sw": 9},
     "superwords": "boundless",
     "runners_up": 2,
@@ -130,7 +129,7 @@ def test_train_fair(option: str, setting: str) -> None:
     assert changes(run, given, option)
 
 
-OF_EXTEND = ["min_frequency", "max_token_length", "whole_characters", "ties", "separator"]
+OF_EXTEND = ["min_frequency", "max_token_length", "whole_characters", "ties"]
 OF_EXTEND += ["weights", "runners_up"]
 
 
@@ -201,24 +200,6 @@ def test_both_are_named_before_anything_is_read(
             learn(never(), max_merges=1, **options)
         assert str(caught.value).startswith(problem)
         assert remedy in str(caught.value)
-
-
-def test_a_separator_cuts_no_counts() -> None:
-    counts = {"en": COUNTS["byte"]}
-    for call in (
-        lambda: digram.train(counts, max_merges=1, pretokenizer="gpt2", separator="x"),
-        lambda: digram.train_fair(counts, max_merges=1, pretokenizer="gpt2", separator="x"),
-        lambda: digram.count_pretokens(counts, pretokenizer="gpt2", separator="x"),
-    ):
-        with pytest.raises(
-            digram.OptionError, match="separator= splits text, but counts contain none"
-        ):
-            call()
-    # Beside counts there is text to cut.
-    both = {**counts, "sw": "a;b"}
-    tok = digram.train(both, max_merges=1, pretokenizer="gpt2", separator=";")
-    assert tok.training is not None
-    assert tok.training.documents == 3
 
 
 # --- what was trained on can be encoded

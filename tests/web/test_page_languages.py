@@ -46,9 +46,16 @@ def table(page: Page, number: int) -> list[list[str]]:
     return [row.locator("th, td").all_text_contents() for row in found]
 
 
+def documents(reference: str | None) -> dict[str, list[str]]:
+    """The texts, or their lines if these are parallel."""
+    return {
+        name: text.splitlines() if reference is not None else [text] for name, text in TEXTS.items()
+    }
+
+
 def wanted_rows(tok: digram.Tokenizer, reference: str | None) -> list[list[str]]:
     """The same of `digram.evaluate`."""
-    found = digram.evaluate(tok, TEXTS, reference=reference, separator=reference and "\n")
+    found = digram.evaluate(tok, documents(reference), reference=reference)
     rows = []
     for name, one in found.by_name.items():
         rows.append([name])
@@ -83,7 +90,7 @@ def test_each_tokenizer_has_the_measures(
             assert table(page, number) == wanted
             note = seen(page, "article .note")[number] if reference else ""
             if reference:
-                found = digram.evaluate(one, TEXTS, reference=reference, separator="\n").parallel
+                found = digram.evaluate(one, documents(reference), reference=reference).parallel
                 assert found is not None
                 assert note.endswith(f": {found.gini:.3f}")
                 assert f"Fewest tokens: {found.best}. Most: {found.worst}." in note

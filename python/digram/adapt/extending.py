@@ -31,7 +31,6 @@ def extend(
     max_token_length: int | None = None,
     whole_characters: bool | None = None,
     ties: Ties = "ids",
-    separator: str | bytes | None = None,
     weights: Mapping[str, Any] | None = None,
     threads: int | None = None,
     memory_limit: int | str | None = None,
@@ -92,7 +91,7 @@ def extend(
         return Start(start)
 
     found = learned(
-        corpora(corpus, separator),
+        corpora(corpus),
         begin,
         options,
         run,

@@ -140,7 +140,6 @@ def replace_tokens(
     keep: Iterable[str | bytes | int] = (),
     min_frequency: int = 2,
     whole_characters: bool | None = None,
-    separator: str | bytes | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> tuple[Tokenizer, Change]:
@@ -176,7 +175,7 @@ def replace_tokens(
     instance("tok", tok, Tokenizer)
     require_ranked(tok._settings.kernel, "replace_tokens")
     number = whole_number("number", number, 0)
-    corpus = counted(tok, corpus, separator, threads, progress)
+    corpus = counted(tok, corpus, threads, progress)
     multiple = multiple_of(tok.definition)
     whole, keep = _unpadded(tok.definition), keep if isinstance(keep, str | bytes) else [*keep]
     whole_characters = keeps_characters(tok, whole_characters)

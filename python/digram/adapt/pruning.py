@@ -23,7 +23,6 @@ from digram.training.counts import (
     Counts,
     check_made,
     count_pretokens,
-    refuse_separator,
 )
 from digram.vocab.definition import Definition
 from digram.vocab.model import require_ranked
@@ -52,7 +51,6 @@ def prune(
     vocab_size: int | None = None,
     keep: Iterable[str | bytes | int] = (),
     compact: bool = True,
-    separator: str | bytes | None = None,
     threads: int | None = None,
 ) -> tuple[Tokenizer, Change]:
     """Remove the tokens that a corpus needs least.
@@ -88,7 +86,7 @@ def prune(
     whole, multiple = unpadded(tok)
     definition = whole.definition
     if isinstance(corpus, Mapping | Counts):
-        corpus = counted(tok, corpus, separator, threads)
+        corpus = counted(tok, corpus, threads)
     if remove is None:
         size = whole_number("vocab_size", vocab_size, 1)
         remove = size_of(definition) - size
@@ -100,7 +98,7 @@ def prune(
             )
     else:
         remove = whole_number("remove", remove, 0)
-    times = uses(whole, corpus, separator, check_threads(threads))
+    times = uses(whole, corpus, check_threads(threads))
     kept = _ids(whole, keep) | _of_rules(whole)
     gone = _least_used(definition, times.tolist(), remove, kept)
     after = Tokenizer(padded(_without(definition, gone, compact, tok.digest), multiple))
@@ -110,19 +108,16 @@ def prune(
 def counted(
     tok: Tokenizer,
     corpus: CorporaLike | Counts,
-    separator: str | bytes | None,
     threads: int | None,
     progress: bool | None = False,
 ) -> Counts:
     """The counts of a corpus, which may be counts already."""
     if isinstance(corpus, Counts):
-        refuse_separator(separator)
         return corpus
     return count_pretokens(
         corpus,
         pretokenizer=tok.pretokenizer,
         unit=tok.unit,
-        separator=separator,
         threads=threads,
         progress=progress,
     )
@@ -131,7 +126,6 @@ def counted(
 def uses(
     tok: Tokenizer,
     corpus: CorpusLike | Counts,
-    separator: str | bytes | None = None,
     threads: int | None = None,
 ) -> NDArray[np.uint64]:
     """The count of each id in a corpus, which may be counts."""
@@ -139,7 +133,7 @@ def uses(
 
     times = np.zeros(tok.vocab_size, np.uint64)
     if not isinstance(corpus, Counts):
-        with contextlib.closing(Corpus.of(corpus, separator).batches()) as reading:
+        with contextlib.closing(Corpus.of(corpus).batches()) as reading:
             for batch in reading:
                 times += tok._histogram_batch(batch, None, threads)[0]
         return times

@@ -25,12 +25,14 @@ __all__ = ["Spelling", "spelled", "spellings"]
 # apostrophe.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _ARGUMENT = (
-    rf"(?<![\w./-])(?:(?P<name>[a-z_]+)=(?P<value>{_QUOTED}|[\w.]+\((?:{_QUOTED}|\.\.\.)\)|-?\w+)?"
+    rf"(?<![\w./-])(?:(?P<name>[a-z_]+)="
+    rf"(?P<value>{_QUOTED}|[\w.]+\((?:{_QUOTED}|\.\.\.)\)|\.\.\.|-?\w+)?"
     rf"|(?P<bare>[a-z]+(?:_[a-z]+)+)\b(?!=|\(|\.\w)|{_QUOTED})"
 )
 # A call in a message becomes the verb; the arguments of digram.files become options of the verb.
 _VERB = r"\bdigram\.(explain|replay|show|merge_tree|find_token)\(tok, \.\.\.\)"
-_OF_FILES = r"digram\.files\(path, ([^()]*)\)"
+_OF_FILES = rf"digram\.files\(path, ((?:{_QUOTED}|[^()'\"])*)\)"
+_FORMAT = rf"{_QUOTED}|\bformat="
 
 
 class Spelling(NamedTuple):
@@ -63,13 +65,22 @@ def spelled(message: str, options: Mapping[str, Spelling]) -> str:
     >>> options = {"format": Spelling("--format"), "source_format": Spelling("--source-format")}
     >>> spelled('Pass digram.files(path, format="text").', options)
     'Pass --source-format text.'
+    >>> options = {"separator": Spelling("--separator")}
+    >>> spelled("Pass digram.files(path, separator='<|(format=)|>').", options)
+    "Pass --separator '<|(format=)|>'."
+    >>> spelled("Split it with digram.files(path, separator=...).", options)
+    'Split it with --separator.'
     >>> spelled("See what it becomes with digram.explain(tok, ...).", {})
     'See what it becomes with digram explain.'
     """
     message = re.sub(_VERB, lambda match: f"digram {match[1].replace('_', '-')}", message)
     # The format of the source is --source-format, since --format is that of the output.
-    message = re.sub(_OF_FILES, lambda of: of[1].replace("format=", "source_format="), message)
+    message = re.sub(_OF_FILES, lambda of: re.sub(_FORMAT, _of_the_source, of[1]), message)
     return re.sub(_ARGUMENT, functools.partial(_in_shell, options), message)
+
+
+def _of_the_source(match: re.Match[str]) -> str:
+    return "source_format=" if match[0] == "format=" else match[0]
 
 
 def _in_shell(options: Mapping[str, Spelling], match: re.Match[str]) -> str:
@@ -77,7 +88,7 @@ def _in_shell(options: Mapping[str, Spelling], match: re.Match[str]) -> str:
     if name not in options:
         return match[0]
     spelling = options[name]
-    if value is None or spelling.is_flag:
+    if value in (None, "...") or spelling.is_flag:
         return spelling.option
     if value.startswith("digram.Regex(") and "regex" in options:
         pattern = "PATTERN" if value.endswith("(...)") else _value(value)

@@ -25,7 +25,7 @@ from digram.corpus.corpus import Corpus, CorpusLike, batches
 from digram.corpus.file_source import Files, Stream, Streams, files, open_text
 from digram.corpus.file_types import Kind, check_format, kind_of
 from digram.corpus.reader import OnError, Pass, Reading
-from digram.corpus.separators import BLOCK, read
+from digram.corpus.separators import BLOCK
 from digram.corpus.tables import Table, table
 from digram.corpus.text import AsFile, Further, Text, Unread
 
@@ -50,6 +50,5 @@ __all__ = [
     "files",
     "kind_of",
     "open_text",
-    "read",
     "table",
 ]

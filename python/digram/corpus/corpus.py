@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from digram._util.validation import is_frame, utf8_bytes
-from digram.corpus.file_source import Files, Stream, Streams, files, with_separator
+from digram._util.validation import is_frame
+from digram.corpus.file_source import Files, Stream, Streams, files
 from digram.corpus.prefetch import Ahead
 from digram.corpus.reader import Pass, Reading
-from digram.corpus.separators import cut_texts, separator_bytes
 from digram.corpus.tables import Table, is_table
 from digram.corpus.text import LastBorder, Text, Unread, in_parts, kind_name
 
@@ -34,39 +33,29 @@ PER_TEXT = 64  # bytes of overhead of a Python object per text, so that tiny tex
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    r"""A corpus as the user passes it, with the separator of its documents.
+    """A corpus as the user passes it.
 
     >>> path = getfixture("tmp_path") / "a.txt"
-    >>> _ = path.write_text("one\n\ntwo")
-    >>> Corpus.of(path, "\n\n") == Corpus.of([path], "\n\n") == Corpus.of(files(path), "\n\n")
+    >>> _ = path.write_text("one")
+    >>> Corpus.of(path) == Corpus.of([path]) == Corpus.of(files(path))
     True
-    >>> list(Corpus.of("first\n\n\n\nsecond\n", "\n\n").documents())
-    ['first', 'second\n']
     """
 
     source: Any
     """The corpus; paths are turned into `Files`."""
-    separator: bytes | None = None
-    """The separator, from the call or from the files."""
 
     @classmethod
-    def of(cls, corpus: CorpusLike | Streams, separator: str | bytes | None = None) -> Corpus:
-        """Read a corpus, split at a separator.
+    def of(cls, corpus: CorpusLike | Stream | Streams) -> Corpus:
+        """Read a corpus.
 
         A `str` or `bytes` is one text; a `Path` (file or folder), a list of them or `files(...)`
         are files, read as `files` describes; `table(...)` is a column of a table; any other
         iterable yields texts. Folders and patterns are listed once, here: sizes, timestamps and
-        texts are those of the same files. An iterator is read once, also one of paths. `separator`
-        splits every text and file at each occurrence, from the left; the separator itself and empty
-        documents are dropped.
+        texts are those of the same files. An iterator is read once, also one of paths. Files and
+        tables split their texts at the `separator` that they were made with.
 
-        Raises `OSError` and `OptionError` as `files`; `OptionError` for an empty separator, or one
-        that differs from that of `files(..., separator=...)`.
+        Raises `OSError` and `OptionError` as `files`.
         """
-        cut = separator_bytes(separator)
-        if isinstance(corpus, Streams):  # the command line has one separator for all
-            corpus = replace(corpus, sources=tuple(with_separator(s, cut) for s in corpus.sources))
-            return cls(corpus, corpus.sources[0].separator)
         if isinstance(corpus, os.PathLike):
             corpus = files(corpus)
         elif (
@@ -75,10 +64,21 @@ class Corpus:
             and all(isinstance(item, os.PathLike) for item in corpus)
         ):
             corpus = files(*corpus)
-        if isinstance(corpus, Files | Stream):
-            corpus = with_separator(corpus, cut)
-            return cls(corpus, corpus.separator)
-        return cls(corpus, cut)
+        return cls(corpus)
+
+    @property
+    def separator(self) -> bytes | None:
+        r"""The separator of files or of a table; None for other texts.
+
+        >>> path = getfixture("tmp_path") / "a.txt"
+        >>> _ = path.write_text("one\n\ntwo")
+        >>> Corpus.of(files(path, separator="\n\n")).separator
+        b'\n\n'
+        """
+        found = self.source
+        if isinstance(found, Streams):  # the command line has one separator for all
+            found = found.sources[0]
+        return found.separator if isinstance(found, Files | Stream | Table) else None
 
     @property
     def stamps(self) -> list[list[int]] | None:
@@ -121,8 +121,7 @@ class Corpus:
         >>> list(Corpus.of(["one", b"two"]).documents())
         ['one', b'two']
 
-        Text files are read as bytes, so that nothing is lost. Without a separator, texts are
-        returned unchanged. Documents are never joined.
+        Text files are read as bytes, so that nothing is lost. Documents are never joined.
 
         Raises `TypeError`, with the index, for an item that is neither a text nor a path, and for a
         mix of the two. Holds one text at a time; with a separator, one document and a block of its
@@ -175,13 +174,11 @@ class Corpus:
 
     def _found(self) -> _Found:
         """The texts, or the object that provides them."""
-        corpus, cut = self.source, self.separator
-        if isinstance(corpus, Files | Streams):
+        corpus = self.source
+        if isinstance(corpus, Files | Streams | Table):
             return corpus
         if isinstance(corpus, str | bytes):
-            return cut_texts([corpus] if cut is None else _characters([corpus], "corpus"), cut)
-        if isinstance(corpus, Table):
-            return corpus if cut is None else replace(corpus, separator=cut)
+            return iter([corpus])
         if isinstance(corpus, Mapping) or not isinstance(corpus, Iterable) or is_frame(corpus):
             hint = _OF_A_TABLE if is_table(corpus) or is_frame(corpus) else ""
             raise TypeError(
@@ -193,9 +190,8 @@ class Corpus:
         items = itertools.chain(start, items)
         if start and isinstance(start[0], os.PathLike):
             paths = list(_checked(corpus, items, (os.PathLike,), "a Path, as the first item is"))
-            return with_separator(files(*paths), cut)
-        texts = _checked(corpus, items, (str, bytes), "str or bytes")
-        return texts if cut is None else cut_texts(_characters(texts), cut)
+            return files(*paths)
+        return _checked(corpus, items, (str, bytes), "str or bytes")
 
 
 def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:
@@ -220,17 +216,6 @@ def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:
 
 
 _Found: TypeAlias = "Files | Streams | Table | Iterator[Text | Unread]"
-
-
-def _characters(texts: Iterable[Text], name: str | None = None) -> Iterator[Text]:
-    """Refuse lone surrogates in texts before they are split into documents.
-
-    The core would report the number of the document, and not the number of the text.
-    """
-    for number, text in enumerate(texts):
-        if isinstance(text, str) and not text.isascii():
-            utf8_bytes(name or f"corpus[{number}]", text)
-        yield text
 
 
 _OF_A_TABLE = '; for a table pass the column, as in digram.table(data, "text")'

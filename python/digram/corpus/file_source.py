@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, cast
 
 from digram._util.validation import path_name
 from digram.corpus import tables
@@ -46,7 +46,6 @@ __all__ = [
     "changed",
     "files",
     "open_text",
-    "with_separator",
 ]
 
 PART = 1 << 20  # bytes to read at a time of a file that is one document
@@ -343,19 +342,3 @@ def changed(path: Path, before: int, after: int) -> CorruptFileError:
         path=path,
         hint="Call again when no program writes to it anymore.",
     )
-
-
-Holds = TypeVar("Holds", bound=Files | Stream)
-
-
-def with_separator(source: Holds, separator: bytes | None) -> Holds:
-    """The same files or stream with a separator; raises for two different ones."""
-    if separator is None or separator == source.separator:
-        return source
-    if source.separator is not None:
-        raise OptionError(
-            f"separator={separator!r} contradicts files(..., separator={source.separator!r}).",
-            value=separator,
-            hint="Pass it only once.",
-        )
-    return replace(source, separator=separator)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO, TypeVar
 
 from digram._core import cut
-from digram.corpus.text import Text, Unread, kind_name
+from digram.corpus.text import Unread, kind_name
 from digram.errors import OptionError, show
 
 __all__ = [
@@ -15,55 +14,25 @@ __all__ = [
     "check_own_separator",
     "cut_blocks",
     "cut_texts",
-    "read",
     "separator_bytes",
     "start_of",
 ]
-
-Some = TypeVar("Some", bound=Text)
 
 BLOCK = 1 << 16  # bytes; 200 MB in lines took 0.6 s with 64 KiB, 1.2 s with 1 MiB
 LONG = 1 << 20  # bytes; a longer document may be read in parts
 
 
-def read(stream: BinaryIO, separator: str | bytes | None = None) -> Iterator[bytes]:
-    r"""The documents of an open binary stream.
+def cut_texts(texts: Iterable[bytes], separator: bytes | None) -> Iterator[bytes]:
+    """Split texts at each separator; empty documents are dropped.
 
-    >>> import io
-    >>> list(read(io.BytesIO(b"one--two----three"), "--"))
+    >>> list(cut_texts([b"one--two", b"----three"], b"--"))
     [b'one', b'two', b'three']
-
-    Without a separator the whole stream is one document; with one, memory is bounded by the longest
-    document and a block of 64 KiB. Takes linear time.
     """
-    ends = separator_bytes(separator)
-    if ends is None:
-        yield stream.read()
-    else:
-        for document in cut_blocks(iter(lambda: stream.read(BLOCK), b""), ends):
-            yield document.whole() if isinstance(document, Unread) else document
-
-
-def cut_texts(texts: Iterable[Some], separator: bytes | None) -> Iterator[Some]:
-    """Split texts at each separator; empty documents are dropped."""
     if separator is None:
         yield from texts
         return
-    try:
-        as_str = separator.decode()
-    except UnicodeDecodeError:
-        as_str = None
     for text in texts:
-        if isinstance(text, bytes):
-            yield from filter(None, text.split(separator))
-        elif as_str is not None:
-            yield from filter(None, text.split(as_str))
-        else:
-            raise OptionError(
-                f"separator={show(separator)} is not UTF-8 and cannot split a str.",
-                value=separator,
-                hint="Pass the texts as bytes.",
-            )
+        yield from filter(None, text.split(separator))
 
 
 def start_of(number: int, blocks: Iterable[bytes], separator: bytes) -> int | None:
@@ -97,7 +66,11 @@ def cut_blocks(
 ) -> Iterator[bytes | Unread]:
     """The documents of a stream that comes in blocks.
 
-    A document that does not end within `long` bytes is yielded unread, with the name of the stream.
+    >>> list(cut_blocks([b"one-", b"-two----three"], b"--"))
+    [b'one', b'two', b'three']
+
+    Memory is bounded by `long`, or by the longest document, and a block. Takes linear time. A
+    document that does not end within `long` bytes is yielded unread, with the name of the stream.
     Read it before you take the next one.
     """
     blocks = iter(blocks)

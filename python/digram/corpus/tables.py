@@ -14,7 +14,7 @@ from digram import _core
 from digram._util.validation import word
 from digram.corpus import arrow_checks
 from digram.corpus.reader import OnError, Pass, Reading, Records, check_on_error
-from digram.corpus.separators import check_own_separator, cut_texts
+from digram.corpus.separators import check_own_separator, cut_texts, separator_bytes
 from digram.corpus.text import AsFile, kind_name
 from digram.errors import CorruptFileError, DigramError, OptionError, show
 
@@ -41,8 +41,8 @@ class Table:
     >>> list(digram.table(pyarrow.table({"text": ["low", "lower"]})))
     [b'low', b'lower']
 
-    Iterating returns a `digram.Reading` over the texts, as bytes. `digram.table` has the arguments
-    and errors.
+    Iterating returns a `digram.Reading` over the texts, as bytes, each split at the `separator`
+    (bytes) if there is one. `digram.table` has the arguments and errors.
     """
 
     data: Any
@@ -60,15 +60,16 @@ class Table:
         return Reading(self.texts(seen), seen)
 
     def __repr__(self) -> str:
+        cut = "" if self.separator is None else f", separator={self.separator!r}"
         skip = "" if self.on_error == "raise" else f", on_error={self.on_error!r}"
         kind = type(self.data)
         return (
             f"<digram.Table: column {'.'.join(self.column)!r} of a "
-            f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}{skip}>"
+            f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}{cut}{skip}>"
         )
 
     def texts(self, seen: Pass) -> Iterator[bytes]:
-        """The texts; `seen` records the faults."""
+        """The texts; `seen` records the faults, and the row of the last text."""
         records = Records(None, self.on_error, seen)
         numbered = itertools.count(1)
         found = (
@@ -76,7 +77,7 @@ class Table:
             for rows in _rows(self.data, self.column)
             for text in _texts(rows, self.column, records, numbered)
         )
-        return cut_texts(_advised(found), self.separator)
+        return cut_texts(seen.numbered(_advised(found)), self.separator)
 
 
 def _advised(texts: Iterator[bytes]) -> Iterator[bytes]:
@@ -89,7 +90,13 @@ def _advised(texts: Iterator[bytes]) -> Iterator[bytes]:
         raise
 
 
-def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError = "raise") -> Table:
+def table(
+    data: Any,
+    column: str | Iterable[str] = "text",
+    *,
+    separator: str | bytes | None = None,
+    on_error: OnError = "raise",
+) -> Table:
     """Use a column of a table as a corpus: of pyarrow, polars, duckdb, datasets or another library.
 
     >>> import digram, pyarrow
@@ -104,6 +111,7 @@ def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError 
     column contains strings or bytes, of any of Arrow's types for these, or a dictionary of them;
     "meta.text" is a field of a struct, and so is ["meta", "text"], for names that contain a dot. If
     the data is one column without a name, such as a series of polars, the name is ignored.
+    `separator` splits each text into documents; empty ones are dropped.
 
     A row that is null, or a string that is not UTF-8, is an error; `on_error="skip"` skips and
     counts it (`Reading.skipped`). A column is checked in full before it is read, since the offsets
@@ -113,7 +121,7 @@ def table(data: Any, column: str | Iterable[str] = "text", *, on_error: OnError 
     when it is read, `OptionError` for a column that is missing, contains no texts or is
     inconsistent. Memory: about a megabyte in addition to the table.
     """
-    return Table(data, column_path(column, "column"), on_error)
+    return Table(data, column_path(column, "column"), on_error, separator_bytes(separator))
 
 
 def is_table(data: object) -> bool:

@@ -116,8 +116,9 @@ def in_parts(text: Unread, last_border: LastBorder, max_bytes: int | None) -> It
                 "which exceeds memory_limit=.",
                 path=text.name,
                 value=size,
-                hint="Split the file into documents with separator=, raise the limit, or choose "
-                'another pretokenizer; "gpt2" and "o200k" split at nearly every space.',
+                hint="Split it into documents with digram.files(path, separator=...), raise the "
+                'limit, or choose another pretokenizer; "gpt2" and "o200k" split at nearly every '
+                "space.",
             )
     if held or kind is bytes:
         yield kind(b"".join(held))

@@ -34,7 +34,6 @@ def count(
     *,
     pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
     unit: Unit = "byte",
-    separator: str | bytes | None = None,
     at_once: int | None = None,
     retries: int = 3,
     patience: float | None = None,
@@ -57,7 +56,7 @@ def count(
         shards: `digram.files(...)` or a `Path`, where each file is a shard; or any iterable of
             corpora, consumed as needed: lists of texts, Paths, `digram.files(...)`. Workers read
             the files themselves, so they must see them under the same names.
-        pretokenizer, unit, separator: as for `digram.count_pretokens`.
+        pretokenizer, unit: as for `digram.count_pretokens`.
 
     Limits:
         at_once: the maximum number of shards that are with the pool or wait for an earlier one; the
@@ -75,7 +74,7 @@ def count(
     results to a folder under `tempfile.gettempdir()`, since a killed process could otherwise block
     the whole pool.
     """
-    task = CountTexts.of(pretokenizer, unit, separator)
+    task = CountTexts.of(pretokenizer, unit)
     each = over(pool, CountShard(task), shards, at_once, retries, patience, progress)
     with contextlib.closing(each):
         return _added_up(each, task)
@@ -87,7 +86,6 @@ def train(
     *,
     pretokenizer: PretokenizerLike = MISSING,
     unit: Unit = "byte",
-    separator: str | bytes | None = None,
     at_once: int | None = None,
     retries: int = 3,
     patience: float | None = None,
@@ -115,7 +113,6 @@ def train(
             shards,
             pretokenizer=cut,
             unit=unit,
-            separator=separator,
             at_once=at_once,
             retries=retries,
             patience=patience,
@@ -123,7 +120,7 @@ def train(
         )
 
     options["progress"] = progress
-    return trained(counted, CountTexts.of(cut, unit, separator), options, ordered=True)
+    return trained(counted, CountTexts.of(cut, unit), options, ordered=True)
 
 
 def encode(
@@ -132,7 +129,6 @@ def encode(
     shards: Files | os.PathLike[str] | Iterable[CorpusLike],
     *,
     special: OnSpecial = "text",
-    separator: str | bytes | None = None,
     at_once: int | None = None,
     retries: int = 3,
     patience: float | None = None,
@@ -152,7 +148,7 @@ def encode(
     The arguments are those of `count` and of `Tokenizer.encode_batch`. A worker holds the texts of
     its shard and their ids; this process holds those of at most `at_once` shards.
     """
-    work = EncodeShard(EncodeTexts.of(tok, special), separator)
+    work = EncodeShard(EncodeTexts.of(tok, special))
     return over(pool, work, shards, at_once, retries, patience, progress)
 
 

@@ -39,7 +39,6 @@ def count(
     column: str = "text",
     pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
     unit: Unit = "byte",
-    separator: str | bytes | None = None,
     partitions: int | None = None,
 ) -> Counts:
     """Count the pretokens of a column of text; each row is a text.
@@ -58,7 +57,7 @@ def count(
     null, and `ConfigMismatchError` for workers without this digram. Memory: on a worker some
     hundreds of MB per task in addition to its block; on the driver twice the distinct pretokens.
     """
-    return _count(ds, column, CountTexts.of(pretokenizer, unit, separator), partitions)
+    return _count(ds, column, CountTexts.of(pretokenizer, unit), partitions)
 
 
 def train(
@@ -67,7 +66,6 @@ def train(
     column: str = "text",
     pretokenizer: PretokenizerLike = MISSING,
     unit: Unit = "byte",
-    separator: str | bytes | None = None,
     partitions: int | None = None,
     **options: Any,
 ) -> Tokenizer:
@@ -84,7 +82,7 @@ def train(
     `digram.train` on the same texts, bit for bit. `ties="first_seen"` is refused, since it needs an
     order of the texts.
     """
-    task = CountTexts.of(cut_of(pretokenizer, options), unit, separator)
+    task = CountTexts.of(cut_of(pretokenizer, options), unit)
     return trained(lambda: _count(ds, column, task, partitions), task, options, ordered=False)
 
 

@@ -117,7 +117,6 @@ class EncodeShard(ShardWork["FlatIds"]):
     """Encode the texts of a shard."""
 
     task: EncodeTexts
-    separator: str | bytes | None
     title: ClassVar[str] = "Encoding"
 
     @property
@@ -125,7 +124,7 @@ class EncodeShard(ShardWork["FlatIds"]):
         return self.task.configuration
 
     def result(self, source: CorpusLike) -> tuple[FlatIds, str, int]:
-        texts = Corpus.of(source, self.separator).documents()
+        texts = Corpus.of(source).documents()
         flat = self.task.to_numpy(list(texts))
         sha = hashlib.sha256(flat.offsets.data)
         sha.update(flat.ids.data)

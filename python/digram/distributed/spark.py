@@ -43,7 +43,6 @@ def count(
     column: str = "text",
     pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
     unit: Unit = "byte",
-    separator: str | bytes | None = None,
 ) -> Counts:
     """Count the pretokens of a column of text; each row is a text.
 
@@ -63,7 +62,7 @@ def count(
     `spark.driver.maxResultSize` is too small for the counts. Memory: on a worker some hundreds of
     MB per task, whatever the size of the partition; on the driver twice the distinct pretokens.
     """
-    count = counter(pretokenizer=pretokenizer, column="text", unit=unit, separator=separator)
+    count = counter(pretokenizer=pretokenizer, column="text", unit=unit)
     return _count(df, column, count)
 
 
@@ -73,7 +72,6 @@ def train(
     column: str = "text",
     pretokenizer: PretokenizerLike = MISSING,
     unit: Unit = "byte",
-    separator: str | bytes | None = None,
     **options: Any,
 ) -> Tokenizer:
     """Train a tokenizer on a column of text: the workers count, the driver merges.
@@ -92,7 +90,7 @@ def train(
     order of the texts.
     """
     cut = cut_of(pretokenizer, options)
-    count = counter(pretokenizer=cut, column="text", unit=unit, separator=separator)
+    count = counter(pretokenizer=cut, column="text", unit=unit)
     return trained(lambda: _count(df, column, count), count.task, options, ordered=False)
 
 
@@ -152,7 +150,6 @@ def counter(
     pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
     column: str = "text",
     unit: Unit = "byte",
-    separator: str | bytes | None = None,
 ) -> Counter:
     """The function that `count` passes to `mapInArrow`, for your own jobs.
 
@@ -170,7 +167,7 @@ def counter(
         sums = rows.groupBy("kind", "piece").agg(F.sum("count").alias("count"))
         counts = counter.counts(sums.toArrow())
     """
-    return Counter(CountTexts.of(pretokenizer, unit, separator), column)
+    return Counter(CountTexts.of(pretokenizer, unit), column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,6 @@ class CountTexts:
 
     pretokenizer: Pretokenizer
     unit: Unit
-    separator: str | bytes | None
     version: str = _core.__version__
 
     @classmethod
@@ -51,18 +50,14 @@ class CountTexts:
         cls,
         pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None,
         unit: Unit = "byte",
-        separator: str | bytes | None = None,
     ) -> CountTexts:
-        """The task for the usual options, which are checked."""
-        task = cls(resolve(pretokenizer), check_unit(unit), separator)
-        task([])  # raises for a wrong separator here, and not on a worker
-        return task
+        """The task for the usual options, which are checked here, and not on a worker."""
+        return cls(resolve(pretokenizer), check_unit(unit))
 
     @property
     def configuration(self) -> str:
         """SHA-256, in hexadecimal, of everything but the texts that decides the result."""
-        made = fingerprint(self.pretokenizer, self.unit)
-        return _sha256(["count", self.version, made, repr(self.separator)])
+        return _sha256(["count", self.version, fingerprint(self.pretokenizer, self.unit)])
 
     def __call__(self, source: CorpusLike) -> Counts:
         check_version(self.version)
@@ -70,7 +65,6 @@ class CountTexts:
             source,
             pretokenizer=self.pretokenizer,
             unit=self.unit,
-            separator=self.separator,
             threads=1,
             progress=False,
         )

@@ -149,7 +149,6 @@ def report(
     parallel: Mapping[str, CorpusLike] | None = None,
     reference: str | None = None,
     title: str | None = None,
-    separator: str | bytes | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Report:
@@ -169,7 +168,6 @@ def report(
         reference: the parallel text that the others are compared with. Without `parallel` the texts
             of `corpus` are the parallel ones, as in `evaluate(tok, texts, reference=...)`.
         title: the title of the page.
-        separator: splits files of `corpus` into documents.
 
     `save("report.html")` writes one file that needs no network and no script. `charts` are the
     figures as data, SVG and PNG; `save_figures` writes all of them; `to_dict()` returns plain
@@ -188,12 +186,12 @@ def report(
     title = several(len(tok), "token") if title is None else word("title", title)
     lines = None if parallel is None else {n: by_line(one) for n, one in parallel.items()}
     _check(texts, lines, reference)
-    evaluation = evaluate(tok, texts, separator=separator, threads=threads, progress=progress)
+    evaluation = evaluate(tok, texts, threads=threads, progress=progress)
     costs, firsts = None, dict[str, Text]()
     if lines is not None:
         costs = evaluate(tok, lines, reference=reference, threads=threads, progress=progress)
         firsts = first_lines(lines, costs)
-    read = chain.from_iterable(Corpus.of(one, separator).documents() for one in texts.values())
+    read = chain.from_iterable(Corpus.of(one).documents() for one in texts.values())
     audited = audit(tok, read, rare=words.RARE, long=words.LONG, threads=threads, progress=progress)
     curves, no_curve = _curves(tok, evaluation)
     return Report(
@@ -206,7 +204,7 @@ def report(
         contents=contents(tok, evaluation.total.times),
         audit=audited,
         examples={one.kind: _entries(tok, one, evaluation) for one in audited.findings},
-        samples={name: sample(tok, one, separator) for name, one in texts.items()},
+        samples={name: sample(tok, one) for name, one in texts.items()},
         lines={name: sample(tok, one, most=_LINE) for name, one in firsts.items()},
     )
 

@@ -36,9 +36,7 @@ class Sample(NamedTuple):
         }
 
 
-def sample(
-    tok: Tokenizer, corpus: CorpusLike, separator: str | bytes | None = None, most: int = 160
-) -> Sample:
+def sample(tok: Tokenizer, corpus: CorpusLike, most: int = 160) -> Sample:
     """The first tokens of a corpus, up to a maximum number.
 
     >>> import digram
@@ -46,7 +44,7 @@ def sample(
     >>> sample(tok, ["", "low lower"], most=3)
     Sample(tokens=[b'low', b' ', b'low'], ids=[257, 32, 257], is_whole=False)
     """
-    reading = Corpus.of(corpus, separator).parts(lambda text, _: len(text))
+    reading = Corpus.of(corpus).parts(lambda text, _: len(text))
     with contextlib.closing(reading):
         texts = (utf8_bytes(f"corpus[{number}]", text) for number, text in enumerate(reading))
         data = next(filter(None, texts), b"")

@@ -44,7 +44,6 @@ def encode_files(
     dtype: str | None = None,
     shard_tokens: int | None = None,
     shard_size: int | str | None = None,
-    separator: str | bytes | None = None,
     special: OnSpecial = "text",
     threads: int | None = None,
     resume: bool = False,
@@ -62,7 +61,8 @@ def encode_files(
 
     `corpus` is any corpus that `digram.train` accepts: texts, files of all kinds, tables, an
     iterator, or a dictionary of these, which are read in its order, each once. Each text is
-    a document; `separator` splits texts into documents. Documents keep their order.
+    a document; `digram.files(..., separator=...)` splits files into documents. Documents keep
+    their order.
 
         format: "megatron", "nanogpt", "llmc", "datatrove", "dolma", "npy", "parquet", "arrow".
         end_of_text: the special token (or any id) after each document, None for none. By
@@ -109,7 +109,7 @@ def encode_files(
     )
     threads = check_threads(threads)
     tok.encode_batch([], special=special, threads=threads)  # checks the arguments
-    inputs = Inputs(corpus, separator, border_of(tok, special))
+    inputs = Inputs(corpus, border_of(tok, special))
     home = Path(path_name(folder))
     inputs.check_outside(home)
     with advise_on_full_disk(_MAKE_ROOM):

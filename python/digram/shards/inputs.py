@@ -57,7 +57,7 @@ class Batch(NamedTuple):
 class Inputs:
     """A corpus, divided into its pieces.
 
-    >>> inputs = Inputs(["a", b"bc"], None)
+    >>> inputs = Inputs(["a", b"bc"])
     >>> [batch.texts for batch in inputs.batches(8 << 20)]
     [['a', b'bc']]
     """
@@ -65,10 +65,9 @@ class Inputs:
     def __init__(
         self,
         corpus: CorpusLike | Mapping[str, CorpusLike],
-        separator: str | bytes | None,
         last_border: LastBorder = lambda _text, _start: 0,
     ) -> None:
-        found = Pieces(corpus, separator)
+        found = Pieces(corpus)
         self._pieces = found.all
         self._last_border = last_border
         self.options, self.size = found.options, found.size

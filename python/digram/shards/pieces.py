@@ -23,7 +23,6 @@ from digram.corpus import (
     Text,
     Unread,
 )
-from digram.corpus.separators import cut_texts
 from digram.errors import CheckpointError, OptionError, placed
 from digram.shards.manifest import Input
 
@@ -37,7 +36,6 @@ class Piece:
     """A file, or all texts of an iterator, a table or a stream."""
 
     found: Files | Stream | Table | Iterator[Any]
-    separator: bytes | None
     size: int | None = None  # approximate bytes; for files the size on disk
     corpus: str | None = None  # its name in a dictionary
 
@@ -57,11 +55,10 @@ class Piece:
     def in_parts(self) -> bool:
         """Whether it is a single document, which is read in parts if it is long."""
         found = self.found
-        if self.separator is not None:
+        if not isinstance(found, Files | Stream) or found.separator is not None:
             return False
-        if isinstance(found, Files):
-            return found.kind(found.paths[0]).form == "text"
-        return isinstance(found, Stream) and found.kind.form == "text"
+        kind = found.kind if isinstance(found, Stream) else found.kind(found.paths[0])
+        return kind.form == "text"
 
     @property
     def is_callers(self) -> bool:
@@ -76,9 +73,9 @@ class Piece:
         elif isinstance(found, Stream):
             yield from found.texts(seen)
         else:
-            texts = found.texts(seen) if isinstance(found, Table) else found
+            texts = found.texts(seen) if isinstance(found, Table) else seen.numbered(found)
             try:
-                yield from cut_texts(seen.numbered(_weighed(texts, seen)), self.separator)
+                yield from _weighed(texts, seen)
             except TypeError as error:
                 if self.corpus is not None:
                     placed(error, f"corpus[{self.corpus!r}]")
@@ -98,25 +95,23 @@ class Piece:
 class Pieces:
     """The pieces of a corpus, and the facts known before reading.
 
-    >>> [piece.separator for piece in Pieces(["a", b"bc"], "--").all]
-    [b'--']
+    >>> Pieces(["a", b"bc"]).size
+    3
     """
 
-    def __init__(
-        self, corpus: CorpusLike | Mapping[str, Any], separator: str | bytes | None
-    ) -> None:
+    def __init__(self, corpus: CorpusLike | Mapping[str, Any]) -> None:
         self.options: dict[str, Any] = {}
         self.all: list[Piece] = []
         self._folders: list[Path] = []
         if not isinstance(corpus, Mapping):
-            self.all, self.options = self._of(corpus, separator)
+            self.all, self.options = self._of(corpus)
             return
         self.options = {"corpora": {}}
         for name, one in corpus.items():
             if not isinstance(name, str):
                 raise TypeError(f"corpus has the key {name!r}, expected names of corpora.")
             try:
-                pieces, self.options["corpora"][name] = self._of(one, separator)
+                pieces, self.options["corpora"][name] = self._of(one)
             except Exception as error:
                 placed(error, f"corpus[{name!r}]")
                 raise
@@ -155,33 +150,33 @@ class Pieces:
                     hint="Pass another folder, or name the files, as in 'folder/*.txt'.",
                 )
 
-    def _of(self, corpus: Any, separator: str | bytes | None) -> tuple[list[Piece], dict[str, Any]]:
+    def _of(self, corpus: Any) -> tuple[list[Piece], dict[str, Any]]:
         _check_no_name(corpus)
-        whole = Corpus.of(corpus, separator)
+        whole = Corpus.of(corpus)
         found, cut = whole.source, whole.separator
         if isinstance(found, Streams):
-            several = [self._of(one, separator) for one in found.sources]
+            several = [self._of(one) for one in found.sources]
             return [piece for pieces, _ in several for piece in pieces], several[0][1]
         if isinstance(found, Files):
             self._folders += found.folders
             pieces = [
-                Piece(replace(found, paths=(path,), folders=()), cut, path.stat().st_size)
+                Piece(replace(found, paths=(path,), folders=()), path.stat().st_size)
                 for path in found.paths
             ]
             return pieces, _read_options(cut, found.field, found.format, found.on_error)
         if isinstance(found, Stream):
             kind = ".".join(filter(None, (found.kind.form, found.kind.packing)))
-            return [Piece(found, cut)], _read_options(cut, found.field, kind, found.on_error)
+            return [Piece(found)], _read_options(cut, found.field, kind, found.on_error)
         if isinstance(found, Table):
-            return [Piece(found, cut)], _read_options(cut, found.column, None, found.on_error)
+            return [Piece(found)], _read_options(cut, found.column, None, found.on_error)
         if isinstance(found, Iterable) and not isinstance(found, str | bytes | list | tuple):
             items = iter(found)
             start = list(itertools.islice(items, 1))
             if start and isinstance(start[0], os.PathLike):  # an iterator of paths: take all now
-                return self._of([*start, *items], separator)
+                return self._of([*start, *items])
             found = itertools.chain(start, items)
         whole = Corpus(found)
-        return [Piece(whole.documents(), cut, whole.size)], _read_options(cut)
+        return [Piece(whole.documents(), whole.size)], _read_options()
 
 
 def _weighed(texts: Iterable[Text], seen: Pass) -> Iterator[Text]:
@@ -192,7 +187,7 @@ def _weighed(texts: Iterable[Text], seen: Pass) -> Iterator[Text]:
 
 
 def _read_options(
-    separator: bytes | None,
+    separator: bytes | None = None,
     field: tuple[str, ...] = ("text",),
     format: str | None = None,
     on_error: str = "raise",

@@ -167,7 +167,7 @@ class Shards:
             error = LimitExceededError(
                 f"the document has {int(ends[done]) - at:,} tokens, and format="
                 f"{options.format.name!r} holds {options.format.max_tokens:,} at most.",
-                hint="Split it with separator=, or choose another format.",
+                hint="Split it with digram.files(path, separator=...), or choose another format.",
             )
             self._inputs.tell(error, batch, _last_text(batch, first + done))
             raise error

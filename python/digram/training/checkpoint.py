@@ -118,9 +118,16 @@ class Checkpoint:
             self.close()
             raise
 
-    def part(self, number: int, counted: Any, stamps: list[list[int]] | None = None) -> Checkpoint:
+    def part(
+        self,
+        number: int,
+        counted: Any,
+        stamps: list[list[int]] | None,
+        options: Mapping[str, str],
+    ) -> Checkpoint:
         """The checkpoint of one of several corpora."""
-        return Checkpoint(self.folder / f"source-{number}", counted, None, stamps, within=self)
+        folder = self.folder / f"source-{number}"
+        return Checkpoint(folder, counted, None, stamps, options=options, within=self)
 
     def close(self) -> None:
         """Release the lock of the folder."""

@@ -26,7 +26,7 @@ from digram.training.counts import (
     check_made,
     have_first,
     made_with,
-    separator_in,
+    separator_in_words,
     weights_without_names,
 )
 from digram.training.options import RunOptions, TrainOptions
@@ -362,7 +362,7 @@ def _opened(
         "pretokenizer": f"{' then '.join(cuts)}{digits}",
         "rules": f"rules={cut.rules!r}" if cut.rules else "no rules",
         "unit": _argument("unit", unit),
-        "separator": _argument("separator", _written(separator_in(corpus))),
+        "separator": separator_in_words(corpus),
         **{name: _argument(name, value) for name, value in deciding_options.items()},
         "on_unknown": unknown if deciding_options.get("on_unknown") else f"no {unknown}",
     }
@@ -380,14 +380,6 @@ def _distinguishing_values(deciding_options: Mapping[str, Any]) -> list[Any]:
     return [
         value for name, value in deciding_options.items() if value is not None or name not in newer
     ]
-
-
-def _written(separator: bytes | None) -> str | bytes | None:
-    """A separator for messages: as text, if it is UTF-8."""
-    try:
-        return None if separator is None else separator.decode()
-    except UnicodeDecodeError:
-        return separator
 
 
 def _argument(name: str, value: Any) -> str:

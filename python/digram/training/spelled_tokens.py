@@ -91,8 +91,8 @@ class Spotter:
         bound = "" if self._is_whole else "at least "
         warnings.warn(
             "the corpus contains the text of special tokens, and training treats it as ordinary "
-            f"text: {bound}{named}{more}. If one of them separates documents, pass "
-            f"separator={first!r}; remove others from the texts.",
+            f"text: {bound}{named}{more}. If one of them separates documents, split the texts at "
+            f"it, as digram.files(path, separator={first!r}) does; remove others from the texts.",
             stacklevel=1,
         )
 

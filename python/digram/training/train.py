@@ -56,7 +56,6 @@ def train(
     reserve: Mapping[str, int] | None = None,
     pad_to_multiple: int | None = None,
     byte_order: ByteOrder = "value",
-    separator: str | bytes | None = None,
     weights: Mapping[str, Any] | None = None,
     superwords: SuperwordsLike | None = None,
     threads: int | None = None,
@@ -79,13 +78,13 @@ def train(
 
     Input:
         corpus: a `str` or `bytes` is one text. A `Path`, a list of paths, or `digram.files(...)`
-            are files: text, JSON, CSV, Parquet or Arrow, optionally compressed.
-            `digram.table(...)` is a column of a data frame. A list or iterator of texts is several
-            texts; merges do not cross them. `CorporaLike` is any of these, or a dictionary that
-            names several of them. `Counts` are text that was counted before.
+            are files: text, JSON, CSV, Parquet or Arrow, optionally compressed;
+            `digram.files(..., separator=...)` splits them into documents. `digram.table(...)` is a
+            column of a data frame. A list or iterator of texts is several texts; merges do not
+            cross them. `CorporaLike` is any of these, or a dictionary that names several of them.
+            `Counts` are text that was counted before.
         weights: the weights of the corpora of a dictionary, by name; 1 by default. See
             `Counts.scale` for fractions.
-        separator: splits each text or file into documents; it is not part of them.
         pretokenizer: how text is split before merging (`digram.pretokenizers`), and when encoding.
             None does not split. The default is "o200k", or the pretokenizer of the counts.
         rules: text that is one token from the start, and text that is never joined
@@ -104,7 +103,7 @@ def train(
             the corpus can be encoded.
         special_tokens: tokens that are not made from text; `special_first` gives them the first
             ids. If their text occurs in the corpus, it is learned from like any other text, and a
-            warning says how often; if it ends documents, pass it as `separator`. There is no
+            warning says how often; if it separates documents, split the texts at it. There is no
             warning for `Counts`.
         reserve: numbers of ids to reserve, by name, as in {"image": 8192} (`tok.reserved`).
         pad_to_multiple: add unused ids at the end, so that the size is a multiple of this.
@@ -209,7 +208,7 @@ def train(
             },
         )
     warn_of_a_path(corpus)
-    texts = corpora(corpus, separator)
+    texts = corpora(corpus)
     spotter = Spotter(options.special) if options.special else None
     start = partial(start_of, options)
     more = {} if weights is None else {"weights": plain(weights)}

@@ -69,17 +69,14 @@ def measures(
             f"there are {len(texts)} texts, and {MOST_TEXTS} are the maximum.",
             hint="Use `digram evaluate` for more.",
         )
-    separator = None if reference is None else "\n"
+    documents = {
+        name: [text] if reference is None else [line for line in text.split("\n") if line]
+        for name, text in texts.items()
+    }
     found = []
     for tok in toks:
         try:
-            of = evaluate(
-                tok,
-                {name: [text] for name, text in texts.items()},
-                reference=reference,
-                separator=separator,
-                progress=False,
-            )
+            of = evaluate(tok, documents, reference=reference, progress=False)
             found.append(of.to_dict())
         except DigramError as error:
             found.append(problem(error))

@@ -62,7 +62,8 @@ def test_sources_of_all_kinds(tmp_path: Path) -> None:
     both = digram.VocabularyHistory().add({"a": GENERAL, "b": [MEDICAL]}, weight=2)
     assert [*both.parts] == ["a", "b"]
     assert both.counts["fever"] == 2
-    cut = digram.VocabularyHistory().add("low\n\nlow", separator="\n\n")
+    path.write_text("low\n\nlow")
+    cut = digram.VocabularyHistory().add(digram.files(path, separator="\n\n"))
     assert cut.counts.documents == 2
     assert digram.VocabularyHistory().add("").add(GENERAL, name="b").parts["text"].documents == 1
 
@@ -215,8 +216,6 @@ def test_faults_of_counts() -> None:
         history().add("low", name="")
     with pytest.raises(TypeError, match="name must be a str"):
         history().add("low", name=3)  # type: ignore[arg-type]
-    with pytest.raises(digram.OptionError, match="counts contain none"):
-        history().add(digram.count_pretokens("low"), separator="x")
 
 
 def test_what_has_faded_may_be_forgotten() -> None:

@@ -265,7 +265,6 @@ def test_arguments() -> None:
             wrong = {name: value}
             with pytest.raises(TypeError, match=f"{name} is a whole number, not {value!r}"):
                 digram.audit(tok, **wrong)
-    cut = digram.audit(tok, ["a b c"], separator=" ").to_dict()
-    assert cut["corpus"]["documents"] == 3
+    assert digram.audit(tok, ["a", "b", "c"]).to_dict()["corpus"]["documents"] == 3
     nothing = digram.audit(tok, []).to_dict()
     assert (nothing["corpus"]["tokens"], nothing["findings"]["unused"]["count"]) == (0, 1)

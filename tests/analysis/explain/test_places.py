@@ -118,7 +118,7 @@ def test_files_of_all_kinds(tmp_path: Path) -> None:
 def test_records_and_separators(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("one\ntwo low\nlow", encoding="utf-8")
-    found = digram.find_token(TOK, "low", path, separator="\n")
+    found = digram.find_token(TOK, "low", digram.files(path, separator="\n"))
     assert (found.documents, found.times) == (3, 1)
     bad = tmp_path / "b.jsonl"
     bad.write_text('{"text": "low"}\n{"text": 7}\n', encoding="utf-8")

@@ -212,7 +212,8 @@ def test_a_place_by_hand() -> None:
 def test_sources_by_name(tmp_path: Path) -> None:
     this, other = TOKENIZERS["gpt2"], TOKENIZERS["o200k"]
     (tmp_path / "a.txt").write_text("low\nlower", encoding="utf-8")
-    found = digram.compare(this, other, {"a": tmp_path / "a.txt", "b": TEXTS[:3]}, separator="\n")
+    lines = digram.files(tmp_path / "a.txt", separator="\n")
+    found = digram.compare(this, other, {"a": lines, "b": TEXTS[:3]})
     assert [*found.by_name] == ["a", "b"]
     assert found.by_name["a"] == digram.compare(this, other, ["low", "lower"]).total
     assert found.by_name["b"] == digram.compare(this, other, TEXTS[:3]).total

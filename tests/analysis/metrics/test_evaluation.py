@@ -198,8 +198,10 @@ def test_a_separator_cuts(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("low lower\nlowest\n", encoding="utf-8")
     expected = digram.evaluate(TOK, ["low lower", "lowest"]).total.to_dict()
-    for source in (path, digram.files(path), "low lower\nlowest\n"):
-        assert digram.evaluate(TOK, source, separator="\n").total.to_dict() == expected
+    rows = pyarrow.table({"text": ["low lower\nlowest\n"]})
+    for source in (digram.files(path, separator="\n"), digram.table(rows, separator="\n")):
+        assert digram.evaluate(TOK, source).total.to_dict() == expected
+    assert digram.evaluate(TOK, path).total.documents == 1
 
 
 def test_threads_change_nothing() -> None:

@@ -190,10 +190,8 @@ def shard(number: int, ids: list[int], documents: int, end: tuple[int, int, str]
 def test_manifest(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"ab--c")
     (tmp_path / "b.txt").write_bytes(b"d")
-    source = [tmp_path / "a.txt", tmp_path / "b.txt"]
-    digram.encode_files(
-        TOK, source, tmp_path / "out", format="nanogpt", separator="--", shard_tokens=3
-    )
+    source = digram.files(tmp_path / "a.txt", tmp_path / "b.txt", separator="--")
+    digram.encode_files(TOK, source, tmp_path / "out", format="nanogpt", shard_tokens=3)
     assert json.loads((tmp_path / "out" / "manifest.json").read_bytes()) == {
         "digram_tokens": 1,
         "digram": digram.__version__,
@@ -217,7 +215,7 @@ def test_manifest(tmp_path: Path) -> None:
                 "blake3": summed(*texts),
                 "skipped": 0,
             }
-            for path, size, texts in zip(source, (5, 1), ([b"ab", b"c"], [b"d"]), strict=True)
+            for path, size, texts in zip(source.paths, (5, 1), ([b"ab", b"c"], [b"d"]), strict=True)
         ],
         "shards": [
             shard(0, [97, 98, 256], 1, (0, 1, summed(b"ab"))),
@@ -285,7 +283,8 @@ def test_dolma_as_olmo_reads(tmp_path: Path) -> None:
     for name, text in {"b,1.txt": "ab--c", 'a"2.txt': "d"}.items():
         (tmp_path / name).write_text(text)
     source = [tmp_path / "b,1.txt", tmp_path / 'a"2.txt']
-    digram.encode_files(TOK, source, tmp_path / "out", format="dolma", separator="--")
+    cut = digram.files(*source, separator="--")
+    digram.encode_files(TOK, cut, tmp_path / "out", format="dolma")
     stem = tmp_path / "out" / "tokens-000000"
     ids = np.memmap(stem.with_suffix(".npy"), dtype=np.uint16, mode="r")
     packed = stem.with_suffix(".csv.gz").read_bytes()

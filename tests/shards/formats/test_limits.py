@@ -31,7 +31,8 @@ def test_a_document_longer_than_megatron_can_say(tmp_path: Path) -> None:
         writer.write(Documents(ids, ends, runs))
     assert str(caught.value) == (
         "b.txt: document 1 has 2,147,483,648 tokens, and format='megatron' supports at most "
-        "2,147,483,647 in each. Split it with separator=, or choose another format."
+        "2,147,483,647 in each. Split it with digram.files(path, separator=...), or choose another "
+        "format."
     )
     assert caught.value.index == 1
     assert [file.size for file in made] == [0, 0]
@@ -43,11 +44,10 @@ def test_a_run_with_such_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """Shards that are done stay, and the manifest tells of no other."""
     monkeypatch.setattr(megatron, "LONGEST", 4)
     (tmp_path / "a.txt").write_text("abc\nabcd")
+    lines = digram.files(tmp_path / "a.txt", separator="\n")
     out = tmp_path / "out"
     with pytest.raises(digram.LimitExceededError, match="document 1 has 5 tokens") as caught:
-        digram.encode_files(
-            TOK, tmp_path / "a.txt", out, format="megatron", separator="\n", shard_tokens=4
-        )
+        digram.encode_files(TOK, lines, out, format="megatron", shard_tokens=4)
     assert caught.value.path == str(tmp_path / "a.txt")
     files = ["manifest.json", "manifest.jsonl", "tokens-000000.bin", "tokens-000000.idx"]
     assert sorted(path.name for path in out.iterdir()) == files

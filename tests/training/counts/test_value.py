@@ -37,7 +37,7 @@ def test_counts_of_files_are_those_of_their_text(counts: Counts, tmp_path: Path)
     (tmp_path / "a.txt").write_text(TEXT, encoding="utf-8")
     assert count_pretokens(tmp_path / "a.txt", pretokenizer="gpt2") == counts
     assert count_pretokens(digram.files(tmp_path), pretokenizer="gpt2") == counts
-    lines = count_pretokens(tmp_path, pretokenizer="gpt2", separator="\n")
+    lines = count_pretokens(digram.files(tmp_path, separator="\n"), pretokenizer="gpt2")
     assert lines == count_pretokens(TEXT.split("\n")[:-1], pretokenizer="gpt2")
 
 
@@ -136,8 +136,6 @@ def test_first_seen_needs_first_occurrences(counts: Counts) -> None:
 
 
 def test_options_for_text_are_refused_for_counts(counts: Counts) -> None:
-    with pytest.raises(digram.OptionError, match=r"separator="):
-        digram.train(counts, separator="\n", max_merges=1)
     with pytest.raises(digram.OptionError, match=r"weights="):
         digram.train(counts, weights={"a": 1}, max_merges=1)
     with pytest.raises(digram.OptionError, match=r"weights="):

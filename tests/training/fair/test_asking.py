@@ -78,8 +78,8 @@ def test_counts_of_another_pretokenizer_are_refused() -> None:
 def test_files_and_separators(tmp_path: Path) -> None:
     for name, text in TEXTS.items():
         (tmp_path / f"{name}.txt").write_text(text.replace(" ", "|"))
-    files = {name: tmp_path / f"{name}.txt" for name in TEXTS}
-    tok = digram.train_fair(files, dev=files, max_merges=9, separator="|")
+    files = {name: digram.files(tmp_path / f"{name}.txt", separator="|") for name in TEXTS}
+    tok = digram.train_fair(files, dev=files, max_merges=9)
     split = {name: text.split() for name, text in TEXTS.items()}
     expected = digram.train_fair(split, dev=split, max_merges=9)
     assert tok.merge_log == expected.merge_log

@@ -10,7 +10,7 @@ from digram._util.validation import fraction
 from digram.adapt.versions.batches import Batch, decayed, forgotten, joined, total
 from digram.adapt.versions.version import CLOSING, Entry, VocabularyVersion
 from digram.errors import OptionError, show
-from digram.training.counts import Counts, check_made, count_pretokens, refuse_separator
+from digram.training.counts import Counts, check_made, count_pretokens
 from digram.training.options import warn_of_a_path
 
 if TYPE_CHECKING:
@@ -68,7 +68,6 @@ class Holding:
         *,
         name: str = "text",
         weight: Any = 1,
-        separator: str | bytes | None = None,
         threads: int | None = None,
         memory_limit: int | str | None = None,
         progress: bool | None = None,
@@ -90,7 +89,6 @@ class Holding:
         refuses `ties="first_seen"`. Raises the errors of `digram.count_pretokens`.
         """
         options: dict[str, Any] = {
-            "separator": separator,
             "threads": threads,
             "memory_limit": memory_limit,
             "progress": progress,
@@ -117,7 +115,6 @@ class Holding:
         corpus: CorporaLike | Counts | None = None,
         *,
         name: str | None = None,
-        separator: str | bytes | None = None,
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Self:
@@ -152,7 +149,7 @@ class Holding:
                 hint=f"Choose from {', '.join(map(repr, added)) or 'none'}.",
             )
         if corpus is not None:
-            counts = self._counted(corpus, separator, threads, None, progress)
+            counts = self._counted(corpus, threads, None, progress)
             rest = forgotten(self._batches, name, counts)
             if len(counts) and not any(batch.name == name for batch in self._batches):
                 self._check_faded(name)
@@ -239,14 +236,12 @@ class Holding:
     def _counted(
         self,
         corpus: CorporaLike | Counts,
-        separator: str | bytes | None = None,
         threads: int | None = None,
         memory_limit: int | str | None = None,
         progress: bool | None = None,
     ) -> Counts:
         """The counts of a corpus, without first occurrences."""
         if isinstance(corpus, Counts):
-            refuse_separator(separator)
             check_made(
                 (corpus.pretokenizer, corpus.unit),
                 (self._pretokenizer, self._unit),
@@ -259,7 +254,6 @@ class Holding:
             corpus,
             pretokenizer=self._pretokenizer,
             unit=self._unit,
-            separator=separator,
             threads=threads,
             memory_limit=memory_limit,
             progress=progress,

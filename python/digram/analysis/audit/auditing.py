@@ -29,7 +29,6 @@ def audit(
     tok: Tokenizer,
     corpus: CorpusLike | None = None,
     *,
-    separator: str | bytes | None = None,
     rare: int = 10,
     long: int = 32,
     threads: int | None = None,
@@ -57,17 +56,17 @@ def audit(
     >>> print(*report.check(punctuation=0))
     punctuation: 4 of 264 (1.5%), where none is allowed
 
-    `corpus` is what `digram.train` accepts, and `separator` splits it into documents. The text of
-    special tokens is encoded as ordinary text. Raises `OptionError` for a `rare` or `long` below 1;
-    and the errors of `encode`. Takes as long as encoding and decoding, plus some 10 µs per token of
-    the vocabulary. Memory: a batch of texts or the longest one, with its ids.
+    `corpus` is what `digram.train` accepts. The text of special tokens is encoded as ordinary text.
+    Raises `OptionError` for a `rare` or `long` below 1; and the errors of `encode`. Takes as long
+    as encoding and decoding, plus some 10 µs per token of the vocabulary. Memory: a batch of texts
+    or the longest one, with its ids.
     """
     instance("tok", tok, Tokenizer)
     rare, long = whole_number("rare", rare, 1), whole_number("long", long, 1)
     threads = check_threads(threads)
     counts = None
     if corpus is not None:
-        texts = Corpus.of(corpus, separator)
+        texts = Corpus.of(corpus)
         with progress_bar("Auditing", texts.size, "B", progress) as advance:
             counts = reading.read(tok, texts, threads=threads, advance=advance)
     search = _Look(tok, counts, rare, long, threads)

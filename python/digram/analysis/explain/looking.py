@@ -36,7 +36,6 @@ def find_token(
     corpus: CorpusLike,
     *,
     samples: int = 10,
-    separator: str | bytes | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Places:
@@ -52,10 +51,10 @@ def find_token(
     (b'low', b' lower lowest', 0)
 
     `corpus` is what `digram.train` accepts: texts, files, or an iterator of texts; each text is a
-    document, and `separator` splits them. `words` are the pretokens whose encoding contains the
-    token; a token that is always merged into a longer one occurs nowhere. `samples` is the maximum
-    number of places to return, in as many different words as possible; words that are frequent in
-    the text read so far are preferred. Each has its file, record and byte offset.
+    document. `words` are the pretokens whose encoding contains the token; a token that is always
+    merged into a longer one occurs nowhere. `samples` is the maximum number of places to return, in
+    as many different words as possible; words that are frequent in the text read so far are
+    preferred. Each has its file, record and byte offset.
 
     Memory: 8 MiB of text or the longest part that cannot be split, and up to 65,536 words (see
     `Places.missed`).
@@ -65,7 +64,7 @@ def find_token(
     """
     instance("tok", tok, Tokenizer)
     looking = _Looking(tok, token_to_id(tok, token), whole_number("samples", samples, 0), threads)
-    documents = Corpus.of(corpus, separator)
+    documents = Corpus.of(corpus)
     with progress_bar("Looking", documents.size, "B", progress) as advance:
         skipped = looking.through(documents, advance)
     return looking.found(skipped)

@@ -120,7 +120,6 @@ def compare(
     *,
     names: tuple[str, str] = ("this", "other"),
     top: int = 10,
-    separator: str | bytes | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Comparison:
@@ -137,7 +136,7 @@ def compare(
     >>> found.this_fewer
     (Place(text=b'slow', count=1, this=(b'slow',), other=(b's', b'low')),)
 
-        corpus, separator: as for `evaluate`; named corpora are also compared one by one.
+        corpus: as for `evaluate`; named corpora are also compared one by one.
         names: the names of the two tokenizers in the tables.
         top: the number of places, and of tokens found in only one vocabulary, to keep in each list.
 
@@ -156,7 +155,7 @@ def compare(
     top = whole_number("top", top, 0)
     work = _Work(this, other, check_threads(threads))
     found = each_source(
-        named_corpora(corpus, None, separator),
+        named_corpora(corpus, None),
         work.of,
         "Comparing",
         progress=progress,

@@ -260,7 +260,6 @@ def evaluate(
     corpus: CorpusLike | Mapping[str, CorpusLike],
     *,
     reference: str | None = None,
-    separator: str | bytes | None = None,
     alpha: float = 2.5,
     threads: int | None = None,
     progress: bool | None = None,
@@ -274,9 +273,9 @@ def evaluate(
     (1.6, 2.25, 0.93...)
 
     `corpus` is what `digram.train` accepts: texts, files, or an iterator of texts. Each text is a
-    document, and `separator` splits them. Several named corpora are measured one by one and
-    together. With a `reference`, text n of each corpus has the same content as text n of the
-    others, and `parallel` compares their costs:
+    document. Several named corpora are measured one by one and together. With a `reference`, text n
+    of each corpus has the same content as text n of the others, and `parallel` compares their
+    costs:
 
     >>> found = digram.evaluate(tok, {"en": "low tower", "sw": "mnara mfupi"}, reference="en")
     >>> found.by_name["sw"].tokens, found.parallel.premium
@@ -296,7 +295,7 @@ def evaluate(
     """
     instance("tok", tok, Tokenizer)
     check_order(alpha)
-    named = named_corpora(corpus, reference, separator)
+    named = named_corpora(corpus, reference)
     facts = vocabulary(tok, check_threads(threads))
     found = tallied(tok, named, facts, "Evaluating", threads=threads, progress=progress)
     total = Measures(together([*found.values()]), facts.size, alpha)
@@ -330,8 +329,8 @@ def _parallel(by_name: dict[str, Measures], reference: str) -> Parallel:
                 f"{name!r} has {several(one.documents, 'text')} and {reference!r} {lines:,}, so "
                 "their texts are not parallel, line by line.",
                 value=name,
-                hint=r'Pass separator="\n" to split files into lines. Leave out reference= for '
-                "text that is not parallel.",
+                hint=r'Pass digram.files(path, separator="\n") to split files into lines. Leave '
+                "out reference= for text that is not parallel.",
             )
     return Parallel({n: one.tokens_per_document for n, one in by_name.items()}, reference)
 

@@ -16,9 +16,7 @@ Found = TypeVar("Found")
 
 
 def named_corpora(
-    corpus: CorpusLike | Mapping[str, CorpusLike],
-    reference: str | None,
-    separator: str | bytes | None,
+    corpus: CorpusLike | Mapping[str, CorpusLike], reference: str | None
 ) -> dict[str | None, Corpus]:
     """The caller's corpora by name, or one under None; checks that all files exist before reading
     any.
@@ -28,7 +26,7 @@ def named_corpora(
     """
     if not isinstance(corpus, Mapping):
         if reference is None:
-            return {None: Corpus.of(corpus, separator)}
+            return {None: Corpus.of(corpus)}
         raise OptionError(
             f"reference={show(reference)} must be the name of a corpus, and this one has no name.",
             value=reference,
@@ -39,7 +37,7 @@ def named_corpora(
     found: dict[str | None, Corpus] = {}
     for name, one in corpus.items():
         with _inside(name):
-            found[name] = Corpus.of(one, separator)
+            found[name] = Corpus.of(one)
     return found
 
 

@@ -183,7 +183,6 @@ def curve(
     *,
     sizes: Iterable[int] | None = None,
     width: int | None = None,
-    separator: str | bytes | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Curve:
@@ -198,11 +197,10 @@ def curve(
     >>> found[260].tokens == digram.shrink(tok, 260).count(text)
     True
 
-    `corpus` and `separator` are as for `evaluate`; several corpora count as one. `sizes` are those
-    of `shrink`; the default is round sizes from 1,000 on, and this tokenizer's own. With the
-    `width` of a model's embeddings each point has the number of their parameters. `print(found)`
-    shows a table, `found.to_dict()` returns plain values, and `digram.advise(found)` a
-    recommendation.
+    `corpus` is as for `evaluate`; several corpora count as one. `sizes` are those of `shrink`; the
+    default is round sizes from 1,000 on, and this tokenizer's own. With the `width` of a model's
+    embeddings each point has the number of their parameters. `print(found)` shows a table,
+    `found.to_dict()` returns plain values, and `digram.advise(found)` a recommendation.
 
     All numbers are exactly those of `shrink`'s tokenizers, and together take as long as one
     `evaluate`: the text is encoded once, and merges are undone on the counts of the tokens, at some
@@ -213,7 +211,7 @@ def curve(
     definition = tok.definition
     inside = family(definition)
     asked = _sizes(sizes, inside)
-    named = named_corpora(corpus, None, separator)
+    named = named_corpora(corpus, None)
     facts = vocabulary(tok, check_threads(threads))
     each = tallied(tok, named, facts, "Measuring", threads=threads, progress=progress)
     return _of(together([*each.values()]), definition, inside, facts, asked, width)

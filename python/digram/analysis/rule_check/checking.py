@@ -35,7 +35,6 @@ def check_rules(
     corpus: CorpusLike,
     rules: Rules | None = None,
     *,
-    separator: str | bytes | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> RulesCheck:
@@ -60,9 +59,9 @@ def check_rules(
     with these rules and without any; it is None if merges are not applied by rank alone (`picky`,
     `superwords="boundless"`).
 
-    `print(found)` shows a table. `corpus` is what `digram.train` accepts, and `separator` splits it
-    into documents. Raises `OptionError` if there are no rules, and for unit "char"; and the
-    errors of `encode`. Takes three times as long as encoding, plus some 2 µs per place.
+    `print(found)` shows a table. `corpus` is what `digram.train` accepts. Raises `OptionError` if
+    there are no rules, and for unit "char"; and the errors of `encode`. Takes three times as long
+    as encoding, plus some 2 µs per place.
     """
     instance("tok", tok, Tokenizer)
     asked = tok.rules if rules is None else rules
@@ -79,7 +78,7 @@ def check_rules(
     elif tok.unit != "byte":
         raise OptionError('rules need unit="byte".', value=tok.unit)
     threads = check_threads(threads)
-    documents = Corpus.of(corpus, separator)
+    documents = Corpus.of(corpus)
     check = _Check(tok, asked)
     costs = [0, 0]
     with (

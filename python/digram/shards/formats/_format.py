@@ -204,7 +204,8 @@ def check_lengths(documents: Documents, longest: int, format: str) -> Ids:
                     f"supports at most {longest:,} in each.",
                     path=run.source or None,
                     index=run.first + number,
-                    hint="Split it with separator=, or choose another format.",
+                    hint="Split it with digram.files(path, separator=...), or choose "
+                    "another format.",
                 )
             number -= run.documents
     return lengths

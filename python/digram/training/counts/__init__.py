@@ -17,8 +17,7 @@ from digram.training.counts.counting import (
     have_first,
     made_with,
     named_corpora,
-    refuse_separator,
-    separator_in,
+    separator_in_words,
     weights_without_names,
 )
 from digram.training.counts.settings import fingerprint
@@ -37,7 +36,6 @@ __all__ = [
     "have_first",
     "made_with",
     "named_corpora",
-    "refuse_separator",
-    "separator_in",
+    "separator_in_words",
     "weights_without_names",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,8 +32,7 @@ __all__ = [
     "have_first",
     "made_with",
     "named_corpora",
-    "refuse_separator",
-    "separator_in",
+    "separator_in_words",
     "weights_without_names",
 ]
 
@@ -51,7 +51,6 @@ def count_pretokens(
     *,
     pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None = "o200k",
     unit: Unit = "byte",
-    separator: str | bytes | None = None,
     weights: Mapping[str, Any] | None = None,
     threads: int | None = None,
     memory_limit: int | str | None = None,
@@ -66,10 +65,10 @@ def count_pretokens(
     >>> counts.documents, counts.bytes, counts.pretokens
     (2, 12, 3)
 
-    `corpus`, `separator`, `pretokenizer` and `unit` are those of `digram.train`, and training on
-    the counts makes the same merges. A dictionary names several corpora, which are counted in
-    order; some may be `Counts`. `weights` then has the weights of corpora (`Counts.scale`, with
-    its rounding), 1 by default:
+    `corpus`, `pretokenizer` and `unit` are those of `digram.train`, and training on the counts
+    makes the same merges. A dictionary names several corpora, which are counted in order; some may
+    be `Counts`. `weights` then has the weights of corpora (`Counts.scale`, with its rounding), 1 by
+    default:
 
     >>> sources = {"en": "the cat", "sw": "paka"}
     >>> counts = digram.count_pretokens(sources, pretokenizer="gpt2", weights={"sw": 3})
@@ -88,7 +87,7 @@ def count_pretokens(
         raise TypeError("corpus is already Counts; pass text")
     counting = Counting(cut, unit, threads, progress, memory)
     with advise_on_full_disk():
-        counts, skipped = counting.count(corpora(corpus, separator), weights)
+        counts, skipped = counting.count(corpora(corpus), weights)
         if isinstance(counts, _core.SortedCounts):
             counts = counts.to_memory()
     return Counts._of(counts, cut, unit, skipped)
@@ -163,7 +162,8 @@ class Counting:
         point = None
         if self.checkpoint is not None:
             how = made_with(self.cut, self.unit, corpus)
-            point = self.checkpoint.part(number, how, corpus.stamps)
+            options = {"separator": separator_in_words(corpus)}
+            point = self.checkpoint.part(number, how, corpus.stamps, options)
         return self._count(corpus, point, name)
 
     def _count(self, corpus: Corpus, point: Checkpoint | None, name: str | None = None) -> Counted:
@@ -225,43 +225,30 @@ class Counting:
         return tempfile.gettempdir() if self.checkpoint is None else self.checkpoint.folder
 
 
-def corpora(corpus: CorporaLike | Counts, separator: str | bytes | None) -> Corpora:
+def corpora(corpus: CorporaLike | Counts) -> Corpora:
     """Prepare the text or counts of a caller for reading; checks that all files exist.
 
-    Raises the errors of `Corpus.of`, with the name of the corpus; `OptionError` for a separator if
-    there are only counts.
+    Raises the errors of `Corpus.of`, with the name of the corpus.
     """
     if isinstance(corpus, Counts):
-        refuse_separator(separator)
         return corpus
     if not isinstance(corpus, Mapping):
-        return Corpus.of(corpus, separator)
-    refuse_separator(separator, *corpus.values())
-    return named_corpora("corpus", corpus, separator)
+        return Corpus.of(corpus)
+    return named_corpora("corpus", corpus)
 
 
 def named_corpora(
-    argument: str, sources: Mapping[str, CorpusLike | Counts], separator: str | bytes | None
+    argument: str, sources: Mapping[str, CorpusLike | Counts]
 ) -> dict[str, Corpus | Counts]:
     """Prepare several named corpora; `argument` is the name of the argument."""
     found: dict[str, Corpus | Counts] = {}
     for name, one in sources.items():
         try:
-            found[name] = one if isinstance(one, Counts) else Corpus.of(one, separator)
+            found[name] = one if isinstance(one, Counts) else Corpus.of(one)
         except Exception as error:
             placed(error, f"{argument}[{name!r}]")
             raise
     return found
-
-
-def refuse_separator(separator: str | bytes | None, *sources: object) -> None:
-    """`OptionError` for a separator if all sources are counts, which cannot be split again."""
-    if separator is not None and all(isinstance(one, Counts) for one in sources):
-        raise OptionError(
-            "separator= splits text, but counts contain none.",
-            value=separator,
-            hint="Pass it to digram.count_pretokens.",
-        )
 
 
 def made_with(cut: Pretokenizer, unit: Unit, corpus: Corpora) -> list[str]:
@@ -269,10 +256,21 @@ def made_with(cut: Pretokenizer, unit: Unit, corpus: Corpora) -> list[str]:
 
     They include the separator in use, normalized to bytes.
     """
-    return [fingerprint(cut, unit), repr(separator_in(corpus))]
+    return [fingerprint(cut, unit), repr(_separator_in(corpus))]
 
 
-def separator_in(corpus: Corpora) -> bytes | None:
+def separator_in_words(corpus: Corpora) -> str:
+    """The separator in use, for messages; as text, if it is UTF-8."""
+    found = _separator_in(corpus)
+    if found is None:
+        return "no separator"
+    try:
+        return f"separator={json.dumps(found.decode(), ensure_ascii=False)}"
+    except UnicodeDecodeError:
+        return f"separator={found!r}"
+
+
+def _separator_in(corpus: Corpora) -> bytes | None:
     """The separator in use; for several corpora that of the first."""
     several = corpus.values() if isinstance(corpus, Mapping) else [corpus]
     return next((one.separator for one in several if isinstance(one, Corpus)), None)

@@ -9,7 +9,7 @@ from digram.corpus import CorpusLike
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, PretokenizerLike, resolve
 from digram.tokenizer.tokenizer import Merge, Tokenizer
-from digram.training.counts import Counting, Counts, named_corpora, refuse_separator
+from digram.training.counts import Counting, Counts, named_corpora
 from digram.training.fair.learning import counted, learned
 from digram.training.fair.turns import checked_turns
 from digram.training.id_layout import tokenizer_of
@@ -57,7 +57,6 @@ def train_fair(
     reserve: Mapping[str, int] | None = None,
     pad_to_multiple: int | None = None,
     byte_order: ByteOrder = "value",
-    separator: str | bytes | None = None,
     threads: int | None = None,
     on_merge: Callable[[Merge], object] | None = None,
     progress: bool | None = None,
@@ -147,10 +146,9 @@ def train_fair(
     run = RunOptions(threads=threads, on_merge=on_merge, progress=progress)
     spotter = Spotter(options.special) if options.special else None
     counting = Counting(cut, options.unit, run.threads, progress, spotter=spotter)
-    refuse_separator(separator, *languages.values(), *(dev or {}).values())
     texts = counted(
-        named_corpora("languages", languages, separator),
-        None if dev is None else named_corpora("dev", dev, separator),
+        named_corpora("languages", languages),
+        None if dev is None else named_corpora("dev", dev),
         counting,
     )
     if spotter is not None:
