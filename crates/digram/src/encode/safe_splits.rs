@@ -61,6 +61,14 @@ struct Neighbour {
     near_part: bool,
 }
 
+/// Consecutive pretokens of a text, and the ends of pieces of them, up to [`GROUP`].
+struct Pieces<'t> {
+    text: &'t [u8],
+    pretoken_ends: &'t [usize],
+    ends: [usize; GROUP],
+    count: usize,
+}
+
 /// A position in consecutive pretokens that are split.
 struct Run {
     /// The number of the pretoken.
@@ -160,7 +168,8 @@ impl SafeSplits {
         may_split: impl Fn(&[u8]) -> bool,
         mut visit: impl FnMut(usize, &[usize]) -> Result<()>,
     ) -> Result<()> {
-        let (mut ends, mut count, mut group_start) = ([0; GROUP], 0, start);
+        let mut pieces = Pieces { text, pretoken_ends, ends: [0; GROUP], count: 0 };
+        let mut group_start = start;
         let mut number = 0;
         while number < pretoken_ends.len() {
             let pretoken = &text[start..pretoken_ends[number]];
@@ -169,17 +178,17 @@ impl SafeSplits {
                 let left = self.neighbour(c, text[start], text[start + width - 1]);
                 let mut run = Run { number, at: start + width, left };
                 loop {
-                    self.read_three_byte_characters(text, pretoken_ends, &mut run, &mut ends, &mut count);
-                    if count == GROUP {
-                        visit(std::mem::replace(&mut group_start, ends[GROUP - 1]), &ends)?;
-                        count = 0;
+                    self.read_three_byte_characters(&mut run, &mut pieces);
+                    if pieces.count == GROUP {
+                        visit(std::mem::replace(&mut group_start, pieces.ends[GROUP - 1]), &pieces.ends)?;
+                        pieces.count = 0;
                     } else if run.at >= pretoken_ends[run.number] {
                         break;
                     } else {
                         let (Some(c), width) = decode(&text[run.at..]) else { break };
                         let right = self.neighbour(c, text[run.at], text[run.at + width - 1]);
-                        ends[count] = run.at;
-                        count += usize::from(!self.spanned(run.left, right));
+                        pieces.ends[pieces.count] = run.at;
+                        pieces.count += usize::from(!self.spanned(run.left, right));
                         run = Run { left: right, at: run.at + width, ..run };
                     }
                 }
@@ -188,59 +197,39 @@ impl SafeSplits {
             // Nothing is known about the places in bytes that are not UTF-8.
             start = pretoken_ends[number];
             number += 1;
-            if count == GROUP {
-                visit(std::mem::replace(&mut group_start, ends[GROUP - 1]), &ends)?;
-                count = 0;
+            if pieces.count == GROUP {
+                visit(std::mem::replace(&mut group_start, pieces.ends[GROUP - 1]), &pieces.ends)?;
+                pieces.count = 0;
             }
-            ends[count] = start;
-            count += 1;
+            pieces.ends[pieces.count] = start;
+            pieces.count += 1;
         }
-        visit(group_start, &ends[..count])
+        visit(group_start, &pieces.ends[..pieces.count])
     }
 
     /// Continues a run as long as its characters have three bytes, up to the end of the last pretoken, and adds
-    /// the ends of pieces to `ends`, until it is full.
-    fn read_three_byte_characters(
-        &self,
-        text: &[u8],
-        pretoken_ends: &[usize],
-        run: &mut Run,
-        ends: &mut [usize; GROUP],
-        count: &mut usize,
-    ) {
+    /// the ends of its pieces, until there are [`GROUP`].
+    fn read_three_byte_characters(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
         match self.simd {
-            SimdLevel::Plain => self.read_three_by(text, pretoken_ends, run, ends, count),
+            SimdLevel::Plain => self.read_three_by(run, pieces),
             // SAFETY: these levels are chosen only where the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 | SimdLevel::Avx512 => unsafe {
-                self.read_three_avx2(text, pretoken_ends, run, ends, count);
+                self.read_three_avx2(run, pieces);
             },
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn read_three_avx2(
-        &self,
-        text: &[u8],
-        pretoken_ends: &[usize],
-        run: &mut Run,
-        ends: &mut [usize; GROUP],
-        count: &mut usize,
-    ) {
-        self.read_three_by(text, pretoken_ends, run, ends, count);
+    fn read_three_avx2(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
+        self.read_three_by(run, pieces);
     }
 
     // Only numbers in the loop: the compiler would pack a `Neighbour` into one, and unpack it in each turn.
     #[inline(always)]
-    fn read_three_by(
-        &self,
-        text: &[u8],
-        pretoken_ends: &[usize],
-        run: &mut Run,
-        ends: &mut [usize; GROUP],
-        count: &mut usize,
-    ) {
+    fn read_three_by(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
+        let Pieces { text, pretoken_ends, ends, count } = pieces;
         let Run { mut number, mut at, left } = *run;
         let [pairs, near_part, parts] = [&self.pairs, &self.near_part, &self.parts].map(BitFilter::view);
         let mut end_count = *count;
@@ -334,5 +323,108 @@ fn first_whole(text: &[u8]) -> KnownNeighbour {
     match decode(text).0 {
         Some(c) => KnownNeighbour::Character(c),
         None => KnownNeighbour::Byte(text[0]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernels::naive;
+    use super::*;
+    use crate::interrupt::Never;
+    use crate::vocabulary::TokenId;
+
+    /// The characters and other bytes of the texts: tokens span some of their borders, and end inside some.
+    const PIECES: [&[u8]; 14] = [
+        "日".as_bytes(),
+        "本".as_bytes(),
+        "語".as_bytes(),
+        "は".as_bytes(),
+        "ก".as_bytes(),
+        "“".as_bytes(),
+        "é".as_bytes(),
+        "🙂".as_bytes(),
+        b"a",
+        b" ",
+        b"\xe6",
+        b"\xe0\x80\x80",
+        b"\xed\xa0\x80",
+        b"\xff",
+    ];
+
+    fn splits(next: &mut impl FnMut(usize) -> usize) -> SafeSplits {
+        let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+        let mut merges = Vec::new();
+        let mut merge = |tokens: &mut Vec<Vec<u8>>, left: usize, right: usize| {
+            let id = tokens.len();
+            tokens.push([&tokens[left][..], &tokens[right]].concat());
+            merges.push(Merge { left: left as TokenId, right: right as TokenId, id: id as TokenId });
+            id
+        };
+        let whole: Vec<usize> = PIECES[..8]
+            .iter()
+            .map(|bytes| {
+                let mut ids = bytes.iter().map(|&byte| usize::from(byte));
+                let first = ids.next().unwrap();
+                ids.fold(first, |left, right| merge(&mut tokens, left, right))
+            })
+            .collect();
+        for _ in 0..8 {
+            let (left, right) = (whole[next(8)], whole[next(8)]);
+            merge(&mut tokens, left, right);
+        }
+        // A token that ends inside a character.
+        merge(&mut tokens, whole[next(8)], 0xe6);
+        SafeSplits::new(&Vocabulary::new(tokens.iter().map(Some)).unwrap(), &merges)
+    }
+
+    #[test]
+    fn pieces_of_a_group_are_those_of_its_pretokens() {
+        let mut next = naive::random();
+        let may_split = |pretoken: &[u8]| pretoken.iter().take(2).any(|&byte| byte >= 0xe0);
+        let (mut groups, mut full) = (0, 0);
+        for round in 0..400 {
+            let (mut text, mut ends) = (Vec::new(), Vec::new());
+            // Some are of many pieces, and most of valid characters.
+            for _ in 0..1 + next([8, 60, 500][round % 3]) {
+                let known = [5, 8, 10, 10, PIECES.len()][next(5)];
+                let longest = [1, 4, 30][next(3)];
+                for _ in 0..1 + next(longest) {
+                    text.extend(PIECES[next(known)]);
+                }
+                ends.push(text.len());
+            }
+            for simd in SimdLevel::available() {
+                let splits = simd.force(|| splits(&mut next));
+                let (mut found, mut start) = (Vec::new(), 0);
+                let visit = |group_start: usize, piece_ends: &[usize]| {
+                    assert!(group_start == start && piece_ends.len() <= GROUP);
+                    start = *piece_ends.last().unwrap();
+                    found.extend_from_slice(piece_ends);
+                    groups += 1;
+                    full += usize::from(piece_ends.len() == GROUP);
+                    Ok(())
+                };
+                splits.each_group(&text, 0, &ends, may_split, visit).unwrap();
+                let mut start = 0;
+                for &end in &ends {
+                    let pretoken = &text[start..end];
+                    let (mut alone, mut at) = (Vec::new(), start);
+                    let piece = |piece: &[u8], _: Option<char>| {
+                        at += piece.len();
+                        alone.push(at);
+                        Ok(())
+                    };
+                    splits.split(pretoken, &Never, piece).unwrap();
+                    let first = found.partition_point(|&at| at <= start);
+                    let here = &found[first..found.partition_point(|&at| at <= end)];
+                    // A pretoken after another one may be split although it need not be.
+                    let is_whole = here == [end] && !may_split(pretoken);
+                    assert!(is_whole || here == alone, "{simd:?} {pretoken:02x?}: {here:?}, {alone:?}");
+                    start = end;
+                }
+                assert_eq!(found.last(), ends.last());
+            }
+        }
+        assert!(full > groups / 20, "{full} full groups of {groups}");
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn merge(mut ids: Vec<TokenId>, merges: &[Merge]) -> Vec<TokenId> {
 }
 
 /// Random numbers below a given one, the same in every run.
-pub(super) fn random() -> impl FnMut(usize) -> usize {
+pub(in crate::encode) fn random() -> impl FnMut(usize) -> usize {
     let mut state = 1u64;
     move |below| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
