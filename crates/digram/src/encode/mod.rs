@@ -111,6 +111,11 @@ impl Encoder {
         self.lookup.encode(group, &mut Context { scratch, interrupt }, sink)
     }
 
+    /// Prepares for texts of this many bytes together.
+    pub(crate) fn expect(&self, bytes: usize, scratch: &mut Scratch) {
+        self.lookup.expect(bytes, &mut scratch.table);
+    }
+
     /// Emits the ids of a pretoken with some merges left out at random.
     pub(crate) fn encode_with_dropout(
         &self,

@@ -72,6 +72,8 @@ impl Documents {
 /// The parts of the texts, and the range of parts of each task.
 struct BatchPlan {
     threads: usize,
+    /// The number of bytes of all texts.
+    bytes: usize,
     parts: Vec<TextPart>,
     tasks: Vec<Range<usize>>,
 }
@@ -141,7 +143,7 @@ impl Tokenizer {
         let totals = Mutex::new(memory::try_filled(0, self.vocab_size()).map_err(|error| (0, error))?);
         let new_share = || {
             let counts = memory::try_filled(0, self.vocab_size())?;
-            Ok(HistogramShare { worker: self.worker(), counts, totals: &totals })
+            Ok(HistogramShare { worker: self.worker(&plan), counts, totals: &totals })
         };
         let task_ends = items_in_parallel(
             plan.threads,
@@ -170,7 +172,7 @@ impl Tokenizer {
             plan.threads,
             plan.tasks.len(),
             interrupt,
-            || Ok(self.worker()),
+            || Ok(self.worker(&plan)),
             |worker, task, interrupt| {
                 let mut sink = S::default();
                 let ends = self.each_part(texts, special, &plan, task, worker, interrupt, &mut sink)?;
@@ -197,7 +199,7 @@ impl Tokenizer {
         // A single thread needs only one task and writes to one output.
         let tasks =
             tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES }).map_err(without_index)?;
-        Ok(BatchPlan { threads, parts, tasks })
+        Ok(BatchPlan { threads, bytes, parts, tasks })
     }
 
     /// Emits the ids of the parts of a task, and returns the number of ids after each part.
@@ -232,8 +234,11 @@ impl Tokenizer {
     }
 
     /// What a thread needs.
-    fn worker(&self) -> Worker<'_> {
-        Worker { scratch: self.scratch_pool.take(), converter: Utf8Converter::new() }
+    fn worker(&self, plan: &BatchPlan) -> Worker<'_> {
+        Worker {
+            scratch: self.scratch_for(plan.bytes / plan.threads.max(1)),
+            converter: Utf8Converter::new(),
+        }
     }
 
     /// Offsets at which a long text can be split, about the size of a task apart.

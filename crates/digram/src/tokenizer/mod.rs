@@ -24,7 +24,7 @@ use std::sync::Arc;
 use once_cell::race::OnceBox;
 
 use crate::encode::{
-    Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Scheme, Scratch, ScratchPool, Sink, Unit,
+    Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Pooled, Scheme, Scratch, ScratchPool, Sink, Unit,
 };
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
@@ -256,15 +256,22 @@ impl Tokenizer {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let previous_len = ids.len();
-        self.each_id(text, special, &mut self.scratch_pool.take(), interrupt, ids)
+        self.each_id(text, special, &mut self.scratch_for(text.len()), interrupt, ids)
             .inspect_err(|_| ids.truncate(previous_len))
     }
 
     /// The number of ids that [`Tokenizer::encode`] would give, without storing them.
     pub fn count(&self, text: &[u8], special: OnSpecial<'_>, interrupt: &dyn Interrupt) -> Result<usize> {
         let mut count = IdCount(0);
-        self.each_id(text, special, &mut self.scratch_pool.take(), interrupt, &mut count)?;
+        self.each_id(text, special, &mut self.scratch_for(text.len()), interrupt, &mut count)?;
         Ok(count.0)
+    }
+
+    /// The memory of a thread that encodes texts of this many bytes together.
+    fn scratch_for(&self, bytes: usize) -> Pooled<'_> {
+        let mut scratch = self.scratch_pool.take();
+        self.encoder.expect(bytes, &mut scratch);
+        scratch
     }
 
     fn each_id(

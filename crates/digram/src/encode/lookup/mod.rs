@@ -33,6 +33,10 @@ pub(super) use words::MissedWords;
 /// pretoken by pretoken.
 const LONG: usize = 1 << 14;
 
+/// Texts of this many bytes together contain so many different pretokens that a table is soon filled with all
+/// tokens.
+const MANY: usize = 1 << 20;
+
 /// Up to this many bytes, merging a pretoken takes less time than searching it for places to split.
 const WORD: usize = 16;
 
@@ -140,6 +144,15 @@ impl Lookup {
             }
         }
         Ok(())
+    }
+
+    /// Prepares for texts of this many bytes together.
+    pub(super) fn expect(&self, bytes: usize, table: &mut Table) {
+        if bytes >= MANY
+            && let Some(tokens) = self.tokens()
+        {
+            table.start_with(tokens);
+        }
     }
 
     /// The tokens that a large table starts with.

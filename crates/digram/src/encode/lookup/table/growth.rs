@@ -26,10 +26,7 @@ impl Table {
         let (mut lines, mut seeded) = (self.lines.len().max(FEW_LINES / 4) * 4, None);
         if self.lines.len() >= SEEDED_LINES {
             lines = self.lines.len() * 2;
-            // With all tokens, at least half of the maximum size is left for words.
-            if let (Some(tokens), false) = (tokens, self.has_tokens)
-                && tokens.key_count() <= self.max_lines / 2
-            {
+            if let Some(tokens) = tokens.filter(|tokens| self.can_be_filled(tokens)) {
                 lines = lines.max(tokens.key_count().next_power_of_two());
                 seeded = Some(tokens);
             }
@@ -45,6 +42,22 @@ impl Table {
         }
         self.start_anew(tokens);
         self.count * 5 < self.lines.len() * 6
+    }
+
+    /// Fills a table that was not filled yet with all tokens.
+    pub(in crate::encode::lookup) fn start_with(&mut self, tokens: &TokenIndex) {
+        if self.can_be_filled(tokens) {
+            let lines = tokens.key_count().next_power_of_two().max(self.lines.len() * 2).min(self.max_lines);
+            // Without memory, it grows when it has to.
+            if let Ok(larger) = Pages::zeroed(lines) {
+                self.replace_by(larger, Some(tokens));
+            }
+        }
+    }
+
+    /// Whether it can be filled with all tokens: at least half of its maximum size is left for words.
+    fn can_be_filled(&self, tokens: &TokenIndex) -> bool {
+        !self.has_tokens && tokens.key_count() <= self.max_lines / 2
     }
 
     /// Moves all entries to other memory, which is filled with `tokens` first.
