@@ -1,9 +1,10 @@
 //! Lists of ids, from integer objects that they share.
 //!
 //! `PyList_SetItem` is a call for each item, with checks of what is known here, and takes nearly half of the
-//! time of making a list. CPython's own macro writes into the array of the list's items, which the stable
-//! ABI leaves out; the array is where it was in all versions of CPython. So its place is tested once, on a
-//! list of known items, and where it is elsewhere, lists are filled by calls.
+//! time of making a list; so is `Py_IncRef`, which takes a tenth. CPython's own macros write into the array of
+//! the list's items and into the object, which the stable ABI leaves out; both are where they were in all
+//! versions of CPython. So their places are tested once, on known objects, and where they are elsewhere, lists
+//! are filled by calls.
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
@@ -46,32 +47,28 @@ impl IdObjects {
     }
 
     /// The integer of an id.
-    #[inline]
     fn get<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyAny>> {
+        // SAFETY: the object is alive, since there is a reference to it here.
+        Ok(unsafe { Bound::from_borrowed_ptr(py, self.pointer(py, id)?) })
+    }
+
+    /// The integer of an id, without a reference of its own.
+    #[inline]
+    fn pointer(&self, py: Python<'_>, id: u32) -> PyResult<*mut ffi::PyObject> {
         let object = &self.0[id as usize];
         let known = object.load(Ordering::Relaxed);
-        if known.is_null() {
-            return IdObjects::create(py, object, id);
-        }
-        // SAFETY: the object is alive, since this list has a reference to it.
-        Ok(unsafe { Bound::from_borrowed_ptr(py, known) })
+        if known.is_null() { IdObjects::create(py, object, id) } else { Ok(known) }
     }
 
     #[cold]
-    fn create<'py>(
-        py: Python<'py>,
-        object: &AtomicPtr<ffi::PyObject>,
-        id: u32,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn create(py: Python<'_>, object: &AtomicPtr<ffi::PyObject>, id: u32) -> PyResult<*mut ffi::PyObject> {
         let integer = integer(py, id.into())?;
-        // Another thread may have been first.
-        let stored =
-            object.compare_exchange(ptr::null_mut(), integer.as_ptr(), Ordering::Relaxed, Ordering::Relaxed);
-        if stored.is_ok() {
-            // The reference of this list.
-            _ = integer.clone().into_ptr();
+        let (none, order) = (ptr::null_mut(), Ordering::Relaxed);
+        match object.compare_exchange(none, integer.as_ptr(), order, order) {
+            Ok(_) => Ok(integer.into_ptr()),
+            // Another thread was first.
+            Err(known) => Ok(known),
         }
-        Ok(integer)
     }
 }
 
@@ -105,16 +102,38 @@ pub(crate) fn list_of_ids<'py>(
         // other code knows the list.
         let items = unsafe { (*list.as_ptr().cast::<ListObject>()).items.add(number * CHECK_INTERVAL) };
         for (index, &id) in part.iter().enumerate() {
-            let integer = objects.get(py, id)?.into_ptr();
-            // SAFETY: a list of this length has memory for as many items; it takes over the reference.
-            unsafe { items.add(index).write(integer) };
+            let integer = objects.pointer(py, id)?;
+            // SAFETY: a list of this length has memory for as many items; it takes over the new reference.
+            unsafe {
+                add_reference(integer);
+                items.add(index).write(integer);
+            }
         }
     }
     // SAFETY: it was made as a list.
     Ok(unsafe { list.cast_into_unchecked() })
 }
 
-/// Whether lists are laid out as [`ListObject`].
+/// Adds a reference to an object, as CPython's macro does.
+///
+/// # Safety
+///
+/// The object is alive, this thread holds the GIL, and the layout was tested.
+#[inline(always)]
+unsafe fn add_reference(object: *mut ffi::PyObject) {
+    let count = object.cast::<u32>();
+    // SAFETY: objects begin with the number of their references. Numbers from here on may be those of immortal
+    // objects, which do not change.
+    unsafe {
+        if *count < 1 << 30 {
+            *count += 1;
+        } else {
+            ffi::Py_IncRef(object);
+        }
+    }
+}
+
+/// Whether lists are laid out as [`ListObject`], and objects begin with the number of their references.
 fn has_known_layout(py: Python<'_>) -> bool {
     static KNOWN: PyOnceLock<bool> = PyOnceLock::new();
     *KNOWN.get_or_init(py, || test_layout(py).unwrap_or(false))
@@ -125,6 +144,16 @@ fn test_layout(py: Python<'_>) -> PyResult<bool> {
     let size: usize = list_type.getattr("__basicsize__")?.extract()?;
     let name: String = py.import("sys")?.getattr("implementation")?.getattr("name")?.extract()?;
     if name != "cpython" || size != size_of::<ListObject>() {
+        return Ok(false);
+    }
+    let object = integer(py, 1 << 40)?;
+    // SAFETY: an object is larger than this number.
+    let count = || unsafe { object.as_ptr().cast::<u32>().read_volatile() };
+    let one = count();
+    let second = object.clone();
+    let two = count();
+    drop(second);
+    if (one, two, count()) != (1, 2, 1) {
         return Ok(false);
     }
     let known = [list_type.as_any(), py.NotImplemented().bind(py), py.None().bind(py)].map(Clone::clone);

@@ -145,7 +145,7 @@ impl Lookup {
                 continue;
             }
             // It may have been added for an earlier miss, or be in a line that was not read.
-            if let Some(ids) = scratch.table.get_missed(self.owner, pretoken) {
+            if let Some(ids) = scratch.table.get_missed(scratch.table.key(self.owner, pretoken), pretoken) {
                 scratch.missed_ids.set(miss, ids.as_slice().iter().copied());
             } else if let Some(id) = self.whole(pretoken) {
                 scratch.missed_ids.set(miss, [id]);

@@ -30,6 +30,7 @@ impl<const LEN: usize> MissedWords<LEN> {
 #[derive(Default)]
 struct Batch {
     words: [(usize, usize); WORDS],
+    keys: [u128; WORDS],
     count: usize,
     /// Misses with the same bytes as the word of another miss.
     repeated: [(usize, usize); WORDS],
@@ -47,15 +48,17 @@ impl Batch {
 
     /// Adds a miss.
     #[inline]
-    fn push(&mut self, miss: usize, number: usize, group: Group<'_>) {
+    fn push(&mut self, miss: usize, number: usize, key: u128, group: Group<'_>) {
         let bytes = |number: usize| group.pretoken(number).bytes();
-        match self.words().iter().find(|&&(_, other)| bytes(other) == bytes(number)) {
-            Some(&(other, _)) => {
+        let same_key = self.keys[..self.count].iter().position(|&other| other == key);
+        match same_key.map(|index| self.words[index]) {
+            // Keys of long words are hashes; one of two with the same key is merged twice then.
+            Some((other, other_number)) if bytes(other_number) == bytes(number) => {
                 self.repeated[self.repeated_count] = (miss, other);
                 self.repeated_count += 1;
             }
-            None => {
-                self.words[self.count] = (miss, number);
+            _ => {
+                (self.words[self.count], self.keys[self.count]) = ((miss, number), key);
                 self.count += 1;
             }
         }
@@ -78,9 +81,11 @@ impl Lookup {
             for miss in rest.by_ref() {
                 let number = scratch.misses.number(miss);
                 // An earlier batch may have added it, or it is in a line that was not read.
-                match scratch.table.get_missed(self.owner, group.pretoken(number)) {
+                let pretoken = group.pretoken(number);
+                let key = scratch.table.key(self.owner, pretoken);
+                match scratch.table.get_missed(key, pretoken) {
                     Some(ids) => scratch.missed_ids.set(miss, ids.as_slice().iter().copied()),
-                    None => batch.push(miss, number, group),
+                    None => batch.push(miss, number, key, group),
                 }
                 if batch.is_full() {
                     break;

@@ -127,14 +127,21 @@ impl Table {
 
     /// The ids of a pretoken or of a piece.
     pub(super) fn get(&self, owner: Owner, piece: TextSlice<'_>) -> Option<Ids<'_>> {
-        let (place, _) = self.find(owner, piece)?;
+        let (place, _) = self.find(self.key(owner, piece), piece)?;
         self.ids_of(&self.lines[place.line].0[place.slot], piece)
     }
 
-    /// The ids of a pretoken that [`Table::get_group`] missed. If its entry is in a line that is not read
-    /// there, it changes places with one that is, since it may be more frequent.
-    pub(super) fn get_missed(&mut self, owner: Owner, pretoken: TextSlice<'_>) -> Option<Ids<'_>> {
-        let (mut place, steps) = self.find(owner, pretoken)?;
+    /// The key of a pretoken or of a piece, until the table grows: those of different ones may be equal if they
+    /// are long.
+    #[inline]
+    pub(super) fn key(&self, owner: Owner, piece: TextSlice<'_>) -> u128 {
+        self.seeds.key(owner, piece.text, piece.start, piece.end)
+    }
+
+    /// The ids of a pretoken with this key that [`Table::get_group`] missed. If its entry is in a line that is
+    /// not read there, it changes places with one that is, since it may be more frequent.
+    pub(super) fn get_missed(&mut self, key: u128, pretoken: TextSlice<'_>) -> Option<Ids<'_>> {
+        let (mut place, steps) = self.find(key, pretoken)?;
         if steps > 1 {
             let key = self.lines[place.line].0[place.slot].key;
             place = self.swap(place, self.line(key, 0));
@@ -143,11 +150,10 @@ impl Table {
     }
 
     /// The place of the entry of a pretoken or of a piece, and the number of lines that are read before it.
-    fn find(&self, owner: Owner, piece: TextSlice<'_>) -> Option<(Place, usize)> {
+    fn find(&self, key: u128, piece: TextSlice<'_>) -> Option<(Place, usize)> {
         if self.lines.is_empty() || piece.len() > LONGEST {
             return None;
         }
-        let key = self.seeds.key(owner, piece.text, piece.start, piece.end);
         let mut steps = 0;
         loop {
             let line = self.line(key, steps);
@@ -195,7 +201,7 @@ impl Table {
         if piece.len() > LONGEST || piece.len() == 0 || !self.has_space(tokens) {
             return;
         }
-        let key = self.seeds.key(owner, piece.text, piece.start, piece.end);
+        let key = self.key(owner, piece);
         if ids.len() <= FEW && !is_hash(key) {
             self.insert(Entry::near(key, ids));
             return;
