@@ -375,7 +375,10 @@ mod tests {
         }
         // The number of words whose entry is not in the line of its key.
         let further = |table: &Table, words: &[TextSlice<'_>]| {
-            words.iter().filter(|word| table.find(Owner::Pretoken, **word).unwrap().1 > 0).count()
+            words
+                .iter()
+                .filter(|word| table.find(table.key(Owner::Pretoken, **word), **word).unwrap().1 > 0)
+                .count()
         };
         // A text that uses every second word.
         let used: Vec<TextSlice<'_>> = words.iter().copied().step_by(2).collect();
@@ -384,7 +387,9 @@ mod tests {
             for &word in &used {
                 let group = Group::new(word.text, word.start, std::slice::from_ref(&word.end));
                 if get_group(&mut table, group).0 != ids_of(word.bytes()) {
-                    let ids = table.get_missed(Owner::Pretoken, word).map(|ids| ids.as_slice().to_vec());
+                    let ids = table
+                        .get_missed(table.key(Owner::Pretoken, word), word)
+                        .map(|ids| ids.as_slice().to_vec());
                     assert_eq!(ids, Some(ids_of(word.bytes())));
                 }
             }
