@@ -401,3 +401,26 @@ def test_after_a_fault_the_same_call_goes_on(
     assert tok == digram.train([f"the cat {number}" for number in range(20)], max_merges=5)
     assert tok.training is not None
     assert (tok.training.documents, tok.training.skipped) == (20, 1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda corpus: digram.train(corpus, max_merges=0),
+        digram.count_pretokens,
+        lambda corpus: digram.evaluate(digram.train("low", max_merges=0), corpus),
+        lambda corpus: digram.audit(digram.train("low", max_merges=0), corpus),
+    ],
+    ids=["train", "count_pretokens", "evaluate", "audit"],
+)
+def test_every_call_warns_of_texts_that_name_files(
+    call: Callable[[object], object], tmp_path: Path
+) -> None:
+    names = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    for name in names:
+        Path(name).write_text("low lower")
+    with pytest.warns(UserWarning, match="the corpus is the text .*name of a file") as caught:
+        call(names[0])
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match=r"corpus\[0\] is the text .*name of a file"):
+        call(names)

@@ -14,7 +14,7 @@ from digram.adapt.padding import unpadded
 from digram.tokenizer.tokenizer import Merge, Tokenizer
 from digram.training.counts import CorporaLike, Counts, corpora
 from digram.training.merge_loop import Learned, Start, learned, plain
-from digram.training.options import RunOptions, Ties, TrainOptions, warn_of_a_path
+from digram.training.options import RunOptions, Ties, TrainOptions
 from digram.vocab.definition import Definition, TrainingRecord, Unit
 from digram.vocab.model import require_ranked
 from digram.vocab.reserved_ids import padded
@@ -83,7 +83,6 @@ def extend(
         on_merge=on_merge,
         progress=progress,
     )
-    warn_of_a_path(corpus)
     start, multiple = unpadded(tok)
     whole = start.definition
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -28,6 +30,7 @@ CorpusLike: TypeAlias = (
 AHEAD = 4 << 20
 """Bytes of a batch that is read ahead; there are at most three of them. Counting is as fast with
 batches of 4 MiB as with larger ones."""
+LONGEST_NAME = 256  # characters; a longer text is not looked for among the files
 PER_TEXT = 64  # bytes of overhead of a Python object per text, so that tiny texts count too
 
 
@@ -54,8 +57,10 @@ class Corpus:
         texts are those of the same files. An iterator is read once, also one of paths. Files and
         tables split their texts at the `separator` that they were made with.
 
-        Raises `OSError` and `OptionError` as `files`.
+        Warns of a text that is the name of a file, since a `str` is always text. Raises `OSError`
+        and `OptionError` as `files`.
         """
+        _warn_of_names(corpus)
         if isinstance(corpus, os.PathLike):
             corpus = files(corpus)
         elif (
@@ -192,6 +197,37 @@ class Corpus:
             paths = list(_checked(corpus, items, (os.PathLike,), "a Path, as the first item is"))
             return files(*paths)
         return _checked(corpus, items, (str, bytes), "str or bytes")
+
+
+def _warn_of_names(corpus: object) -> None:
+    """Warn of a text, or of the first texts of a list, that are names of files or folders."""
+    texts = corpus[:3] if isinstance(corpus, list | tuple) else [corpus]
+    if texts and all(isinstance(text, str) and _is_name(text) for text in texts):
+        where = "the corpus" if texts[0] is corpus else "corpus[0]"
+        warnings.warn(
+            f"{where} is the text {texts[0]!r}, which is also the name of a file or folder; for "
+            "its content pass pathlib.Path(...) or digram.files(...)",
+            stacklevel=_callers_level(),
+        )
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text is the name of a file, or the path of a folder."""
+    if not 0 < len(text) < LONGEST_NAME or "\n" in text:
+        return False
+    try:
+        # A single word may be a folder by chance; a path with several parts is not.
+        return os.path.isfile(text) or (os.sep in text.strip(os.sep) and os.path.isdir(text))
+    except ValueError:  # a name cannot contain NUL
+        return False
+
+
+def _callers_level() -> int:
+    """The `stacklevel` of a warning of the caller that shows the code that uses digram."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("digram."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:

@@ -44,6 +44,13 @@ class FlatIds(NamedTuple):
     offsets: NDArray[np.uint64]
 
 
+def _dtype(array: object) -> str | None:
+    """The name of the type of a NumPy array's items; None for another object."""
+    if type(array).__module__ != "numpy":
+        return None
+    return getattr(getattr(array, "dtype", None), "name", None)
+
+
 class BatchingCore(Core):
     """The methods of `digram.Tokenizer` for several texts, or for one that arrives in chunks."""
 
@@ -262,14 +269,18 @@ class BatchingCore(Core):
         >>> tok.decode_batch(tok.encode_batch(["a", "", "ab"], out="numpy"))
         ['a', '', 'ab']
 
-        `batch` is an iterable of sequences of ids, or any result of `encode_batch`. `errors` and
-        `skip_special_tokens` have the same meaning as in `decode`. Runs without the GIL on
-        `threads` threads (all cores by default). The time is linear in the texts.
+        `batch` is an iterable of sequences of ids, or any result of `encode_batch`, also its two
+        arrays as a tuple `(ids, offsets)`. Pass ids and offsets from elsewhere as
+        `digram.FlatIds(ids, offsets)`. `errors` and `skip_special_tokens` have the same meaning as
+        in `decode`. Runs without the GIL on `threads` threads (all cores by default). The time is
+        linear in the texts.
 
         Raises the errors of `decode`, with the index of the sequence in `batch`, and `OptionError`
         for offsets that decrease or are outside the ids.
         """
         threads, skip = check_threads(threads), flag("skip_special_tokens", skip_special_tokens)
+        if isinstance(batch, tuple) and [_dtype(part) for part in batch] == ["uint32", "uint64"]:
+            batch = FlatIds(*batch)
         if isinstance(batch, FlatIds):
             try:
                 return self._decode_batch(batch.ids, batch.offsets, errors, threads, skip)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
@@ -33,7 +32,6 @@ __all__ = [
     "base_tokens",
     "refuse_beside_picky",
     "room_for_merges",
-    "warn_of_a_path",
 ]
 
 Ties = Literal["ids", "first_seen", "lexicographic", "printable"]
@@ -280,24 +278,6 @@ def refuse_beside_picky(others: Mapping[str, object]) -> None:
             elif name in ("rules", "superwords"):
                 hint = "Leave out one of them."
             raise OptionError(f"picky= and {name}= cannot be combined.", value=value, hint=hint)
-
-
-def warn_of_a_path(corpus: object) -> None:
-    """Warn if a `str`, which is always text, is also the name of a file."""
-    if isinstance(corpus, str) and len(corpus) < 256 and "\n" not in corpus:
-        try:
-            # A single word may be a folder by chance; a path with several parts is not.
-            named = os.path.isfile(corpus) or (
-                os.sep in corpus.strip(os.sep) and os.path.isdir(corpus)
-            )
-        except ValueError:  # a name cannot contain NUL
-            named = False
-        if named:
-            warnings.warn(
-                f"training on the text {corpus!r}, which is also the name of a file or folder; to "
-                "train on its content pass pathlib.Path(...) or digram.files(...)",
-                stacklevel=3,
-            )
 
 
 def base_tokens(options: TrainOptions, counts: _core.Counts | _core.SortedCounts) -> str | bytes:

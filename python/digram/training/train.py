@@ -20,7 +20,6 @@ from digram.training.options import (
     Ties,
     TrainOptions,
     refuse_beside_picky,
-    warn_of_a_path,
 )
 from digram.training.spelled_tokens import Spotter
 from digram.training.superwords import (
@@ -207,7 +206,6 @@ def train(
                 "on_merge": on_merge,
             },
         )
-    warn_of_a_path(corpus)
     texts = corpora(corpus)
     spotter = Spotter(options.special) if options.special else None
     start = partial(start_of, options)

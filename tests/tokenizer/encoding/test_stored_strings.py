@@ -80,6 +80,12 @@ def test_a_surrogate_is_an_error_with_its_place(
     assert caught.value.index == len(start)
 
 
+def test_the_two_arrays_of_a_batch_are_decoded() -> None:
+    ids, offsets = TOK.encode_batch(FORMS, out="numpy")
+    assert TOK.decode_batch((ids, offsets)) == FORMS
+    assert TOK.decode_batch((ids, ids)) == [TOK.decode(ids)] * 2
+
+
 def test_a_special_token_is_found_at_its_character() -> None:
     chat = TOK.with_special_tokens(["<|end|>"])
     with pytest.raises(digram.SpecialTokenError, match=r"texts\[0\].*at character 3") as caught:

@@ -11,7 +11,6 @@ from digram.adapt.versions.batches import Batch, decayed, forgotten, joined, tot
 from digram.adapt.versions.version import CLOSING, Entry, VocabularyVersion
 from digram.errors import OptionError, show
 from digram.training.counts import Counts, check_made, count_pretokens
-from digram.training.options import warn_of_a_path
 
 if TYPE_CHECKING:
     from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -249,7 +248,6 @@ class Holding:
                 "the history counts with",
             )
             return corpus.without_first()
-        warn_of_a_path(corpus)
         counts = count_pretokens(
             corpus,
             pretokenizer=self._pretokenizer,
