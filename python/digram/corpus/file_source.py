@@ -35,7 +35,7 @@ from digram.corpus.separators import (
     separator_bytes,
     start_of,
 )
-from digram.corpus.text import AsFile, Unread
+from digram.corpus.text import AsFile, Unread, kind_name
 from digram.errors import CorruptFileError, OptionError
 
 __all__ = [
@@ -292,6 +292,12 @@ def files(
     held as a whole; for other files a few megabytes, the longest record, and a batch of an Arrow
     file.
     """
+    for one in (pattern, *more):
+        if not isinstance(one, str | bytes | os.PathLike):
+            raise TypeError(
+                "digram.files takes paths one by one, as in digram.files('a.txt', 'b.txt') or "
+                f"digram.files(*paths); each is a str or a Path, not {kind_name(one)}."
+            )
     found = each_once(path for one in (pattern, *more) for path in matches(path_name(one)))
     for path in found:
         kind_of(path, format)
