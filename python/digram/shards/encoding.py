@@ -52,9 +52,9 @@ def encode_files(
 ) -> TokenFiles:
     """Encode a corpus of any size into files for training programs.
 
-    >>> import digram
+    >>> import digram, pathlib, tempfile
     >>> tok = digram.train("low lower", max_merges=2, special_tokens=["<|endoftext|>"])
-    >>> folder = getfixture("tmp_path") / "out"
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "out"
     >>> digram.encode_files(tok, ["low", "lower"], folder, format="megatron")
     <digram.TokenFiles: 2 documents, 6 tokens, format='megatron', dtype=uint16, 1 shard>
     >>> sorted(path.name for path in folder.iterdir())
