@@ -66,7 +66,7 @@ wheel: $(VENV)/.tools
 	@ls -l dist
 
 demo: $(VENV)/.built
-	@$(BIN)/python examples/demo.py $(CORPUS)
+	@$(BIN)/python examples/demo.py $(if $(CORPUS),'$(subst ','\'',$(CORPUS))')
 
 PYTEST := $(BIN)/python -m pytest --quiet $(PYTEST_ARGS)
 ELSEWHERE := $(addprefix tests/,_util adapt analysis cli formats oracles shards tokenizer)

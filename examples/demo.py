@@ -57,7 +57,7 @@ def corpus(arguments: list[str]) -> list[Path]:
     begun = time.perf_counter()
     if arguments:
         what = f"your text, {arguments[0]}"
-        paths = list(digram.files(*arguments).paths)
+        paths = list(digram.files(*map(os.path.expanduser, arguments)).paths)
     else:
         what = "the source of Python's own standard library"
         paths = sources_below(Path(sysconfig.get_paths()["stdlib"]))

@@ -143,6 +143,19 @@ def test_bad_ids(
     assert len(result.stderr) < 500
 
 
+@pytest.mark.parametrize("options", [["encode"], ["encode", "--lines"], ["truncate", "-n", "3"]])
+def test_a_text_instead_of_a_file_is_told_of_stdin(
+    run: Run, tok_path: str, options: list[str]
+) -> None:
+    missing = run(*options, "-t", tok_path, "some text")
+    assert (missing.exit_code, missing.stdout) == (4, "")
+    place = "-t PATH" if options[0] == "encode" else "-t PATH -n N"
+    assert missing.stderr == (
+        "Error: some text: there is no such file or folder. To use the argument itself as text, "
+        f"pass it on stdin, as in `printf %s 'some text' | digram {options[0]} {place}`.\n"
+    )
+
+
 def test_what_does_not_fit_is_refused(run: Run, tok_path: str, tmp_path: Path) -> None:
     wide = digram.load(tok_path).with_special_tokens({"<|far|>": 70_000})
     wide.save(tmp_path / "wide.json")

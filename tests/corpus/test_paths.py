@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from children import read_in_a_child
@@ -233,6 +234,12 @@ def test_a_format_that_is_not_known(tmp_path: Path, told: str) -> None:
             files(tmp_path, field=field)
     with pytest.raises(TypeError, match="field must be a name or a list of names"):
         files(tmp_path, field=[1])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("paths", [(["a.txt", "b.txt"],), ("a.txt", ("b.txt",)), (7,), (None,)])
+def test_paths_are_passed_one_by_one(paths: tuple[Any, ...]) -> None:
+    with pytest.raises(TypeError, match=r"one by one, as in .* digram\.files\(\*paths\); each"):
+        files(*paths)
 
 
 def test_what_files_are_told_is_shown(tmp_path: Path) -> None:

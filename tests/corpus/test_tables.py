@@ -154,6 +154,9 @@ def test_what_is_no_column_of_text() -> None:
     for data in (["x"], 7, None):
         with pytest.raises(TypeError, match="a table must be an object with __arrow_c_stream__"):
             list(digram.table(data))
+    for given_path in ("a.parquet", b"a.parquet", Path("a.parquet")):
+        with pytest.raises(TypeError, match=r"for a file pass digram\.files\(path\)"):
+            digram.table(given_path)
     with pytest.raises(TypeError, match=r"pass the column, as in digram.table\(data"):
         digram.count_pretokens(table)
     with pytest.raises(TypeError, match=r"pass the column, as in digram.table\(data"):

@@ -227,6 +227,28 @@ def test_nothing_is_guessed(tmp_path: Path) -> None:
         read(path, pretokenizer="gpt5")
 
 
+@pytest.mark.parametrize(
+    ("model", "encoding"),
+    [
+        ("gpt4", "cl100k_base"),
+        ("gpt-4", "cl100k_base"),
+        ("GPT-4", "cl100k_base"),
+        ("gpt-3.5", "cl100k_base"),
+        ("gpt4o", "o200k_base"),
+        ("gpt-4o", "o200k_base"),
+        ("gpt-5", "o200k_base"),
+        ("gpt3", "gpt2"),
+    ],
+)
+def test_the_name_of_a_model_gets_its_encoding_as_a_hint(
+    tmp_path: Path, model: str, encoding: str
+) -> None:
+    path = tmp_path / "a.tiktoken"
+    path.write_bytes(GOOD)
+    with pytest.raises(OptionError, match=f"Did you mean '{encoding}'"):
+        read(path, encoding=model)
+
+
 def test_another_file_than_the_encoding_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.tiktoken"
     path.write_bytes(GOOD)

@@ -302,6 +302,16 @@ def test_shards_do_not_lie_in_the_source(tmp_path: Path) -> None:
         digram.encode_files(TOK, source, folder / "out", format="npy", resume=True)
 
 
+@pytest.mark.parametrize("in_corpus", [True, False])
+def test_a_file_where_a_folder_is_needed(tmp_path: Path, in_corpus: bool) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("low")
+    source = digram.files(tmp_path / ("*.txt" if in_corpus else "b.txt"))
+    with pytest.raises(NotADirectoryError, match=r"this is a file; name a folder.*a\.txt"):
+        digram.encode_files(TOK, source, tmp_path / "a.txt", format="npy")
+    assert (tmp_path / "a.txt").read_text() == "low"
+
+
 @cases(60)
 @given(
     tok=any_tokenizers,

@@ -274,9 +274,9 @@ class Change:
     def save(self, path: str | PathLike[str]) -> None:
         """Save `id_map` and the plan's `starts`, `ids` and `weights` as a NumPy `.npz` file.
 
-        >>> import digram, numpy as np
+        >>> import digram, numpy as np, pathlib, tempfile
         >>> _, change = digram.extend(digram.train("low low", max_merges=1), "low", add=1)
-        >>> path = getfixture("tmp_path") / "change.npz"
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "change.npz"
         >>> change.save(path)
         >>> with np.load(path) as arrays:
         ...     arrays["id_map"].shape

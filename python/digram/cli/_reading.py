@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ReadOptions",
     "files",
-    "one_file",
     "one_of",
     "open_bytes",
     "open_input",
     "source_options",
     "stdin",
+    "text_files",
 ]
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
@@ -125,9 +125,17 @@ def files(*paths: str, read_options: ReadOptions | None = None) -> Files:
         raise
 
 
-def one_file(path: str) -> Path:
-    """The one file that an argument names."""
-    return one_of(files(path), path)
+def text_files(path: str, read_options: ReadOptions | None = None) -> Files:
+    """`files`, for verbs without `--text`; the error for a missing path says how to pass text."""
+    try:
+        return files(path, read_options=read_options)
+    except FileNotFoundError as error:
+        options = (click.get_current_context().command.options_metavar or "").split(" [")[0]
+        error.add_note(
+            "To use the argument itself as text, pass it on stdin, as in `printf %s 'some text' | "
+            f"digram {_verbs.verb_name()} {options}`."
+        )
+        raise
 
 
 def one_of(found: Files, path: str) -> Path:
@@ -145,7 +153,7 @@ def open_input(path: str, format: str | None = None) -> Iterator[BufferedReader]
     if path == "-":
         yield Stream(stdin(), "stdin", check_format(format or "text")).opened()
         return
-    with open_text(one_file(path), format) as file:
+    with open_text(one_of(text_files(path), path), format) as file:
         yield cast(BufferedReader, file)
 
 
@@ -157,7 +165,7 @@ def open_bytes(path: str) -> Iterator[BufferedReader]:
         return
     from digram.corpus import open_text
 
-    with open_text(one_file(path), as_is=True) as file:
+    with open_text(one_of(files(path), path), as_is=True) as file:
         yield cast(BufferedReader, file)
 
 

@@ -122,7 +122,7 @@ def _holds_documents(file: str, read_options: _reading.ReadOptions) -> bool:
 
     if file == "-":
         return read_options.format is not None and check_format(read_options.format).form != "text"
-    source = _reading.files(file, read_options=read_options)
+    source = _reading.text_files(file, read_options)
     return source.kind(_reading.one_of(source, file)).form != "text"
 
 

@@ -35,7 +35,7 @@ from digram.corpus.separators import (
     separator_bytes,
     start_of,
 )
-from digram.corpus.text import AsFile, Unread
+from digram.corpus.text import AsFile, Unread, kind_name
 from digram.errors import CorruptFileError, OptionError
 
 __all__ = [
@@ -57,8 +57,8 @@ _AS_TEXT = ', or digram.files(path, format="text") to read the file as one text'
 class Files:
     """Files as a corpus; returned by `digram.files`, iterated as documents.
 
-    >>> import digram
-    >>> folder = getfixture("tmp_path")
+    >>> import digram, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.txt").write_text("one"), (folder / "b.txt").write_text("two")
     >>> corpus = digram.files(folder)
     >>> list(corpus), corpus.size, corpus.paths[0].name
@@ -248,18 +248,19 @@ def files(
 ) -> Files:
     r"""The regular files of a path, a folder or a glob pattern, sorted.
 
-    >>> folder = getfixture("tmp_path")
+    >>> import digram, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> for name in ("b.txt", "a.txt", "deep/c.txt", ".hidden"):
     ...     path = folder / name
     ...     path.parent.mkdir(exist_ok=True)
     ...     _ = path.write_text(f"one in {name}\n\ntwo in {name}")
-    >>> [path.name for path in files(folder).paths]
+    >>> [path.name for path in digram.files(folder).paths]
     ['a.txt', 'b.txt', 'c.txt']
-    >>> list(files(folder / "*.txt", separator="\n\n"))
+    >>> list(digram.files(folder / "*.txt", separator="\n\n"))
     [b'one in a.txt', b'two in a.txt', b'one in b.txt', b'two in b.txt']
     >>> lines = '{"meta": {"text": "one"}}\n{"meta": {"text": "two"}}\n'
     >>> _ = (folder / "d.jsonl").write_text(lines)
-    >>> list(files(folder / "d.jsonl", field="meta.text"))
+    >>> list(digram.files(folder / "d.jsonl", field="meta.text"))
     [b'one', b'two']
 
     A folder stands for all files below it. In a pattern, `*`, `?` and `[...]` match within a name,
@@ -292,6 +293,12 @@ def files(
     held as a whole; for other files a few megabytes, the longest record, and a batch of an Arrow
     file.
     """
+    for one in (pattern, *more):
+        if not isinstance(one, str | bytes | os.PathLike):
+            raise TypeError(
+                "digram.files takes paths one by one, as in digram.files('a.txt', 'b.txt') or "
+                f"digram.files(*paths); each is a str or a Path, not {kind_name(one)}."
+            )
     found = each_once(path for one in (pattern, *more) for path in matches(path_name(one)))
     for path in found:
         kind_of(path, format)

@@ -113,8 +113,8 @@ class Records:
 class Reading(Iterator[T_co], Generic[T_co]):
     r"""The texts of a corpus, in order, with the progress of the pass.
 
-    >>> import digram
-    >>> path = getfixture("tmp_path") / "a.jsonl"
+    >>> import digram, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
     >>> _ = path.write_text('{"text": "one"}\n{"text": 2}\n{"text": "three"}\n')
     >>> texts = iter(digram.files(path, on_error="skip"))
     >>> import warnings

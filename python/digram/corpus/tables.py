@@ -117,10 +117,15 @@ def table(
     counts it (`Reading.skipped`). A column is checked in full before it is read, since the offsets
     of damaged data may point anywhere in memory. Only pyarrow knows the length of its buffers; for
     other libraries, the last offset is trusted. Data that can be read only once, such as a reader
-    of record batches, is used up by one pass. Raises TypeError for data that is not a table, and,
-    when it is read, `OptionError` for a column that is missing, contains no texts or is
-    inconsistent. Memory: about a megabyte in addition to the table.
+    of record batches, is used up by one pass. Raises TypeError for data that is not a table (for
+    files see `digram.files`), and, when it is read, `OptionError` for a column that is missing,
+    contains no texts or is inconsistent. Memory: about a megabyte in addition to the table.
     """
+    if isinstance(data, str | bytes | os.PathLike):
+        raise TypeError(
+            f"a table must be an object with __arrow_c_stream__, not {kind_name(data)}; for a file "
+            "pass digram.files(path)."
+        )
     return Table(data, column_path(column, "column"), on_error, separator_bytes(separator))
 
 

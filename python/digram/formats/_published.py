@@ -74,6 +74,16 @@ ENCODINGS: dict[str, Encoding] = {
 }
 """From github.com/openai/tiktoken, tiktoken_ext/openai_public.py."""
 
+_OF_MODELS = {
+    "gpt3.5": "cl100k_base",
+    "gpt4": "cl100k_base",
+    "gpt4o": "o200k_base",
+    "gpt4.1": "o200k_base",
+    "gpt5": "o200k_base",
+}
+"""The encodings of models, for error messages: the most similar name would be `gpt2`. From
+github.com/openai/tiktoken, tiktoken/model.py, without hyphens."""
+
 
 def pretokenizer_of(
     pretokenizer: PretokenizerLike, encoding: str | None, path: str | None
@@ -109,7 +119,9 @@ def pretokenizer_of(
     if encoding not in ENCODINGS:
         import difflib
 
+        of_model = _OF_MODELS.get(str(encoding).lower().replace("-", ""))
         near = difflib.get_close_matches(str(encoding), ENCODINGS, n=1, cutoff=0.5)
+        near = near if of_model is None else [of_model]
         nearest = f"Did you mean {near[0]!r}? " if near else ""
         raise OptionError(
             f"there is no published encoding named {show(encoding)}.",

@@ -145,9 +145,10 @@ class Rules:
     def save(self, path: str | PathLike[str]) -> None:
         """Save the rules as JSON, for `load` and `digram train --rules`.
 
-        >>> path = getfixture("tmp_path") / "rules.json"
-        >>> Rules(["iron"], units=["mg"]).save(path)
-        >>> Rules.load(path)
+        >>> import digram, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.json"
+        >>> digram.Rules(["iron"], units=["mg"]).save(path)
+        >>> digram.Rules.load(path)
         Rules(protect=('iron',), units=('mg',))
 
         The file is replaced atomically.
@@ -161,9 +162,10 @@ class Rules:
     def load(cls, path: str | PathLike[str]) -> Rules:
         """Load rules from a JSON file with the names of arguments as keys.
 
-        >>> path = getfixture("tmp_path") / "rules.json"
+        >>> import digram, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "rules.json"
         >>> _ = path.write_text('{"units": true, "numbers": "individual", "forbid": ["in"]}')
-        >>> len(Rules.load(path).units) > 200
+        >>> len(digram.Rules.load(path).units) > 200
         True
 
         A pair is a list of two, and a forbidden regex is `{"regex": "..."}`. Raises

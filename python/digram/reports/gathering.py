@@ -90,9 +90,9 @@ class Report:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, a self-contained HTML document.
 
-        >>> import digram
+        >>> import digram, pathlib, tempfile
         >>> tok = digram.train("low low lower lowest", max_merges=4, pretokenizer="gpt2")
-        >>> path = getfixture("tmp_path") / "report.html"
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
         >>> digram.report(tok, ["low lower"]).save(path)
         >>> path.read_text()[:15]
         '<!doctype html>'

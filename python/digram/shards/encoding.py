@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,9 +52,9 @@ def encode_files(
 ) -> TokenFiles:
     """Encode a corpus of any size into files for training programs.
 
-    >>> import digram
+    >>> import digram, pathlib, tempfile
     >>> tok = digram.train("low lower", max_merges=2, special_tokens=["<|endoftext|>"])
-    >>> folder = getfixture("tmp_path") / "out"
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "out"
     >>> digram.encode_files(tok, ["low", "lower"], folder, format="megatron")
     <digram.TokenFiles: 2 documents, 6 tokens, format='megatron', dtype=uint16, 1 shard>
     >>> sorted(path.name for path in folder.iterdir())
@@ -87,8 +88,9 @@ def encode_files(
     number of records skipped by `digram.files(..., on_error="skip")`. Raises `OptionError` if
     the format does not support the vocabulary, and for a `str` that is the name of a file or
     folder; `CheckpointError` for a folder of another run, a folder in the corpus, and a corpus
-    that differs; `CorruptFileError` for a damaged shard, an invalid record, and a file that
-    changed while it was read; and the errors of `encode`, with file and record.
+    that differs; NotADirectoryError for a file instead of a folder; `CorruptFileError` for a
+    damaged shard, an invalid record, and a file that changed while it was read; and the errors
+    of `encode`, with file and record.
 
     Memory in addition to the tokenizer: texts and ids in progress, about five times 1 MiB of
     text for each thread (4 MiB at least), up to 16 bytes for each document of a shard, and the
@@ -109,8 +111,15 @@ def encode_files(
     )
     threads = check_threads(threads)
     tok.encode_batch([], special=special, threads=threads)  # checks the arguments
-    inputs = Inputs(corpus, border_of(tok, special))
     home = Path(path_name(folder))
+    if home.exists() and not home.is_dir():
+        raise NotADirectoryError(
+            errno.ENOTDIR,
+            "shards are written to a folder, and this is a file; name a folder, which need not "
+            "exist yet",
+            os.fspath(folder),
+        )
+    inputs = Inputs(corpus, border_of(tok, special))
     inputs.check_outside(home)
     with advise_on_full_disk(_MAKE_ROOM):
         home.mkdir(parents=True, exist_ok=True)

@@ -24,9 +24,9 @@ def read_tokens(
 ) -> TokenFiles:
     """Read the documents of a token file, or of a folder of token files.
 
-    >>> import digram
+    >>> import digram, pathlib, tempfile
     >>> tok = digram.train("low lower", max_merges=2, special_tokens=["<|endoftext|>"])
-    >>> folder = getfixture("tmp_path") / "out"
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "out"
     >>> _ = digram.encode_files(tok, ["low", "lower"], folder, format="megatron")
     >>> found = digram.read_tokens(folder)
     >>> found

@@ -36,9 +36,9 @@ class _Loaded(NamedTuple):
 class TokenFiles:
     """The documents of token files, made by `read_tokens` and `encode_files`.
 
-    >>> import digram
+    >>> import digram, pathlib, tempfile
     >>> tok = digram.train("low lower", max_merges=2)
-    >>> folder = getfixture("tmp_path") / "out"
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "out"
     >>> corpus = ["low", "so low"]
     >>> shards = digram.encode_files(tok, corpus, folder, format="megatron", end_of_text=None)
     >>> len(shards), shards[1].tolist(), [ids.tolist() for ids in shards[:1]]
@@ -141,9 +141,9 @@ class TokenFiles:
     def shard(self, number: int) -> Ids:
         """Return the ids of one shard, as an array; -1 is the last shard.
 
-        >>> import digram
+        >>> import digram, pathlib, tempfile
         >>> tok = digram.train("a", max_merges=0, special_tokens=["</s>"])
-        >>> folder = getfixture("tmp_path") / "out"
+        >>> folder = pathlib.Path(tempfile.mkdtemp()) / "out"
         >>> shards = digram.encode_files(tok, ["ab", "c"], folder, format="npy", shard_tokens=1)
         >>> [shards.shard(number).tolist() for number in (0, 1, -1)]
         [[97, 98, 256], [99, 256], [99, 256]]

@@ -287,8 +287,8 @@ class VocabularyHistory(Holding):
     def save(self, folder: str | PathLike[str]) -> None:
         """Write the history to a folder atomically: it always holds the old history or the new one.
 
-        >>> import digram
-        >>> folder = getfixture("tmp_path") / "history"
+        >>> import digram, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp()) / "history"
         >>> history = digram.VocabularyHistory().add("low lower").next(vocab_size=258)
         >>> history.save(folder)
         >>> digram.VocabularyHistory.load(folder) == history

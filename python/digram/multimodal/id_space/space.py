@@ -340,10 +340,10 @@ class IdSpace:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the layout as JSON, atomically: the file is always the old one or the new one.
 
-        >>> import digram
+        >>> import digram, pathlib, tempfile
         >>> tok = digram.train("a cat", max_merges=2)
         >>> space = digram.IdSpace({"text": tok, "image": 64})
-        >>> path = getfixture("tmp_path") / "space.json"
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "space.json"
         >>> space.save(path)
         >>> digram.IdSpace.load(path, tokenizers={"text": tok}) == space
         True

@@ -299,8 +299,8 @@ class Counts:
     def save(self, path: str | PathLike[str]) -> None:
         """Save to a file: Arrow's file format, or Parquet if the name ends in `.parquet`.
 
-        >>> import digram
-        >>> path = getfixture("tmp_path") / "counts.arrow"
+        >>> import digram, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "counts.arrow"
         >>> counts = digram.count_pretokens("low low lower")
         >>> counts.save(path)
         >>> digram.Counts.load(path) == counts
@@ -320,8 +320,8 @@ class Counts:
     def load(cls, path: str | PathLike[str]) -> Self:
         """Load saved counts; the name of the file does not matter.
 
-        >>> import digram
-        >>> path = getfixture("tmp_path") / "counts.arrow"
+        >>> import digram, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "counts.arrow"
         >>> digram.count_pretokens("low low lower").save(path)
         >>> len(digram.Counts.load(path))
         3
