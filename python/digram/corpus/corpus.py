@@ -200,12 +200,16 @@ class Corpus:
 
 
 def _warn_of_names(corpus: object) -> None:
-    """Warn of a text, or of the first texts of a list, that are names of files or folders."""
-    texts = corpus[:3] if isinstance(corpus, list | tuple) else [corpus]
-    if texts and all(isinstance(text, str) and _is_name(text) for text in texts):
-        where = "the corpus" if texts[0] is corpus else "corpus[0]"
+    """Warn of a text, or of the first of several texts, that are names of files or folders."""
+    texts: list[object] | tuple[object, ...] = [corpus] if isinstance(corpus, str) else []
+    # A list with one text is that text, whatever it says.
+    if isinstance(corpus, list | tuple) and len(corpus) > 1:
+        texts = corpus[:3]
+    names = [text for text in texts if isinstance(text, str) and _is_name(text)]
+    if names and len(names) == len(texts):
+        where = "the corpus" if names[0] is corpus else "corpus[0]"
         warnings.warn(
-            f"{where} is the text {texts[0]!r}, which is also the name of a file or folder; for "
+            f"{where} is the text {names[0]!r}, which is also the name of a file or folder; for "
             "its content pass pathlib.Path(...) or digram.files(...)",
             stacklevel=_callers_level(),
         )
