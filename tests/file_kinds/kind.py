@@ -49,7 +49,7 @@ def files_of(make: Callable[[Path], Any]) -> dict[str, bytes]:
         return {
             str(path.relative_to(folder)): path.read_bytes()
             for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.name != "lock"
+            if path.is_file()
         }
 
 

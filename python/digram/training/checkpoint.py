@@ -5,28 +5,28 @@ and text for error messages), the progress of counting, and the names of the fil
 it is replaced atomically. `merges.journal` grows with each merge. The core writes the files of
 counts (`*.digram-run`). With several corpora, the counts of each are in a folder of its own
 (`source-0`, ...). Data that does not fit into memory is in `digram-counts-*.tmp`, which the next
-run deletes; `lock` keeps other runs out. The folder may be deleted when the run is done.
+run deletes. The folder is locked during a run, and may be deleted when the run is done.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
 import os
 import re
 import shutil
-import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from digram import _core
 from digram._util.json_files import digest
-from digram._util.storage import atomic_write, read_file
+from digram._util.storage import atomic_write, lock_folder, read_file
 from digram._util.validation import path_name
 from digram.corpus import Further, Text
 from digram.errors import CheckpointError, CorruptFileError, several
@@ -36,7 +36,6 @@ __all__ = ["Checkpoint", "noted_merges"]
 VERSION = 2
 STATE = "state.json"
 JOURNAL = "merges.journal"
-LOCK = "lock"
 HEAD, MERGE = 8, 20
 """The sizes, in bytes, of the header of a journal and of each merge in it."""
 
@@ -111,8 +110,10 @@ class Checkpoint:
         self._files = [] if stamps is None else [_digest(stamp) for stamp in stamps]
         self.folder.mkdir(parents=True, exist_ok=True)
         self._within = within
-        self._lock = _locked(self.folder) if within is None else None
+        self._held = contextlib.ExitStack()
         try:
+            if within is None:
+                self._lock()
             self.state = self._read()
         except BaseException:
             self.close()
@@ -131,8 +132,16 @@ class Checkpoint:
 
     def close(self) -> None:
         """Release the lock of the folder."""
-        if self._lock is not None:
-            self._lock.close()
+        self._held.close()
+
+    def _lock(self) -> None:
+        """Lock the folder until the checkpoint is closed."""
+        if not self._held.enter_context(lock_folder(self.folder)):
+            raise CheckpointError(
+                "the folder is in use: another run saves its checkpoint there.",
+                path=self.folder,
+                hint="Wait until that run ends, or pass another folder.",
+            )
 
     def __enter__(self) -> Checkpoint:
         return self
@@ -348,27 +357,6 @@ def noted_merges(folder: str | os.PathLike[str]) -> int:
     if not (journal.with_name(STATE).exists() and journal.exists()):
         return 0
     return max(0, journal.stat().st_size - HEAD) // MERGE
-
-
-def _locked(folder: Path) -> BinaryIO | None:
-    """Lock the folder by an open file; None if the system does not support locks."""
-    if sys.platform == "win32":
-        return None
-    import fcntl
-
-    file = (folder / LOCK).open("ab")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise CheckpointError(
-            "the folder is in use: another run saves its checkpoint there.",
-            path=folder,
-            hint="Wait until that run ends, or pass another folder.",
-        ) from None
-    except OSError:  # the file system does not support locks
-        pass
-    return file
 
 
 def _no_checkpoint(path: Path) -> CheckpointError:
