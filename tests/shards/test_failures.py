@@ -108,7 +108,7 @@ def test_no_space_at_any_call(
 
 
 def interrupted(texts: Iterator[str], out: Path, after: float, **options: Any) -> None:
-    """A run that Ctrl-C ends at once, after so many seconds."""
+    """Encode a corpus, and send Ctrl-C after this number of seconds."""
     to = threading.main_thread().ident
     assert to is not None
     timer = threading.Timer(after, signal.pthread_kill, [to, signal.SIGINT])

@@ -6,7 +6,7 @@ import { opening, wellFormed } from "./reader.js";
 const MOST = 600; // characters taken from the shared text at first
 
 // `ask({ tokenizer, text })` gives an answer, or null if a later one is pending. `answered(answer)` shows
-// it in `results`, and returns the note. `options` stand beside the choice of the tokenizer.
+// it in `results`, and returns the note. The form shows `options` next to the tokenizer menu.
 export function textForm({ id, name, tokenizers, pause, options = [], results, ask, answered }) {
   let tokenizer = 0;
   let taken = null; // from the shared text

@@ -33,8 +33,7 @@ pub(super) use words::MissedWords;
 /// pretoken by pretoken.
 const LONG: usize = 1 << 14;
 
-/// Texts of this many bytes together contain so many different pretokens that a table is soon filled with all
-/// tokens.
+/// The total size of the texts, in bytes, from which on a table starts with all tokens.
 const MANY: usize = 1 << 20;
 
 /// Up to this many bytes, merging a pretoken takes less time than searching it for places to split.
