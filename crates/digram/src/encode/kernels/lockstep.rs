@@ -6,9 +6,10 @@
 
 use crate::bits::set_bits;
 use crate::cpu::SimdLevel;
-use crate::merges::{Merges, PairSlot};
+use crate::merges::{Merges, NO_RANK, PairSlot};
 use crate::vocabulary::TokenId;
 
+use super::first_merges::FirstMerges;
 use super::rank_key::{NONE, RankKey, key, rank_and_place};
 
 /// The number of words that are merged together.
@@ -44,7 +45,9 @@ struct Pending {
 pub(in crate::encode) struct Lockstep<const LEN: usize> {
     words: [Word<LEN>; WORDS],
     count: usize,
-    pending: [Pending; 2 * WORDS + 1],
+    /// The pairs that the merges of the current turn made.
+    pending: [[Pending; LEN]; WORDS],
+    pending_count: usize,
 }
 
 impl<const LEN: usize> Lockstep<LEN> {
@@ -52,30 +55,54 @@ impl<const LEN: usize> Lockstep<LEN> {
         Lockstep {
             words: [Word { keys: [NONE; LEN], ids: [0; LEN], remaining: 0, len: 0 }; WORDS],
             count: 0,
-            pending: [Pending::default(); 2 * WORDS + 1],
+            pending: [[Pending::default(); LEN]; WORDS],
+            pending_count: 0,
         }
     }
 
     /// Removes all words.
     pub(in crate::encode) fn clear(&mut self) {
         self.count = 0;
+        self.pending_count = 0;
     }
 
-    /// Adds a word of 1 to `LEN` symbols; there are at most [`WORDS`].
+    /// Adds a word of 1 to `LEN` bytes; there are at most [`WORDS`].
     #[inline]
-    pub(super) fn push(&mut self, symbols: impl Iterator<Item = TokenId>, merges: &Merges) {
+    pub(super) fn push(&mut self, bytes: &[u8], first_merges: &FirstMerges, merges: &Merges) {
         let word = &mut self.words[self.count];
         word.keys = [NONE; LEN];
-        let mut len = 0;
-        for id in symbols.take(LEN) {
-            word.ids[len] = id;
-            if len > 0 {
-                word.keys[len - 1] = key::<LONG>(merges.rank(word.ids[len - 1], id), len - 1);
-            }
-            len += 1;
+        let len = bytes.len().min(LEN);
+        // The places of pairs that are merged at once, as bits; see `first_merges`.
+        let mut merged = 0;
+        // The lowest rank at which the symbol before a pair takes its first byte, and the rank of the pair
+        // before it, if that symbol is not merged earlier.
+        let (mut taken, mut before) = (NO_RANK, NO_RANK);
+        for at in 0..len - 1 {
+            let pair = first_merges.pair(bytes[at], bytes[at + 1]);
+            word.ids[at] = first_merges.id(bytes[at]);
+            word.keys[at] = key::<LONG>(pair.rank, at);
+            merged |= u32::from(before < pair.takes_first) << at;
+            before = if pair.rank < taken { pair.rank } else { NO_RANK };
+            taken = pair.takes_second;
         }
-        word.remaining = ((1u64 << len) - 1) as u32;
+        word.ids[len - 1] = first_merges.id(bytes[len - 1]);
+        // The bit of a pair is that of the place behind it so far.
+        let merged = (merged | u32::from(before < NO_RANK) << (len - 1)) >> 1;
+        for at in set_bits(merged.into()) {
+            word.ids[at] = merges.id(rank_and_place::<LONG>(word.keys[at]).0);
+            word.keys[at.saturating_sub(1)] = NONE;
+            word.keys[at] = NONE;
+            word.keys[at + 1] = NONE;
+        }
+        word.remaining = ((1u64 << len) - 1) as u32 & !(merged << 1);
         word.len = len as u32;
+        for at in set_bits(((merged | merged >> 1) & word.remaining).into()) {
+            let next = (word.remaining & beyond(at)).trailing_zeros() as usize;
+            let (slot, may_be) = merges.prefetch_pair(word.ids[at], word.ids[next % LEN]);
+            let pending = self.pending.as_flattened_mut();
+            pending[self.pending_count] = Pending { word: self.count as u8, at: at as u8, slot };
+            self.pending_count += usize::from(may_be & (next < len));
+        }
         self.count += 1;
     }
 
@@ -99,7 +126,10 @@ impl<const LEN: usize> Lockstep<LEN> {
     fn merge_by(&mut self, merges: &Merges) {
         let mut unfinished = (1u32 << self.count) - 1;
         while unfinished > 0 {
-            let mut pending = 0;
+            for &Pending { word, at, slot } in &self.pending.as_flattened()[..self.pending_count] {
+                self.words[word as usize].keys[at as usize] = key::<LONG>(merges.rank_in(slot), at as usize);
+            }
+            let (pending, mut count) = (self.pending.as_flattened_mut(), 0);
             let mut turn = unfinished;
             while turn > 0 {
                 let number = turn.trailing_zeros() as usize;
@@ -125,15 +155,13 @@ impl<const LEN: usize> Lockstep<LEN> {
                 // predicted.
                 let mut ask = |at: usize, left: usize, right: usize, is_pair: bool| {
                     let (slot, may_be) = merges.prefetch_pair(word.ids[left], word.ids[right]);
-                    self.pending[pending] = Pending { word: number as u8, at: at as u8, slot };
-                    pending += usize::from(may_be & is_pair);
+                    pending[count] = Pending { word: number as u8, at: at as u8, slot };
+                    count += usize::from(may_be & is_pair);
                 };
                 ask(at, at, next % LEN, next < word.len as usize);
                 ask(previous, previous, at, before > 0);
             }
-            for &Pending { word, at, slot } in &self.pending[..pending] {
-                self.words[word as usize].keys[at as usize] = key::<LONG>(merges.rank_in(slot), at as usize);
-            }
+            self.pending_count = count;
         }
     }
 
@@ -168,26 +196,31 @@ mod tests {
     }
 
     fn check<const LEN: usize>() {
-        let mut next = naive::random();
+        let (mut next, mut rising) = (naive::random(), 0);
         for round in 0..100 {
             // Ids below and above the table of low ids.
-            let (list, merges) = naive::random_merges(&mut next, [4, 200, 300][round % 3], 100);
+            let (list, merges, vocabulary) = naive::random_merges(&mut next, [4, 200, 300][round % 3], 100);
+            let ids = std::array::from_fn(|byte| byte as TokenId);
+            let first_merges = FirstMerges::new(&ids, &merges, &vocabulary);
+            rising += usize::from(merges.is_rising());
             let mut lockstep = Lockstep::<LEN>::new();
             for _ in 0..30 {
-                let words: Vec<Vec<TokenId>> = (0..next(WORDS + 1))
-                    .map(|_| (0..1 + next(LEN)).map(|_| next(4) as TokenId).collect())
+                let words: Vec<Vec<u8>> = (0..next(WORDS + 1))
+                    .map(|_| (0..1 + next(LEN)).map(|_| next(4) as u8).collect())
                     .collect();
                 for simd in SimdLevel::available() {
                     lockstep.clear();
-                    words.iter().for_each(|word| lockstep.push(word.iter().copied(), &merges));
+                    words.iter().for_each(|word| lockstep.push(word, &first_merges, &merges));
                     lockstep.merge(&merges, simd);
                     for (number, word) in words.iter().enumerate() {
                         let mut ids = [0; LEN];
                         let count = lockstep.copy_ids(number, &mut ids);
-                        assert_eq!(ids[..count], naive::merge(word.clone(), &list), "{word:?} {simd:?}");
+                        let symbols = word.iter().map(|&byte| byte.into()).collect();
+                        assert_eq!(ids[..count], naive::merge(symbols, &list), "{word:?} {simd:?}");
                     }
                 }
             }
         }
+        assert!((10..90).contains(&rising), "{rising} of 100 lists are rising");
     }
 }

@@ -5,6 +5,7 @@
 
 pub(super) mod dropout;
 pub(super) mod events;
+mod first_merges;
 pub(super) mod layered;
 pub(super) mod lockstep;
 pub(super) mod long;
@@ -60,7 +61,7 @@ impl Kernel {
     #[inline]
     pub(super) fn in_lockstep(&self) -> Option<&Ranked> {
         match self {
-            Kernel::Ranked(ranked) if ranked.byte_ids().is_some() => Some(ranked),
+            Kernel::Ranked(ranked) if ranked.merges_words() => Some(ranked),
             _ => None,
         }
     }

@@ -25,28 +25,35 @@ pub(in crate::encode) fn random() -> impl FnMut(usize) -> usize {
 }
 
 /// Merges of different pairs, as a list and as the kernels take them. The base tokens are four bytes with
-/// the ids 0 to 3; the ids of the tokens that are made start at `first`.
+/// the ids 0 to 3; the ids of the tokens that are made start at `first`. In every second list, merges that
+/// make the same bytes make the same token; with few parts that is frequent, and the list is not rising.
 pub(super) fn random_merges(
     next: &mut impl FnMut(usize) -> usize,
     first: usize,
     count: usize,
-) -> (Vec<Merge>, Merges) {
+) -> (Vec<Merge>, Merges, Vocabulary) {
     let mut tokens: Vec<Vec<u8>> = (0..4).map(|byte| vec![byte]).collect();
     tokens.resize_with(first, Vec::new);
-    let mut list: Vec<Merge> = Vec::new();
+    let (share_tokens, mut list) = (next(2) == 0, Vec::<Merge>::new());
     while list.len() < count {
-        let mut part = || match next(4 + list.len()) {
+        let parts = if share_tokens { list.len().min(12) } else { list.len() };
+        let mut part = || match next(4 + parts) {
             byte @ 0..4 => byte as TokenId,
             made => list[made - 4].id,
         };
         let (left, right) = (part(), part());
         if list.iter().all(|merge| (merge.left, merge.right) != (left, right)) {
-            list.push(Merge { left, right, id: tokens.len() as TokenId });
-            tokens.push([&tokens[left as usize][..], &tokens[right as usize]].concat());
+            let bytes = [&tokens[left as usize][..], &tokens[right as usize]].concat();
+            let same = tokens.iter().position(|token| *token == bytes).filter(|_| share_tokens);
+            let id = same.unwrap_or(tokens.len());
+            list.push(Merge { left, right, id: id as TokenId });
+            if id == tokens.len() {
+                tokens.push(bytes);
+            }
         }
     }
     let tokens = tokens.into_iter().map(|token| Some(token).filter(|token| !token.is_empty()));
     let vocabulary = Vocabulary::new(tokens).unwrap();
     let merges = Merges::new(list.clone(), &vocabulary).unwrap();
-    (list, merges)
+    (list, merges, vocabulary)
 }

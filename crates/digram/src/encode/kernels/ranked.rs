@@ -6,11 +6,12 @@ use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::merges::Merges;
-use crate::vocabulary::{TokenId, Vocabulary};
+use crate::vocabulary::Vocabulary;
 
 use super::super::symbols::{Join, Symbol, SymbolRun, Symbols, Unit};
 use super::super::{Context, Sink};
 use super::dropout::{self, DropoutChoices};
+use super::first_merges::FirstMerges;
 use super::lockstep::Lockstep;
 use super::short::{self, SHORT};
 use super::{long, reach};
@@ -21,6 +22,8 @@ pub(in crate::encode) struct Ranked {
     symbols: Arc<Symbols>,
     merges: Arc<Merges>,
     vocabulary: Arc<Vocabulary>,
+    /// The merges that words start with, if the symbols are bytes.
+    first_merges: Option<Arc<FirstMerges>>,
     simd: SimdLevel,
 }
 
@@ -30,7 +33,11 @@ impl Ranked {
         merges: Arc<Merges>,
         vocabulary: Arc<Vocabulary>,
     ) -> Ranked {
-        Ranked { symbols, merges, vocabulary, simd: SimdLevel::best() }
+        let first_merges = match symbols.unit() {
+            Unit::Byte { ids } => Some(Arc::new(FirstMerges::new(ids, &merges, &vocabulary))),
+            Unit::Char { .. } => None,
+        };
+        Ranked { symbols, merges, vocabulary, first_merges, simd: SimdLevel::best() }
     }
 
     /// For each id, whether the bytes of its token encode to it; `None` if the merges alone do not
@@ -39,13 +46,10 @@ impl Ranked {
         reach::reached(self.vocabulary.size(), &self.merges, self.symbols.base())
     }
 
-    /// The token of each byte, if the symbols are bytes.
+    /// Whether it can merge words in lockstep.
     #[inline]
-    pub(super) fn byte_ids(&self) -> Option<&[TokenId; 256]> {
-        match self.symbols.unit() {
-            Unit::Byte { ids } => Some(ids),
-            Unit::Char { .. } => None,
-        }
+    pub(super) fn merges_words(&self) -> bool {
+        self.first_merges.is_some()
     }
 
     /// Merges up to [`WORDS`](super::lockstep::WORDS) words of up to `LEN` bytes in lockstep. The symbols are
@@ -57,10 +61,8 @@ impl Ranked {
         lockstep: &mut Lockstep<LEN>,
     ) {
         lockstep.clear();
-        let Some(ids) = self.byte_ids() else { return };
-        for word in words {
-            lockstep.push(word.iter().map(|&byte| ids[usize::from(byte)]), &self.merges);
-        }
+        let Some(first_merges) = &self.first_merges else { return };
+        words.for_each(|word| lockstep.push(word, first_merges, &self.merges));
         lockstep.merge(&self.merges, self.simd);
     }
 

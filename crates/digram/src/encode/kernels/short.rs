@@ -122,7 +122,7 @@ mod tests {
     fn all_simd_levels_merge_as_defined() {
         let mut next = naive::random();
         for _ in 0..100 {
-            let (list, merges) = naive::random_merges(&mut next, 4, 30);
+            let (list, merges, _) = naive::random_merges(&mut next, 4, 30);
             for _ in 0..100 {
                 let word: Vec<TokenId> = (0..1 + next(SHORT)).map(|_| next(4) as TokenId).collect();
                 let expected = naive::merge(word.clone(), &list);

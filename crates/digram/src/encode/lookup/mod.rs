@@ -36,6 +36,11 @@ const LONG: usize = 1 << 14;
 /// The total size of the texts, in bytes, from which on a table starts with all tokens.
 const MANY: usize = 1 << 20;
 
+/// The total size from which on it starts with twice the space for words, so that few entries are in the second
+/// line of their keys and the table does not grow soon: later passes over 12 MB of English and code were 4 to 8 %
+/// faster, first passes over many languages 11 %.
+const PLENTY: usize = 8 * MANY;
+
 /// Up to this many bytes, merging a pretoken takes less time than searching it for places to split.
 const WORD: usize = 16;
 
@@ -150,7 +155,7 @@ impl Lookup {
         if bytes >= MANY
             && let Some(tokens) = self.tokens()
         {
-            table.start_with(tokens);
+            table.start_with(tokens, if bytes >= PLENTY { 2 } else { 1 });
         }
     }
 

@@ -44,10 +44,11 @@ impl Table {
         self.count * 5 < self.lines.len() * 6
     }
 
-    /// Fills a table that was not filled yet with all tokens.
-    pub(in crate::encode::lookup) fn start_with(&mut self, tokens: &TokenIndex) {
+    /// Fills a table that was not filled yet with all tokens, and leaves `space` times their space for words.
+    pub(in crate::encode::lookup) fn start_with(&mut self, tokens: &TokenIndex, space: usize) {
         if self.can_be_filled(tokens) {
-            let lines = tokens.key_count().next_power_of_two().max(self.lines.len() * 2).min(self.max_lines);
+            let lines = tokens.key_count().next_power_of_two() * space;
+            let lines = lines.max(self.lines.len() * 2).min(self.max_lines);
             // Without memory, it grows when it has to.
             if let Ok(larger) = Pages::zeroed(lines) {
                 self.replace_by(larger, Some(tokens));
