@@ -57,12 +57,24 @@ impl BitFilterView<'_> {
         let word = unsafe { self.words.get_unchecked((hash as usize / 64) & self.mask) };
         word >> (hash % 64) & 1
     }
+
+    /// The set as words of 32 bits, and the mask of their indices: bit `hash % 32` of word `hash / 32`.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn words_of_32_bits(self) -> (*const u32, u32) {
+        // Sets of more than 2^32 bits do not occur.
+        debug_assert!(self.mask < 1 << 26);
+        (self.words.as_ptr().cast(), (self.mask << 1 | 1) as u32)
+    }
 }
+
+/// The factor of [`pair_hash`].
+pub(crate) const PAIR_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A hash of two numbers below 2^32, for a [`BitFilter`].
 #[inline]
 pub(crate) fn pair_hash(left: u64, right: u64) -> u64 {
-    let product = (left << 32 | right).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let product = (left << 32 | right).wrapping_mul(PAIR_FACTOR);
     product >> 32 ^ product >> 15
 }
 

@@ -10,6 +10,9 @@
 //! inside a character; then only the byte next to the place is known on that side. So there are four kinds
 //! of pairs, and each place is tested for all of them.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use once_cell::race::OnceBox;
 
 use crate::bits::{AsciiPairs, BitFilter, pair_hash};
@@ -29,11 +32,14 @@ enum KnownNeighbour {
     Byte(u8),
 }
 
+/// The bit that distinguishes bytes from characters.
+const BYTE: u64 = 1 << 31;
+
 impl KnownNeighbour {
     fn code(self) -> u64 {
         match self {
             KnownNeighbour::Character(c) => u64::from(c),
-            KnownNeighbour::Byte(byte) => 1 << 31 | u64::from(byte),
+            KnownNeighbour::Byte(byte) => BYTE | u64::from(byte),
         }
     }
 }
@@ -46,6 +52,8 @@ pub(super) struct SafeSplits {
     near_part: BitFilter,
     /// The pairs of a last and a first byte, `last << 8 | first`.
     parts: BitFilter,
+    #[cfg(target_arch = "x86_64")]
+    three_byte_parts: avx512::ThreeByteParts,
     /// ASCII pairs that can be split, computed at first use; a text without splits tests every place.
     ascii: OnceBox<AsciiPairs>,
     simd: SimdLevel,
@@ -114,11 +122,18 @@ impl SafeSplits {
                 (1..token.len()).for_each(|at| place(token, at));
             }
         }
+        #[cfg(target_arch = "x86_64")]
+        let three_byte_parts = std::array::from_fn(|first| {
+            let has = |last: u64| parts.may_contain((0x80 | last) << 8 | 0xe0 | first as u64);
+            (0..64).map(|last| u64::from(has(last)) << last).sum()
+        });
         // One bit in sixteen is set: about 6 % of the valid splits are missed.
         SafeSplits {
             pairs: BitFilter::of(pairs, 16),
             near_part: BitFilter::of(near_part, 64),
             parts,
+            #[cfg(target_arch = "x86_64")]
+            three_byte_parts,
             ascii: OnceBox::new(),
             simd: SimdLevel::best(),
         }
@@ -214,7 +229,11 @@ impl SafeSplits {
             SimdLevel::Plain => self.read_three_by(run, pieces),
             // SAFETY: these levels are chosen only where the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 | SimdLevel::Avx512 => unsafe {
+            SimdLevel::Avx2 => unsafe { self.read_three_avx2(run, pieces) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => unsafe {
+                avx512::read_three(self, run, pieces);
                 self.read_three_avx2(run, pieces);
             },
         }

@@ -1,0 +1,155 @@
+//! Reading characters of three bytes, sixteen at a time.
+
+use std::arch::x86_64::*;
+
+use super::{BYTE, Neighbour, Pieces, Run, SafeSplits};
+use crate::bits::{BitFilterView, PAIR_FACTOR};
+use crate::encode::lookup::GROUP;
+
+const LANES: usize = 16;
+
+/// Fewer characters are read one by one.
+const FEW: usize = 4;
+
+/// The pairs of a last byte and a first byte of a character of three bytes for which [`SafeSplits::parts`] has a
+/// bit: bit `last & 63` of number `first & 15`.
+pub(super) type ThreeByteParts = [u64; 16];
+
+/// Continues a run like [`SafeSplits::read_three_by`], up to the last characters.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces<'_>) {
+    let Pieces { text, pretoken_ends, ends, count } = pieces;
+    let Run { mut number, mut at, left } = *run;
+    let (pairs, near_part) = (splits.pairs.view(), splits.near_part.view());
+    // SAFETY: the table has 128 bytes.
+    let parts =
+        [0, 8].map(|at| unsafe { _mm512_loadu_si512(splits.three_byte_parts.as_ptr().add(at).cast()) });
+    let number_of = |value: u32| _mm512_set1_epi32(value as i32);
+    let (mut left_codes, mut left_lasts) = (number_of(left.c.into()), number_of(left.last.into()));
+    let mut left_near = u32::from(left.near_part);
+    let last = pretoken_ends[pretoken_ends.len() - 1].min(text.len());
+    while at < last && *count + LANES <= GROUP {
+        let bytes = (last - at).min(3 * LANES);
+        // SAFETY: only these bytes, which are in the text, are read.
+        let block = unsafe { _mm512_maskz_loadu_epi8((1 << bytes) - 1, text.as_ptr().add(at).cast()) };
+        // The three bytes of a character in each lane, the first as the highest.
+        let words = _mm512_maskz_permutexvar_epi8(0x7777_7777_7777_7777, three_of_each(), block);
+        let codes = _mm512_or_si512(
+            _mm512_or_si512(
+                _mm512_and_si512(_mm512_srli_epi32::<4>(words), number_of(0xf000)),
+                _mm512_and_si512(_mm512_srli_epi32::<2>(words), number_of(0xfc0)),
+            ),
+            _mm512_and_si512(words, number_of(0x3f)),
+        );
+        // Three bytes of the right form, neither an overlong form nor a surrogate.
+        let has_form = _mm512_and_si512(words, number_of(0xf0_c0c0));
+        let are_characters = _mm512_cmpeq_epi32_mask(has_form, number_of(0xe0_8080))
+            & _mm512_cmpge_epu32_mask(codes, number_of(0x800))
+            & _mm512_cmpneq_epi32_mask(_mm512_and_si512(codes, number_of(0xf800)), number_of(0xd800));
+        let characters = are_characters.trailing_ones() as usize;
+        if characters < FEW {
+            break;
+        }
+        let lasts = _mm512_and_si512(words, number_of(0xff));
+        let before = _mm512_alignr_epi32::<15>(codes, left_codes);
+        let before_lasts = _mm512_alignr_epi32::<15>(lasts, left_lasts);
+
+        let near = u32::from(bits(near_part, codes));
+        let near_before = near << 1 | left_near;
+        let mut spanned = u32::from(
+            bits(pairs, pair_hashes(before, codes)) | {
+                // The first byte selects a number of eight bytes, the last byte one of these and a bit of it.
+                let of_first = _mm512_and_si512(_mm512_srli_epi32::<13>(words), number_of(0x78));
+                let of_last = _mm512_and_si512(_mm512_srli_epi32::<3>(before_lasts), number_of(7));
+                let byte = _mm512_permutex2var_epi8(parts[0], _mm512_or_si512(of_first, of_last), parts[1]);
+                let byte = _mm512_and_si512(byte, number_of(0xff));
+                let bit = _mm512_srlv_epi32(byte, _mm512_and_si512(before_lasts, number_of(7)));
+                // No part of an ASCII character is in a token without the rest.
+                _mm512_test_epi32_mask(bit, number_of(1))
+                    & _mm512_test_epi32_mask(before_lasts, number_of(0x80))
+            },
+        );
+        let lanes = (1u32 << characters) - 1;
+        let near_place = (near | near_before) & lanes;
+        if near_place != 0 {
+            let byte = number_of(BYTE as u32);
+            let first_bytes = _mm512_or_si512(_mm512_srli_epi32::<16>(words), byte);
+            let last_bytes = _mm512_or_si512(before_lasts, byte);
+            let by_part =
+                bits(pairs, pair_hashes(before, first_bytes)) | bits(pairs, pair_hashes(last_bytes, codes));
+            spanned |= u32::from(by_part) & near_place;
+        }
+        // The places where a pretoken ends.
+        let mut are_ends = 0;
+        while number < pretoken_ends.len() && pretoken_ends[number] <= at + 3 * (characters - 1) {
+            are_ends |= 1 << pretoken_ends[number].saturating_sub(at).div_ceil(3);
+            number += 1;
+        }
+        let places = (are_ends | !spanned) & lanes;
+        for half in [0, 8] {
+            let half_places = (places >> half) as u8;
+            let offsets = _mm512_add_epi64(
+                _mm512_set1_epi64((at + 3 * half) as i64),
+                _mm512_set_epi64(21, 18, 15, 12, 9, 6, 3, 0),
+            );
+            let offsets = _mm512_maskz_compress_epi64(half_places, offsets);
+            // SAFETY: there is space for as many ends as there are lanes.
+            unsafe { _mm512_storeu_si512(ends.as_mut_ptr().add(*count).cast(), offsets) };
+            *count += half_places.count_ones() as usize;
+        }
+        let last_lane = number_of(characters as u32 - 1);
+        left_codes = _mm512_permutexvar_epi32(last_lane, codes);
+        left_lasts = _mm512_permutexvar_epi32(last_lane, lasts);
+        left_near = near >> (characters - 1) & 1;
+        at += 3 * characters;
+    }
+    let [code, last] = [left_codes, left_lasts].map(|lanes| _mm512_cvtsi512_si32(lanes) as u32);
+    // SAFETY: it is the code of a character.
+    let c = unsafe { char::from_u32_unchecked(code) };
+    *run = Run { number, at, left: Neighbour { c, last: last as u8, near_part: left_near != 0, ..left } };
+}
+
+/// The places of the bytes of characters of three bytes each, the last byte of each first.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn three_of_each() -> __m512i {
+    const PLACES: [u8; 64] = {
+        let mut places = [0; 64];
+        let mut at = 0;
+        while at < 64 {
+            places[at] = (at / 4 * 3 + [2, 1, 0, 0][at % 4]) as u8;
+            at += 1;
+        }
+        places
+    };
+    // SAFETY: these are 64 bytes.
+    unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) }
+}
+
+/// [`pair_hash`](crate::bits::pair_hash) of two numbers in each lane, its lower 32 bits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn pair_hashes(left: __m512i, right: __m512i) -> __m512i {
+    let [low, high] = [PAIR_FACTOR, PAIR_FACTOR >> 32].map(|half| _mm512_set1_epi32(half as i32));
+    // The products of 32 bits of every second lane, and the upper halves of all.
+    let even = _mm512_mul_epu32(right, low);
+    let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(right), low);
+    let carried = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64::<32>(even), odd);
+    let crossed = _mm512_add_epi32(_mm512_mullo_epi32(right, high), _mm512_mullo_epi32(left, low));
+    let upper = _mm512_add_epi32(carried, crossed);
+    let lower = _mm512_mullo_epi32(right, low);
+    let shifted = _mm512_or_si512(_mm512_slli_epi32::<17>(upper), _mm512_srli_epi32::<15>(lower));
+    _mm512_xor_si512(upper, shifted)
+}
+
+/// Which of these hashes a set may contain.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn bits(set: BitFilterView<'_>, hashes: __m512i) -> __mmask16 {
+    let (words, mask) = set.words_of_32_bits();
+    let index = _mm512_and_si512(_mm512_srli_epi32::<5>(hashes), _mm512_set1_epi32(mask as i32));
+    // SAFETY: a masked index is that of a word.
+    let words = unsafe { _mm512_i32gather_epi32::<4>(index, words.cast()) };
+    let bit = _mm512_srlv_epi32(words, _mm512_and_si512(hashes, _mm512_set1_epi32(31)));
+    _mm512_test_epi32_mask(bit, _mm512_set1_epi32(1))
+}
