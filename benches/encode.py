@@ -75,6 +75,8 @@ def run(options: Options) -> tuple[str, list[Task]]:
             parts.append(f"### {what} {gives}, {threads} thread{'s' * (threads > 1)}")
             against = [peer for peer in names if peer.name == "tiktoken" and peer.installed]
             parts.append(_table(results, peers, against, these, megabytes, wrong))
+    if not options.quick:
+        parts.append(_gains(results, names, rows, megabytes))
     parts.append(_load(results, names, encodings, megabytes))
     return "\n\n".join(parts), wrong
 
@@ -120,6 +122,24 @@ def _table(
         ratios = [_pair(_divide(speed[ours.name], rival), times) for rival in rivals]
         lines.append([" ".join(row[1:3]), *cells, *ratios])
     return markdown([*header, "÷ the best"], lines)
+
+
+def _gains(results: Results, peers: Sequence[Peer], rows: Sequence[Row], megabytes: float) -> str:
+    """How many times as fast two threads are as one."""
+    names = [peer for peer in peers if not peer.slow]
+    lines = []
+    for _, encoding, corpus, joined in (row for row in rows if row[0] == 2):
+        one, two = (
+            [
+                speeds(results, task(peer, (threads, encoding, corpus, joined), megabytes))
+                for peer in names
+            ]
+            for threads in (1, 2)
+        )
+        gains = [_pair(_divide(b, a), times) for a, b in zip(one, two, strict=True)]
+        lines.append([f"{encoding} {corpus}" + ", one string" * joined, *gains])
+    header = ["first pass / last", *map(title, names)]
+    return "### Two threads ÷ one\n\n" + markdown(header, lines)
 
 
 def _load(

@@ -96,7 +96,9 @@ def ready(who: str, encoding: str, threads: int) -> Encoder:
 def environment(threads: int) -> dict[str, str]:
     """What tells programs that take no argument how many threads to use."""
     parallel = "true" if threads > 1 else "false"
-    return {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": parallel}
+    # NumPy's own threads are idle, but keep a processor busy for a while after its import.
+    own = {"RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": parallel}
+    return {**own, "OPENBLAS_NUM_THREADS": "1"}
 
 
 def flat_lists(lists: Sequence[Sequence[int]]) -> Arrays:

@@ -65,14 +65,20 @@ pub(crate) fn stored_texts<'a>(
     longest: usize,
 ) -> PyResult<Vec<StoredText<'a>>> {
     let Some(first) = objects.first() else { return Ok(Vec::new()) };
-    let stored = |(index, object): (usize, &'a Bound<'_, PyAny>)| {
-        let as_stored = object.cast::<PyString>().ok().and_then(strings::stored);
-        match as_stored {
-            Some(stored) if stored.len() <= longest => Ok(stored),
-            _ => text(object, argument, index).map(|text| StoredText::Utf8(text.bytes())),
-        }
-    };
+    let stored = |(index, object)| stored_text(object, longest, || text(object, argument, index));
     collected(first.py(), objects.iter().enumerate().map(stored))
+}
+
+/// A `str` as it is stored, if it has at most `longest` characters; otherwise what `utf8` returns.
+pub(crate) fn stored_text<'a>(
+    object: &'a Bound<'_, PyAny>,
+    longest: usize,
+    utf8: impl FnOnce() -> PyResult<Text<'a>>,
+) -> PyResult<StoredText<'a>> {
+    match object.cast::<PyString>().ok().and_then(strings::stored) {
+        Some(stored) if stored.len() <= longest => Ok(stored),
+        _ => utf8().map(|text| StoredText::Utf8(text.bytes())),
+    }
 }
 
 /// The bytes of texts.

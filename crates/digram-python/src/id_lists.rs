@@ -10,15 +10,18 @@ use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::{Duration, Instant};
 
 use digram::memory;
+use digram::tokenizer::{EncodedPart, ReceiveIds};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
 use crate::errors;
-use crate::objects::{CHECK_INTERVAL, SignalChecks, integer, list};
+use crate::objects::{CHECK_INTERVAL, SignalChecks, integer, list, reserve};
+use crate::signals::Signals;
 
 /// A list object of CPython.
 #[repr(C)]
@@ -91,27 +94,251 @@ pub(crate) fn list_of_ids<'py>(
     objects: &IdObjects,
     checks: &mut SignalChecks,
 ) -> PyResult<Bound<'py, PyList>> {
-    if !has_known_layout(py) {
-        return list(py, ids.iter().map(|&id| objects.get(py, id)), checks);
+    Ok(untracked_list_of_ids(py, ids, objects, checks)?.tracked(py))
+}
+
+/// A list of ids that the garbage collector does not know yet. Of many lists it would visit those that are
+/// there several times while the others are made, which takes a third of the time of encoding.
+struct UntrackedList(Py<PyList>);
+
+impl UntrackedList {
+    fn of(list: Bound<'_, PyList>) -> UntrackedList {
+        // SAFETY: the object is a list, which may be tracked or not.
+        unsafe { ffi::PyObject_GC_UnTrack(list.as_ptr().cast()) };
+        UntrackedList(list.unbind())
     }
-    // SAFETY: a new list is a reference of our own, or null with an error set.
-    let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len() as ffi::Py_ssize_t))? };
-    for (number, part) in ids.chunks(CHECK_INTERVAL).enumerate() {
-        checks.after(py, part.len())?;
-        // SAFETY: the layout was tested. The items are null so far, which dropping the list allows, and no
-        // other code knows the list.
-        let items = unsafe { (*list.as_ptr().cast::<ListObject>()).items.add(number * CHECK_INTERVAL) };
-        for (index, &id) in part.iter().enumerate() {
-            let integer = objects.pointer(py, id)?;
-            // SAFETY: a list of this length has memory for as many items; it takes over the new reference.
-            unsafe {
-                add_reference(integer);
-                items.add(index).write(integer);
+
+    fn tracked(self, py: Python<'_>) -> Bound<'_, PyList> {
+        // SAFETY: the object is a complete list that is not tracked, and no other code knows it.
+        unsafe { ffi::PyObject_GC_Track(self.0.as_ptr().cast()) };
+        self.0.into_bound(py)
+    }
+}
+
+fn untracked_list_of_ids(
+    py: Python<'_>,
+    ids: &[u32],
+    objects: &IdObjects,
+    checks: &mut SignalChecks,
+) -> PyResult<UntrackedList> {
+    if !has_known_layout(py) {
+        return list(py, ids.iter().map(|&id| objects.get(py, id)), checks).map(UntrackedList::of);
+    }
+    let mut growing = GrowingList::new(py, ids.len())?;
+    growing.append(py, ids, objects, checks)?;
+    Ok(growing.list)
+}
+
+/// A list that gets the ids of a text part by part, where the layout of lists is known. It is always a valid
+/// list, but nobody else knows it before it is finished.
+struct GrowingList {
+    list: UntrackedList,
+    capacity: usize,
+}
+
+impl GrowingList {
+    /// An empty list with memory for this many items, which is touched only when they are added.
+    fn new(py: Python<'_>, capacity: usize) -> PyResult<GrowingList> {
+        // SAFETY: a new list is a reference of our own, or null with an error set.
+        let list = unsafe {
+            let list = ffi::PyList_New(capacity as ffi::Py_ssize_t);
+            UntrackedList::of(Bound::from_owned_ptr_or_err(py, list)?.cast_into_unchecked())
+        };
+        let mut list = GrowingList { list, capacity };
+        // SAFETY: no items are there, but memory for them.
+        unsafe { list.set_len(0) };
+        memory::prefer_large_pages_for(list.object().items, capacity);
+        Ok(list)
+    }
+
+    fn object(&self) -> &ListObject {
+        // SAFETY: the layout was tested, and only this value changes the list.
+        unsafe { &*self.list.0.as_ptr().cast::<ListObject>() }
+    }
+
+    /// Sets the number of items.
+    ///
+    /// # Safety
+    ///
+    /// The first `len` items are there.
+    unsafe fn set_len(&mut self, len: usize) {
+        // SAFETY: as above.
+        unsafe { (*self.list.0.as_ptr().cast::<ListObject>()).len = len as ffi::Py_ssize_t };
+    }
+
+    /// Lets the list have memory for this many items.
+    fn reserve(&mut self, py: Python<'_>, capacity: usize) -> PyResult<()> {
+        if capacity <= self.capacity {
+            return Ok(());
+        }
+        let len = self.object().len as usize;
+        let mut larger = GrowingList::new(py, capacity)?;
+        // SAFETY: the larger list has memory for all items, whose references move there.
+        unsafe {
+            ptr::copy_nonoverlapping(self.object().items, larger.object().items, len);
+            larger.set_len(len);
+            self.set_len(0);
+        }
+        *self = larger;
+        Ok(())
+    }
+
+    fn append(
+        &mut self,
+        py: Python<'_>,
+        ids: &[u32],
+        objects: &IdObjects,
+        checks: &mut SignalChecks,
+    ) -> PyResult<()> {
+        self.reserve(py, self.object().len as usize + ids.len())?;
+        for part in ids.chunks(CHECK_INTERVAL) {
+            checks.after(py, part.len())?;
+            let len = self.object().len as usize;
+            // SAFETY: there is memory for these items.
+            let items = unsafe { self.object().items.add(len) };
+            for (index, &id) in part.iter().enumerate() {
+                let integer = match objects.pointer(py, id) {
+                    Ok(integer) => integer,
+                    Err(error) => {
+                        // SAFETY: so many were added.
+                        unsafe { self.set_len(len + index) };
+                        return Err(error);
+                    }
+                };
+                // SAFETY: the list takes over the new reference.
+                unsafe {
+                    add_reference(integer);
+                    items.add(index).write(integer);
+                }
             }
+            // SAFETY: so many were added.
+            unsafe { self.set_len(len + part.len()) };
+        }
+        Ok(())
+    }
+}
+
+/// The number of bytes of text whose ids become lists together. The tables of encoding and the objects of ids
+/// do not fit into the near caches together, so each change between both takes time.
+const ENOUGH: usize = 1 << 20;
+
+/// The lists of several texts, made while other threads encode.
+pub(crate) struct IdLists<'a> {
+    objects: &'a IdObjects,
+    signals: &'a Signals,
+    lists: Vec<UntrackedList>,
+    /// The list of a text of which not all parts were received.
+    unfinished: Option<Unfinished>,
+    /// When the last ids had become lists, and the time that getting the GIL had taken before.
+    received: Instant,
+    waited: Duration,
+}
+
+/// The lists of all texts.
+pub(crate) struct FinishedLists(Vec<UntrackedList>);
+
+impl FinishedLists {
+    /// A list of the lists.
+    pub(crate) fn all(self, py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+        list(py, self.0.into_iter().map(|list| Ok(list.tracked(py))), &mut SignalChecks::new())
+    }
+
+    /// The list of the only text.
+    pub(crate) fn only(self, py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+        match <[UntrackedList; 1]>::try_from(self.0) {
+            Ok([list]) => Ok(list.tracked(py)),
+            Err(_) => Err(errors::raise(py, "InternalError", "a text has not become one list.")),
         }
     }
-    // SAFETY: it was made as a list.
-    Ok(unsafe { list.cast_into_unchecked() })
+}
+
+enum Unfinished {
+    List(GrowingList),
+    /// Where the layout of lists is not known.
+    Ids(Vec<u32>),
+}
+
+impl<'a> IdLists<'a> {
+    /// No lists yet. An exception of Python is kept in `signals`.
+    pub(crate) fn new(objects: &'a IdObjects, signals: &'a Signals) -> IdLists<'a> {
+        let (lists, received) = (Vec::new(), Instant::now());
+        IdLists { objects, signals, lists, unfinished: None, received, waited: Duration::ZERO }
+    }
+
+    /// The list of each text, when all ids were received.
+    pub(crate) fn finished(self) -> FinishedLists {
+        FinishedLists(self.lists)
+    }
+
+    fn add(&mut self, py: Python<'_>, part: &EncodedPart<'_>, checks: &mut SignalChecks) -> PyResult<()> {
+        let list = match (self.unfinished.take(), part.ids_after) {
+            (None, None) => untracked_list_of_ids(py, part.ids, self.objects, checks)?,
+            (unfinished, ids_after) => {
+                let unfinished = match unfinished {
+                    Some(unfinished) => unfinished,
+                    None if has_known_layout(py) => Unfinished::List(GrowingList::new(py, 0)?),
+                    None => Unfinished::Ids(Vec::new()),
+                };
+                match self.with_part(py, unfinished, part, checks)? {
+                    unfinished if ids_after.is_some() => {
+                        self.unfinished = Some(unfinished);
+                        return Ok(());
+                    }
+                    Unfinished::List(list) => list.list,
+                    Unfinished::Ids(ids) => untracked_list_of_ids(py, &ids, self.objects, checks)?,
+                }
+            }
+        };
+        reserve(&mut self.lists, 1)?;
+        self.lists.push(list);
+        Ok(())
+    }
+
+    fn with_part(
+        &self,
+        py: Python<'_>,
+        mut unfinished: Unfinished,
+        part: &EncodedPart<'_>,
+        checks: &mut SignalChecks,
+    ) -> PyResult<Unfinished> {
+        match &mut unfinished {
+            Unfinished::List(list) => {
+                let needed = list.object().len as usize + part.ids.len();
+                if needed > list.capacity {
+                    // An eighth more than is expected, as lists that grow have too.
+                    let after = part.ids_after.unwrap_or(0);
+                    list.reserve(py, needed.saturating_add(after).saturating_add(after / 8))?;
+                }
+                list.append(py, part.ids, self.objects, checks)?;
+            }
+            Unfinished::Ids(ids) => {
+                reserve(ids, part.ids.len())?;
+                ids.extend_from_slice(part.ids);
+            }
+        }
+        Ok(unfinished)
+    }
+}
+
+impl ReceiveIds for IdLists<'_> {
+    fn enough(&self) -> usize {
+        // Where other threads keep the GIL for some time, it is better to wait for it a few times than often.
+        if self.received.elapsed() < self.waited * 4 { usize::MAX } else { ENOUGH }
+    }
+
+    fn receive<'a>(&mut self, parts: &mut dyn Iterator<Item = EncodedPart<'a>>) -> digram::Result<()> {
+        let started = Instant::now();
+        let received = Python::attach(|py| -> PyResult<()> {
+            self.waited = started.elapsed();
+            let mut checks = SignalChecks::new();
+            for part in parts {
+                self.add(py, &part, &mut checks)?;
+            }
+            Ok(())
+        });
+        self.received = Instant::now();
+        received.map_err(|exception| self.signals.keep(exception))
+    }
 }
 
 /// Adds a reference to an object, as CPython's macro does.

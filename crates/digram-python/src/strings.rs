@@ -34,6 +34,12 @@ const LAYOUTS: [Layout; 3] = [
     Layout { kind_bit: 16, utf8: 48, characters: 56 },
 ];
 
+/// The number of characters of a text.
+pub(crate) fn len(text: &Bound<'_, PyString>) -> usize {
+    // SAFETY: the object is a `str`, whose length the call returns, whatever a subclass says it is.
+    unsafe { ffi::PyUnicode_GetLength(text.as_ptr()) as usize }
+}
+
 /// The characters of a text, if it is not ASCII and its UTF-8 form was not computed yet.
 #[inline]
 pub(crate) fn stored<'a>(text: &'a Bound<'_, PyString>) -> Option<Text<'a>> {

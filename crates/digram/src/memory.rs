@@ -97,9 +97,16 @@ const LARGE: usize = 4 << 20;
 /// Asks the system for large pages for a large list. With ordinary pages, the faults of the first writes are
 /// a sixth of the time that encoding takes.
 fn prefer_large_pages<T>(items: &Vec<T>) {
-    let bytes = items.capacity().saturating_mul(size_of::<T>());
+    prefer_large_pages_for(items.as_ptr().cast_mut(), items.capacity());
+}
+
+/// Asks the system for large pages for memory of `capacity` items that was not used yet, if it is large.
+///
+/// The memory must be that of a living allocation.
+pub fn prefer_large_pages_for<T>(start: *mut T, capacity: usize) {
+    let bytes = capacity.saturating_mul(size_of::<T>());
     if bytes >= LARGE {
-        advise_large_pages(items.as_ptr().cast_mut().cast(), bytes);
+        advise_large_pages(start.cast(), bytes);
     }
 }
 

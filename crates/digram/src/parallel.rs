@@ -1,5 +1,7 @@
 //! Running tasks on several threads.
 
+mod in_order;
+
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,6 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::memory;
+
+pub(crate) use in_order::{Receiver, items_in_order};
 
 /// The default number of threads: one per available processor.
 ///
@@ -99,7 +103,7 @@ pub(crate) fn items_in_parallel<S, R: Send>(
             }
         }
     };
-    let own_state = state().map_err(|error| (0, error))?;
+    let mut own_failure = None;
     std::thread::scope(|scope| {
         for _ in 0..memory::affordable_threads(threads.min(tasks).saturating_sub(1)) {
             let help = || state().map_or((), |state| run(state, &StopFlag(&stop)));
@@ -107,8 +111,19 @@ pub(crate) fn items_in_parallel<S, R: Send>(
                 break;
             }
         }
-        run(own_state, interrupt);
+        // Last, so that the others do not wait for it.
+        match state() {
+            Ok(state) => run(state, interrupt),
+            Err(error) => {
+                stop.store(true, Ordering::Relaxed);
+                next.fetch_max(tasks, Ordering::Relaxed);
+                own_failure = Some((0, error));
+            }
+        }
     });
+    if let Some(failure) = own_failure {
+        return Err(failure);
+    }
     let results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     let mut results: Vec<ItemResult<R>> = results.into_iter().flatten().collect();
     // Stopped threads report `Interrupted` too; report the cause instead.

@@ -24,7 +24,7 @@ pub enum Text<'a> {
     Ucs4(&'a [u32]),
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
     /// The number of bytes of a text in UTF-8, and of the characters of another one.
     #[allow(clippy::len_without_is_empty, reason = "lengths are compared with limits")]
     pub fn len(&self) -> usize {
@@ -38,11 +38,44 @@ impl Text<'_> {
 
     /// The number of bytes in UTF-8; an estimate if the text has another form.
     pub(crate) fn len_hint(&self) -> usize {
+        self.bytes_hint(self.len())
+    }
+
+    /// The number of bytes in UTF-8 of a part of this [`len`](Text::len), as [`len_hint`](Text::len_hint).
+    pub(crate) fn bytes_hint(&self, len: usize) -> usize {
         match self {
-            Text::Utf8(bytes) => bytes.len(),
-            Text::Latin1(characters) => characters.len() + characters.len() / 8,
-            Text::Ucs2(characters) => characters.len() * 2,
-            Text::Ucs4(characters) => characters.len() * 2,
+            Text::Utf8(_) => len,
+            Text::Latin1(_) => len + len / 8,
+            Text::Ucs2(_) | Text::Ucs4(_) => len.saturating_mul(2),
+        }
+    }
+
+    /// A range of the text, in bytes of UTF-8 or in characters.
+    pub(crate) fn part(self, range: &Range<usize>) -> Text<'a> {
+        let range = range.clone();
+        match self {
+            Text::Utf8(bytes) => Text::Utf8(&bytes[range]),
+            Text::Latin1(characters) => Text::Latin1(&characters[range]),
+            Text::Ucs2(characters) => Text::Ucs2(&characters[range]),
+            Text::Ucs4(characters) => Text::Ucs4(&characters[range]),
+        }
+    }
+
+    /// The character at an index of a text that is not in UTF-8; `None` for a surrogate.
+    pub(crate) fn character(&self, index: usize) -> Option<char> {
+        match self {
+            Text::Utf8(_) => None,
+            Text::Latin1(characters) => Some(characters[index].into()),
+            Text::Ucs2(characters) => char::from_u32(characters[index].into()),
+            Text::Ucs4(characters) => char::from_u32(characters[index]),
+        }
+    }
+
+    /// The number of bytes in UTF-8 of the text before `index`.
+    pub(crate) fn bytes_before(&self, index: usize) -> usize {
+        match self {
+            Text::Utf8(_) => index,
+            _ => (0..index).map(|index| self.character(index).map_or(0, char::len_utf8)).sum(),
         }
     }
 }
@@ -99,19 +132,6 @@ impl Utf8Converter {
             Text::Ucs4(characters) => self.convert(characters, interrupt)?,
         }
         Ok(&self.bytes)
-    }
-
-    /// A part of a text, as [`utf8`](Utf8Converter::utf8): all of it if it is not in UTF-8.
-    pub(crate) fn utf8_part<'t>(
-        &'t mut self,
-        text: Text<'t>,
-        range: &Range<usize>,
-        interrupt: &dyn Interrupt,
-    ) -> Result<&'t [u8]> {
-        match text {
-            Text::Utf8(bytes) => Ok(&bytes[range.clone()]),
-            other => self.utf8(other, interrupt),
-        }
     }
 
     fn convert<C: Character>(&mut self, characters: &[C], interrupt: &dyn Interrupt) -> Result<()> {

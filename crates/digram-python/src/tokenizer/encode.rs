@@ -2,31 +2,65 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use digram::encode::Dropout;
 use digram::text::Text;
 use digram::tokenizer::Documents;
 use digram::{Error, OnSpecial, memory};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::dropout::with_dropout;
-use super::parts::InputPiece;
+use super::parts::{InputPiece, TextsInParts};
 use super::special::Special;
 use super::{Core, KEEP_GIL_BYTES};
 use crate::arrays::array;
 use crate::arrow::ArrowIds;
-use crate::convert::{Text as InputText, stored_texts, text};
+use crate::convert::{Text as InputText, stored_text, stored_texts, text};
 use crate::errors;
-use crate::id_lists::{IdObjects, list_of_ids};
+use crate::id_lists::{IdLists, IdObjects, list_of_ids};
 use crate::objects::{Objects, SignalChecks, list};
 use crate::signals::Signals;
+use crate::strings;
 use crate::threads::threads as threads_of;
 
 /// Texts of this size and more are split among threads.
 const PARALLEL_BYTES: usize = 1 << 18;
 
-/// A `str` of more characters is converted to UTF-8 before threads share the texts.
-const LONG_CHARACTERS: usize = 1 << 16;
+/// The maximum number of characters of a `str` that threads are given as it is stored. Texts in which special
+/// tokens are searched for are split among threads only in UTF-8, so longer ones are converted before.
+fn longest_stored(special: &Special) -> usize {
+    match special.on_special() {
+        OnSpecial::Text => usize::MAX,
+        _ => 1 << 16,
+    }
+}
+
+/// A text that is long enough to be split among threads; `None` if it is shorter, or in parts.
+fn long_text<'a>(text: &'a Bound<'_, PyAny>, special: &Special) -> PyResult<Option<Text<'a>>> {
+    let len = match (text.cast::<PyString>(), text.cast::<PyBytes>()) {
+        (Ok(text), _) => strings::len(text),
+        (_, Ok(bytes)) => bytes.as_bytes().len(),
+        _ => 0,
+    };
+    if len < PARALLEL_BYTES {
+        return Ok(None);
+    }
+    stored_text(text, longest_stored(special), || InputText::new(text)).map(Some)
+}
+
+/// The text that an error refers to, made by `input`; `None` if it refers to none.
+fn input_for<'a>(
+    error: &Error,
+    input: impl FnOnce() -> PyResult<InputText<'a>>,
+) -> PyResult<Option<InputText<'a>>> {
+    match error {
+        Error::Surrogate { .. } | Error::UnknownCharacter { .. } | Error::SpecialToken { .. } => {
+            input().map(Some)
+        }
+        _ => Ok(None),
+    }
+}
 
 /// Ids and offsets as arrays.
 type FlatArrays<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
@@ -80,6 +114,9 @@ impl Core {
         if let Some(dropout) = with_dropout(dropout, seed)? {
             return self.encode_with_dropout(py, text, &special, &dropout);
         }
+        if let Some(long) = long_text(text, &special)? {
+            return self.list_of_long(py, text, long, &special);
+        }
         self.list_of_pieces(py, text, |text, ids| self.encode_into(py, text, &special, ids))
     }
 
@@ -94,7 +131,19 @@ impl Core {
         dropout: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
+        let dropout = with_dropout(dropout, seed)?;
+        let parts = self.in_parts(&texts)?;
+        if dropout.is_none() && parts.is_none() {
+            let objects = self.id_objects(py)?;
+            let lists =
+                self.with_texts(py, &texts, special, threads, |texts, special, threads, signals| {
+                    let mut lists = IdLists::new(objects, signals);
+                    self.tokenizer.encode_batch_to(texts, special, threads, signals, &mut lists)?;
+                    Ok(lists.finished())
+                })?;
+            return lists.all(py);
+        }
+        let (ids, offsets) = self.encode_texts(py, &texts, parts, special, threads, dropout)?;
         let mut checks = SignalChecks::new();
         let lists = offsets
             .windows(2)
@@ -113,7 +162,8 @@ impl Core {
         dropout: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<FlatArrays<'py>> {
-        let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
+        let (dropout, parts) = (with_dropout(dropout, seed)?, self.in_parts(&texts)?);
+        let (ids, offsets) = self.encode_texts(py, &texts, parts, special, threads, dropout)?;
         Ok((array(py, ids)?, array(py, offsets)?))
     }
 
@@ -128,7 +178,8 @@ impl Core {
         dropout: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<ArrowIds> {
-        let (ids, offsets) = self.encode_texts(py, &texts, special, threads, dropout, seed)?;
+        let (dropout, parts) = (with_dropout(dropout, seed)?, self.in_parts(&texts)?);
+        let (ids, offsets) = self.encode_texts(py, &texts, parts, special, threads, dropout)?;
         Ok(ArrowIds::new(ids, offsets))
     }
 
@@ -174,6 +225,13 @@ impl Core {
     ) -> PyResult<usize> {
         let special = Special::new(self, special)?;
         let mut count = 0;
+        if let Some(long) = long_text(text, &special)? {
+            let threads = threads_of(py, None)?;
+            return self.with_long(py, text, long, &special, |texts, special, signals| {
+                let counts = self.tokenizer.count_batch(texts, special, threads, signals)?;
+                Ok(counts.into_iter().sum::<u64>() as usize)
+            });
+        }
         self.for_pieces(text, |piece| {
             count += match piece {
                 InputPiece::Id(_) => 1,
@@ -231,8 +289,48 @@ impl Core {
         ids: &[u32],
         checks: &mut SignalChecks,
     ) -> PyResult<Bound<'py, PyList>> {
-        let create = || IdObjects::new(self.tokenizer.vocab_size());
-        list_of_ids(py, ids, self.id_objects.get_or_try_init(py, create)?, checks)
+        list_of_ids(py, ids, self.id_objects(py)?, checks)
+    }
+
+    fn id_objects(&self, py: Python<'_>) -> PyResult<&IdObjects> {
+        self.id_objects.get_or_try_init(py, || IdObjects::new(self.tokenizer.vocab_size()))
+    }
+
+    /// The ids of a long text as a list.
+    fn list_of_long<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        long: Text<'_>,
+        special: &Special,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (threads, objects) = (threads_of(py, None)?, self.id_objects(py)?);
+        let lists = self.with_long(py, text, long, special, |texts, special, signals| {
+            let mut lists = IdLists::new(objects, signals);
+            self.tokenizer.encode_batch_to(texts, special, threads, signals, &mut lists)?;
+            Ok(lists.finished())
+        })?;
+        lists.only(py)
+    }
+
+    /// Calls `work` with a long text, without the GIL.
+    fn with_long<R: Send>(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        long: Text<'_>,
+        special: &Special,
+        work: impl Fn(&[Text<'_>], OnSpecial<'_>, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
+    ) -> PyResult<R> {
+        let signals = Signals::new();
+        let result = {
+            let (work, special, signals, texts) = (&work, special.on_special(), &signals, &[long]);
+            py.detach(move || work(texts, special, signals))
+        };
+        result.map_err(|(_, error)| match input_for(&error, || InputText::new(text)) {
+            Ok(text) => signals.error(py, error, text.as_ref()),
+            Err(error) => error,
+        })
     }
 
     fn encode_into(
@@ -279,13 +377,12 @@ impl Core {
         &self,
         py: Python<'_>,
         objects: &[Bound<'_, PyAny>],
+        parts: Option<TextsInParts>,
         special: Option<&Bound<'_, PyAny>>,
         threads: Option<usize>,
-        dropout: Option<&Bound<'_, PyAny>>,
-        seed: Option<&Bound<'_, PyAny>>,
+        dropout: Option<Dropout>,
     ) -> PyResult<(Vec<u32>, Vec<u64>)> {
-        let dropout = with_dropout(dropout, seed)?;
-        if let Some(parts) = self.in_parts(objects)? {
+        if let Some(parts) = parts {
             let (special, threads) = (Special::new(self, special)?, threads_of(py, threads)?);
             return self.encode_in_parts(py, objects, &parts, &special, threads, dropout.as_ref());
         }
@@ -309,8 +406,8 @@ impl Core {
     ) -> PyResult<R> {
         let special = Special::new(self, special)?;
         let threads = threads_of(py, threads)?;
-        // Only texts in UTF-8 are split among threads.
-        let texts = stored_texts(objects, "texts", if threads == 1 { usize::MAX } else { LONG_CHARACTERS })?;
+        let longest = if threads == 1 { usize::MAX } else { longest_stored(&special) };
+        let texts = stored_texts(objects, "texts", longest)?;
         let work = |texts: &[Text<'_>], special: OnSpecial<'_>, signals: &Signals| {
             work(texts, special, threads, signals)
         };
@@ -335,14 +432,9 @@ pub(super) fn detached<'a, R: Send>(
         py.detach(move || work(texts, special, signals))
     };
     result.map_err(|(number, error)| {
-        let text = match error {
-            Error::Surrogate { .. } | Error::UnknownCharacter { .. } | Error::SpecialToken { .. } => {
-                match input(number) {
-                    Ok(text) => Some(text),
-                    Err(error) => return error,
-                }
-            }
-            _ => None,
+        let text = match input_for(&error, || input(number)) {
+            Ok(text) => text,
+            Err(error) => return error,
         };
         let error = signals.error(py, error, text.as_ref());
         errors::with_place(py, error, &format!("texts[{}]", index_of(number)))

@@ -10,6 +10,7 @@ use crate::interrupt::{Interrupt, Pacer};
 use crate::memory::saturating_usize;
 use crate::parallel::in_parallel;
 use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, parts, split_points, tasks};
+use crate::text::Text;
 
 use super::folder::Folder;
 use super::gather::gather;
@@ -135,9 +136,11 @@ impl Counter {
         let starts: Vec<u64> = texts.iter().map(start).collect();
         let alone = threads == 1 || bytes < ALONE_BYTES as u64;
         let pretokenizer = &self.pretokenizer;
-        let parts = parts(texts, |text| match alone {
-            true => Ok(Vec::new()),
-            false => split_points(text.len(), |offset| pretokenizer.border_from(text, offset, interrupt)),
+        let parts = parts(texts, |text| match text {
+            Text::Utf8(text) if !alone => {
+                split_points(text.len(), |offset| pretokenizer.border_from(text, offset, interrupt))
+            }
+            _ => Ok(Vec::new()),
         })?;
         let threads = self.limit_threads(if alone { 1 } else { threads }, interrupt)?;
         let memory = self.thread_memory();

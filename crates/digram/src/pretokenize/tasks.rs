@@ -31,29 +31,33 @@ pub(crate) fn split_points(len: usize, mut next: impl FnMut(usize) -> Result<usi
     Ok(split_points)
 }
 
-/// A part of the text with index `text`, or all of it. All of a text that is not in UTF-8 has the range of its
-/// estimated length.
+/// A part of the text with index `text`, or all of it.
 pub(crate) struct TextPart {
     pub(crate) text: usize,
+    /// In bytes of UTF-8, or in characters of a text in another form.
     pub(crate) range: Range<usize>,
+    /// The number of bytes in UTF-8, or an estimate.
+    pub(crate) bytes: usize,
+    /// That of the parts of the text that follow: 0 only if there are none.
+    pub(crate) bytes_after: usize,
 }
 
-/// The parts of texts, in order; each text in UTF-8 is split at its `split_points`.
+/// The parts of texts, in order; each text is split at its `split_points`.
 pub(crate) fn parts<T: AsText>(
     texts: &[T],
-    split_points: impl Fn(&[u8]) -> Result<Vec<usize>>,
+    split_points: impl Fn(Text<'_>) -> Result<Vec<usize>>,
 ) -> Result<Vec<TextPart>> {
     let mut parts = Vec::new();
     memory::try_reserve(&mut parts, texts.len())?;
     for (text, content) in texts.iter().enumerate() {
-        let (splits, len) = match content.as_text() {
-            Text::Utf8(bytes) => (split_points(bytes)?, bytes.len()),
-            other => (Vec::new(), other.len_hint()),
-        };
+        let content = content.as_text();
         let mut start = 0;
-        for end in splits.into_iter().chain([len]) {
+        for end in split_points(content)?.into_iter().chain([content.len()]) {
+            let range = std::mem::replace(&mut start, end)..end;
+            let bytes = content.bytes_hint(range.len());
+            let bytes_after = content.bytes_hint(content.len() - end);
             memory::try_reserve(&mut parts, 1)?;
-            parts.push(TextPart { text, range: std::mem::replace(&mut start, end)..end });
+            parts.push(TextPart { text, range, bytes, bytes_after });
         }
     }
     Ok(parts)
@@ -64,7 +68,7 @@ pub(crate) fn tasks(parts: &[TextPart], size: usize) -> Result<Vec<Range<usize>>
     let mut tasks = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (index, part) in parts.iter().enumerate() {
-        bytes += part.range.len();
+        bytes += part.bytes;
         if bytes >= size {
             memory::try_reserve(&mut tasks, 1)?;
             tasks.push(start..index + 1);

@@ -11,10 +11,10 @@ use crate::encode::{IdCount, IdHistogram, Pooled, Sink};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
-use crate::parallel::{ItemResult, items_in_parallel};
+use crate::parallel::{ItemResult, Receiver, items_in_order, items_in_parallel};
 use crate::pretokenize::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
 use crate::special::OnSpecial;
-use crate::text::{AsText, Utf8Converter};
+use crate::text::{AsText, Text, Utf8Converter};
 use crate::vocabulary::TokenId;
 
 /// A rather high estimate of the bytes of text per id.
@@ -22,6 +22,28 @@ const BYTES_PER_ID: usize = 4;
 
 /// The output of a task, and its number of ids after each part.
 type TaskOutput<S> = (S, Vec<usize>);
+
+/// The ids of a text, or of the next parts of it.
+pub struct EncodedPart<'a> {
+    /// The index of the text.
+    pub text: usize,
+    /// The ids.
+    pub ids: &'a [TokenId],
+    /// An estimate of the number of ids of the parts of the text that follow; `None` if none do.
+    pub ids_after: Option<usize>,
+}
+
+/// Receives the ids of texts in order, on the calling thread, while other threads encode.
+pub trait ReceiveIds {
+    /// The approximate number of bytes of text whose ids are enough to receive; with fewer, the calling thread
+    /// encodes first.
+    fn enough(&self) -> usize {
+        0
+    }
+
+    /// Receives the ids of the next parts. An error ends the call, which returns it.
+    fn receive<'a>(&mut self, parts: &mut dyn Iterator<Item = EncodedPart<'a>>) -> Result<()>;
+}
 
 /// Encoded documents, in the parts that the threads encoded.
 pub struct Documents {
@@ -90,10 +112,36 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(Vec<TokenId>, Vec<u64>)> {
-        let (plan, outputs) = self.encode_in_parts::<_, Vec<TokenId>>(texts, special, threads, interrupt)?;
-        let offsets =
-            ends(texts.len(), &plan, outputs.iter().map(|(_, ends)| &ends[..])).map_err(without_index)?;
-        Ok((joined(outputs).map_err(without_index)?, offsets))
+        let plan = self.plan(texts, special, threads, interrupt)?;
+        let mut joined = Joined::new(texts.len()).map_err(without_index)?;
+        if plan.threads > 1 {
+            joined.ids.reserve_hint(plan.bytes / BYTES_PER_ID);
+            self.encode_parts_to(texts, special, &plan, interrupt, &mut joined)?;
+            return Ok((joined.ids, joined.offsets));
+        }
+        // One thread writes all ids where they remain.
+        let (mut worker, mut ends) = (self.worker(&plan), Vec::new());
+        joined.ids.reserve_hint(plan.bytes / BYTES_PER_ID);
+        let Joined { ids, offsets } = &mut joined;
+        self.each_part(texts, special, &plan.parts, &mut worker, interrupt, ids, &mut ends)?;
+        let lasts = plan.parts.iter().zip(ends).filter(|(part, _)| part.bytes_after == 0);
+        offsets.extend(lasts.map(|(_, end)| end as u64));
+        Ok((joined.ids, joined.offsets))
+    }
+
+    /// Encodes several texts on up to `threads` threads, and gives the ids of each to `receiver` in order.
+    ///
+    /// An error names the text by its index, unless it is the receiver's.
+    pub fn encode_batch_to<T: AsText + Sync>(
+        &self,
+        texts: &[T],
+        special: OnSpecial<'_>,
+        threads: usize,
+        interrupt: &dyn Interrupt,
+        receiver: &mut impl ReceiveIds,
+    ) -> ItemResult<()> {
+        let plan = self.plan(texts, special, threads, interrupt)?;
+        self.encode_parts_to(texts, special, &plan, interrupt, receiver)
     }
 
     /// Encodes documents on up to `threads` threads. The documents of the texts at `unfinished`, in rising
@@ -152,7 +200,9 @@ impl Tokenizer {
             new_share,
             |share, task, interrupt| {
                 let mut sink = IdHistogram { times: &mut share.counts, len: 0 };
-                self.each_part(texts, special, &plan, task, &mut share.worker, interrupt, &mut sink)
+                let (parts, mut ends) = (plan.parts_of(task), Vec::new());
+                self.each_part(texts, special, parts, &mut share.worker, interrupt, &mut sink, &mut ends)?;
+                Ok(ends)
             },
         )?;
         let ends = ends(texts.len(), &plan, task_ends.iter().map(|ends| &ends[..]));
@@ -174,12 +224,37 @@ impl Tokenizer {
             interrupt,
             || Ok(self.worker(&plan)),
             |worker, task, interrupt| {
-                let mut sink = S::default();
-                let ends = self.each_part(texts, special, &plan, task, worker, interrupt, &mut sink)?;
+                let (mut sink, mut ends) = TaskOutput::<S>::default();
+                let parts = plan.parts_of(task);
+                sink.reserve_hint(bytes_of(parts) / BYTES_PER_ID);
+                self.each_part(texts, special, parts, worker, interrupt, &mut sink, &mut ends)?;
                 Ok((sink, ends))
             },
         )?;
         Ok((plan, outputs))
+    }
+
+    fn encode_parts_to<T: AsText + Sync>(
+        &self,
+        texts: &[T],
+        special: OnSpecial<'_>,
+        plan: &BatchPlan,
+        interrupt: &dyn Interrupt,
+        receiver: &mut impl ReceiveIds,
+    ) -> ItemResult<()> {
+        items_in_order(
+            plan.threads,
+            plan.tasks.len(),
+            interrupt,
+            || Ok(self.worker(plan)),
+            |worker, task, (ids, ends): &mut TaskOutput<Vec<TokenId>>, interrupt| {
+                let parts = plan.parts_of(task);
+                ids.clear();
+                ids.reserve_hint(bytes_of(parts) / BYTES_PER_ID);
+                self.each_part(texts, special, parts, worker, interrupt, ids, ends)
+            },
+            &mut PartReceiver { plan, receiver },
+        )
     }
 
     fn plan<T: AsText + Sync>(
@@ -191,46 +266,56 @@ impl Tokenizer {
     ) -> ItemResult<BatchPlan> {
         let bytes: usize = texts.iter().map(|text| text.as_text().len_hint()).sum();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
-        let splits = |text: &[u8]| match threads {
-            1 => Ok(Vec::new()),
-            _ => self.task_splits(text, special, interrupt),
+        let splits = |text: Text<'_>| match text {
+            Text::Utf8(_) if threads == 1 => Ok(Vec::new()),
+            Text::Utf8(text) => self.task_splits(text, special, interrupt),
+            // Also for one thread, so that what is converted stays in a near cache.
+            text if matches!(special, OnSpecial::Text) => {
+                split_points(text.len(), |index| self.next_split_of_characters(text, index, interrupt))
+            }
+            // Special tokens are searched for in UTF-8.
+            _ => Ok(Vec::new()),
         };
         let parts = parts(texts, splits).map_err(without_index)?;
         // A single thread needs only one task and writes to one output.
-        let tasks =
-            tasks(&parts, if threads == 1 { usize::MAX } else { TASK_BYTES }).map_err(without_index)?;
+        let task_bytes = if threads == 1 { usize::MAX } else { TASK_BYTES };
+        let tasks = tasks(&parts, task_bytes).map_err(without_index)?;
         Ok(BatchPlan { threads, bytes, parts, tasks })
     }
 
-    /// Emits the ids of the parts of a task, and returns the number of ids after each part.
+    /// Emits the ids of parts, and sets the number of ids after each part.
     #[allow(clippy::too_many_arguments)]
     fn each_part<T: AsText>(
         &self,
         texts: &[T],
         special: OnSpecial<'_>,
-        plan: &BatchPlan,
-        task: usize,
+        parts: &[TextPart],
         worker: &mut Worker<'_>,
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
-    ) -> ItemResult<Vec<usize>> {
-        let parts = &plan.parts[plan.tasks[task].clone()];
-        let bytes: usize = parts.iter().map(|part| part.range.len()).sum();
-        sink.reserve_hint(bytes / BYTES_PER_ID);
-        let mut ends = Vec::new();
-        memory::try_reserve(&mut ends, parts.len()).map_err(without_index)?;
+        ends: &mut Vec<usize>,
+    ) -> ItemResult<()> {
+        ends.clear();
+        memory::try_reserve(ends, parts.len()).map_err(without_index)?;
         let mut pacer = Pacer::new(interrupt);
         let Worker { scratch, converter } = worker;
-        for TextPart { text, range } in parts {
+        for TextPart { text: index, range, .. } in parts {
+            let text = texts[*index].as_text();
             let mut encode = || {
-                let content = converter.utf8_part(texts[*text].as_text(), range, interrupt)?;
+                let content = converter.utf8(text.part(range), interrupt)?;
                 self.each_id(content, special, scratch, interrupt, sink)?;
                 pacer.after_text(content)
             };
-            encode().map_err(|error| (*text, error.shifted(range.start)))?;
+            encode().map_err(|error| {
+                let error = match error {
+                    Error::Surrogate { index } => Error::Surrogate { index: range.start + index },
+                    other => other.shifted(text.bytes_before(range.start)),
+                };
+                (*index, error)
+            })?;
             ends.push(sink.len());
         }
-        Ok(ends)
+        Ok(())
     }
 
     /// What a thread needs.
@@ -266,6 +351,76 @@ impl Tokenizer {
     }
 }
 
+impl BatchPlan {
+    fn parts_of(&self, task: usize) -> &[TextPart] {
+        &self.parts[self.tasks[task].clone()]
+    }
+}
+
+/// The number of bytes of some parts.
+fn bytes_of(parts: &[TextPart]) -> usize {
+    parts.iter().map(|part| part.bytes).sum()
+}
+
+/// Gives the results of tasks to a receiver, part by part.
+struct PartReceiver<'a, I> {
+    plan: &'a BatchPlan,
+    receiver: &'a mut I,
+}
+
+impl<I: ReceiveIds> Receiver<TaskOutput<Vec<TokenId>>> for PartReceiver<'_, I> {
+    fn enough(&self) -> usize {
+        self.receiver.enough() / TASK_BYTES
+    }
+
+    fn receive(&mut self, first: usize, results: &[TaskOutput<Vec<TokenId>>]) -> ItemResult<()> {
+        let ids: usize = results.iter().map(|(ids, _)| ids.len()).sum();
+        let bytes: usize =
+            (first..first + results.len()).map(|task| bytes_of(self.plan.parts_of(task))).sum();
+        let ids_per_byte = ids as f64 / bytes.max(1) as f64;
+        let mut parts = (first..).zip(results).flat_map(|(task, (ids, ends))| {
+            let texts = self.plan.parts_of(task).chunk_by(|part, next| part.text == next.text);
+            texts.scan((0, 0), move |(count, start), parts| {
+                *count += parts.len();
+                let (end, last) = (ends[*count - 1], &parts[parts.len() - 1]);
+                let ids_after = (last.bytes_after as f64 * ids_per_byte) as usize;
+                let ids = &ids[std::mem::replace(start, end)..end];
+                let ids_after = (last.bytes_after > 0).then_some(ids_after);
+                Some(EncodedPart { text: last.text, ids, ids_after })
+            })
+        });
+        self.receiver.receive(&mut parts).map_err(without_index)
+    }
+}
+
+/// All ids in one list, and the offsets of the texts in it.
+struct Joined {
+    ids: Vec<TokenId>,
+    offsets: Vec<u64>,
+}
+
+impl Joined {
+    fn new(texts: usize) -> Result<Joined> {
+        let mut offsets = Vec::new();
+        memory::try_reserve(&mut offsets, texts + 1)?;
+        offsets.push(0);
+        Ok(Joined { ids: Vec::new(), offsets })
+    }
+}
+
+impl ReceiveIds for Joined {
+    fn receive<'a>(&mut self, parts: &mut dyn Iterator<Item = EncodedPart<'a>>) -> Result<()> {
+        for part in parts {
+            memory::try_reserve(&mut self.ids, part.ids.len())?;
+            self.ids.extend_from_slice(part.ids);
+            if part.ids_after.is_none() {
+                self.offsets.push(self.ids.len() as u64);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The memory of a thread.
 struct Worker<'a> {
     scratch: Pooled<'a>,
@@ -284,17 +439,6 @@ impl Drop for HistogramShare<'_> {
         let mut totals = self.totals.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         totals.iter_mut().zip(&self.counts).for_each(|(totals, counts)| *totals += counts);
     }
-}
-
-/// The ids of all tasks in one list; not copied if there is only one task.
-pub(super) fn joined<E>(mut outputs: Vec<(Vec<TokenId>, E)>) -> Result<Vec<TokenId>> {
-    if outputs.len() == 1 {
-        return Ok(outputs.pop().expect("one task").0);
-    }
-    let mut ids = Vec::new();
-    memory::try_reserve(&mut ids, outputs.iter().map(|(ids, _)| ids.len()).sum())?;
-    outputs.into_iter().for_each(|(part, _)| ids.extend(part));
-    Ok(ids)
 }
 
 /// The offsets of the texts in the list of all ids, from the number of ids after each part of each task.

@@ -1,7 +1,7 @@
 //! Encoding with BPE-dropout.
 
 use super::Tokenizer;
-use super::batch::{joined, without_index};
+use super::batch::without_index;
 use crate::encode::{Dropout, DropoutChoices, DropoutScratch};
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
@@ -145,4 +145,15 @@ impl Tokenizer {
         });
         encoded.map(|_| ())
     }
+}
+
+/// The ids of all tasks in one list; not copied if there is only one task.
+fn joined<E>(mut outputs: Vec<(Vec<TokenId>, E)>) -> Result<Vec<TokenId>> {
+    if outputs.len() == 1 {
+        return Ok(outputs.pop().expect("one task").0);
+    }
+    let mut ids = Vec::new();
+    memory::try_reserve(&mut ids, outputs.iter().map(|(ids, _)| ids.len()).sum())?;
+    outputs.into_iter().for_each(|(part, _)| ids.extend(part));
+    Ok(ids)
 }

@@ -37,7 +37,7 @@ use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
 use slots::TokenSlots;
 
-pub use batch::Documents;
+pub use batch::{Documents, EncodedPart, ReceiveIds};
 pub use chunks::Chunk;
 pub use decode::{FlatBytes, OnInvalid};
 pub use decoder::Decoder;

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, find_first, find_last};
 use crate::pretokenize::GoesOn;
 use crate::special::OnSpecial;
+use crate::text::Text;
 
 /// A segment of a text: ordinary text, or a special token.
 pub(super) enum Segment {
@@ -81,10 +82,32 @@ impl Tokenizer {
 
     /// The first split at or after `from`; the end of the text if there is none.
     pub(super) fn next_split(&self, text: &[u8], from: usize, interrupt: &dyn Interrupt) -> Result<usize> {
-        let has_splits = self.pretokenizer.is_whole() || self.pretokenizer.has_borders();
-        let offsets = if has_splits { from..text.len() } else { 0..0 };
+        let offsets = self.possible_splits(from..text.len());
         let split = find_first(offsets, interrupt, |offset| self.can_split_at(text, offset))?;
         Ok(split.unwrap_or(text.len()))
+    }
+
+    /// As [`next_split`](Tokenizer::next_split), in the characters of a text that is not in UTF-8.
+    pub(super) fn next_split_of_characters(
+        &self,
+        text: Text<'_>,
+        from: usize,
+        interrupt: &dyn Interrupt,
+    ) -> Result<usize> {
+        let split = find_first(self.possible_splits(from..text.len()), interrupt, |index| {
+            let before = index.checked_sub(1).and_then(|index| text.character(index));
+            let (Some(before), Some(after)) = (before, text.character(index)) else { return false };
+            let mut both = [0; 2 * char::MAX.len_utf8()];
+            let middle = before.encode_utf8(&mut both).len();
+            let end = middle + after.encode_utf8(&mut both[middle..]).len();
+            self.can_split_at(&both[..end], middle)
+        })?;
+        Ok(split.unwrap_or(text.len()))
+    }
+
+    /// Those of some offsets that may be splits: all, or none.
+    fn possible_splits(&self, offsets: Range<usize>) -> Range<usize> {
+        if self.pretokenizer.is_whole() || self.pretokenizer.has_borders() { offsets } else { 0..0 }
     }
 
     /// The last split at or before `until`; 0 if there is none.
@@ -94,10 +117,8 @@ impl Tokenizer {
         until: usize,
         interrupt: &dyn Interrupt,
     ) -> Result<usize> {
-        if !self.pretokenizer.is_whole() && !self.pretokenizer.has_borders() {
-            return Ok(0);
-        }
-        Ok(find_last(1..until + 1, interrupt, |offset| self.can_split_at(text, offset))?.unwrap_or(0))
+        let offsets = self.possible_splits(1..until + 1);
+        Ok(find_last(offsets, interrupt, |offset| self.can_split_at(text, offset))?.unwrap_or(0))
     }
 
     /// The number of ids of text without special tokens.
