@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from digram.reports import Report, report
     from digram.shards import TokenFiles, encode_files, read_tokens
     from digram.tokenizer.batch import FlatIds
+    from digram.tokenizer.cache import cache_bytes, limit_cache
     from digram.tokenizer.count import Chunk
     from digram.tokenizer.encoding import Encoding, Encodings
     from digram.tokenizer.load import load
@@ -140,6 +141,7 @@ __all__ = [
     "__version__",
     "advise",
     "audit",
+    "cache_bytes",
     "check_rules",
     "compare",
     "count_pretokens",
@@ -151,6 +153,7 @@ __all__ = [
     "extend",
     "files",
     "find_token",
+    "limit_cache",
     "load",
     "merge_tree",
     "pretokenize",
@@ -217,6 +220,7 @@ _NAMES_OF = {
     "digram.tokenizer.batch": ["FlatIds"],
     "digram.tokenizer.count": ["Chunk"],
     "digram.tokenizer.encoding": ["Encoding", "Encodings"],
+    "digram.tokenizer.cache": ["cache_bytes", "limit_cache"],
     "digram.tokenizer.load": ["load"],
     "digram.tokenizer.tokenizer": ["Merge", "RunnerUp", "Tokenizer"],
     "digram.training.counts": ["Counts", "count_pretokens"],

@@ -39,10 +39,12 @@ __all__ = [
     "Stream",
     "WordSet",
     "__version__",
+    "cache_bytes",
     "cut",
     "default_threads",
     "join_words",
     "json_texts",
+    "limit_cache",
     "train",
     "train_fair",
     "train_picky",
@@ -116,6 +118,15 @@ class Blake3:
     def update_documents(self, documents: Sequence[_Text]) -> None:
         """Add texts, each followed by its length in eight bytes, little-endian."""
     def hexdigest(self) -> str: ...
+
+def cache_bytes() -> int:
+    """The number of bytes that encoding takes now to remember words."""
+
+def limit_cache(total: int | None, per_thread: int | None) -> None:
+    """Limit these bytes for the process and for each thread; None is the default.
+
+    `OptionError` if the variable `DIGRAM_CACHE_BYTES`, the default total, is invalid.
+    """
 
 def default_threads() -> int:
     """The default number of threads.

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod arrow;
+mod cache;
 mod convert;
 mod counts;
 mod cut;
@@ -129,6 +130,8 @@ mod _core {
     use super::Splitter;
     #[pymodule_export]
     use super::arrow::{ArrowIds, ArrowTexts};
+    #[pymodule_export]
+    use super::cache::{cache_bytes, limit_cache};
     #[pymodule_export]
     use super::counts::{Counter, Counts, CountsReader, CountsWriter, Joiner, SortedCounts};
     #[pymodule_export]

@@ -22,6 +22,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::Splitter;
+use crate::cache::limit_by_variable;
 use crate::convert::{self, Text};
 use crate::errors;
 use crate::id_lists::IdObjects;
@@ -68,6 +69,7 @@ impl Core {
         scheme: Option<&Scheme>,
         extra: Py<PyAny>,
     ) -> PyResult<Self> {
+        limit_by_variable(py)?;
         let unit = match unit {
             "byte" => Unit::Byte { ids: byte_ids(py, model.model.vocabulary())? },
             _ => Unit::Char { on_unknown: on_unknown_from(on_unknown)? },

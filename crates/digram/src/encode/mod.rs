@@ -4,6 +4,7 @@
 //! ids of what is new. All fast paths give the ids that the definition gives; the tests compare them with
 //! it.
 
+mod budget;
 mod build;
 mod kernels;
 mod lookup;
@@ -34,6 +35,7 @@ pub use scheme::Scheme;
 use scratch::Context;
 pub(crate) use scratch::Scratch;
 pub(crate) use scratch_pool::{Pooled, ScratchPool};
+pub use scratch_pool::{cache_bytes, limit_cache};
 pub(crate) use sink::{IdCount, IdHistogram, Sink};
 use symbols::Symbols;
 pub use symbols::{OnUnknown, Unit};

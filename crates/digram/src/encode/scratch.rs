@@ -40,6 +40,14 @@ impl Scratch {
         }
     }
 
+    /// Sets the number of bytes that the cache may take. One that takes more is emptied.
+    pub(super) fn limit(&mut self, bytes: usize) {
+        if self.table.bytes() > bytes {
+            self.table = Table::new();
+        }
+        self.table.set_limit(bytes);
+    }
+
     /// Adds a miss that is merged in lockstep.
     #[inline]
     pub(super) fn push_word(&mut self, miss: usize, len: usize) {

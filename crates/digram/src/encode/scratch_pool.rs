@@ -5,14 +5,30 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::parallel::available_threads;
-
+use super::budget::Budget;
 use super::scratch::Scratch;
 
-/// The maximum number of bytes that all tokenizers of a process keep together: the larger of a total and a
-/// number per processor.
-const MAX_BYTES: usize = 256 << 20;
-const MAX_BYTES_PER_PROCESSOR: usize = 16 << 20;
+/// The memory of all tables of the process. Those that are kept are freed if others need their memory.
+pub(super) static BUDGET: Budget = Budget::new(|bytes| {
+    let kept = ALL.bytes.load(Ordering::Relaxed);
+    if bytes > 0 && kept > 0 {
+        ALL.evict_until(kept.saturating_sub(bytes));
+    }
+});
+
+/// Limits the memory in which encoding remembers what texts became, in bytes: that of all threads of the
+/// process together, and that of each thread; `None` is the default. It never changes a result.
+///
+/// A thread takes a few KiB in any case. Memory that is kept for later calls is freed at once if it is more;
+/// calls that run now keep what they have until they end.
+pub fn limit_cache(total: Option<usize>, per_thread: Option<usize>) {
+    BUDGET.set(total, per_thread);
+}
+
+/// The memory in bytes that [`limit_cache`] limits, as it is now.
+pub fn cache_bytes() -> usize {
+    BUDGET.used()
+}
 
 /// The pools of all tokenizers of the process.
 static ALL: ProcessPool = ProcessPool::new();
@@ -106,7 +122,7 @@ pub(crate) struct ScratchPool {
 
 impl Default for ScratchPool {
     fn default() -> ScratchPool {
-        ScratchPool::of(&ALL, || MAX_BYTES.max(available_threads().saturating_mul(MAX_BYTES_PER_PROCESSOR)))
+        ScratchPool::of(&ALL, || BUDGET.total())
     }
 }
 
@@ -123,7 +139,14 @@ impl ScratchPool {
 
     /// Takes scratch memory of an earlier call, or allocates it.
     pub(crate) fn take(&self) -> Pooled<'_> {
-        Pooled { scratch: Some(self.pool.take().unwrap_or_else(Scratch::new)), kept: self }
+        self.take_for(1)
+    }
+
+    /// As [`take`](ScratchPool::take), for one of several threads.
+    pub(crate) fn take_for(&self, threads: usize) -> Pooled<'_> {
+        let mut scratch = self.pool.take().unwrap_or_else(Scratch::new);
+        scratch.limit(BUDGET.enter(threads));
+        Pooled { scratch: Some(scratch), kept: self }
     }
 
     /// Frees all idle memory.
@@ -154,6 +177,7 @@ impl DerefMut for Pooled<'_> {
 
 impl Drop for Pooled<'_> {
     fn drop(&mut self) {
+        BUDGET.leave();
         // The state after a panic is not reused.
         if let Some(mut scratch) = self.scratch.take()
             && !std::thread::panicking()

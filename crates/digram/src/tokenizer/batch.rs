@@ -321,7 +321,7 @@ impl Tokenizer {
     /// What a thread needs.
     fn worker(&self, plan: &BatchPlan) -> Worker<'_> {
         Worker {
-            scratch: self.scratch_for(plan.bytes / plan.threads.max(1)),
+            scratch: self.scratch_for(plan.bytes / plan.threads.max(1), plan.threads.min(plan.tasks.len())),
             converter: Utf8Converter::new(),
         }
     }

@@ -238,9 +238,10 @@ impl Tokenizer {
         self.encoder.unreachable()
     }
 
-    /// Frees the caches of earlier calls: at most 37 MiB per thread that encoded concurrently, and for all
-    /// tokenizers of the process together 256 MiB, or 16 MiB per processor if that is more. The least
-    /// recently used memory is evicted first. Caches never change a result, and are rebuilt with use.
+    /// Frees the caches of earlier calls, which [`limit_cache`](crate::encode::limit_cache) limits: by default
+    /// to 37 MiB per thread that encoded concurrently, and for all tokenizers of the process together to 256
+    /// MiB, or 16 MiB per processor if that is more. The least recently used memory is evicted first. Caches
+    /// never change a result, and are rebuilt with use.
     pub fn forget(&self) {
         self.scratch_pool.clear();
     }
@@ -256,20 +257,20 @@ impl Tokenizer {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let previous_len = ids.len();
-        self.each_id(text, special, &mut self.scratch_for(text.len()), interrupt, ids)
+        self.each_id(text, special, &mut self.scratch_for(text.len(), 1), interrupt, ids)
             .inspect_err(|_| ids.truncate(previous_len))
     }
 
     /// The number of ids that [`Tokenizer::encode`] would give, without storing them.
     pub fn count(&self, text: &[u8], special: OnSpecial<'_>, interrupt: &dyn Interrupt) -> Result<usize> {
         let mut count = IdCount(0);
-        self.each_id(text, special, &mut self.scratch_for(text.len()), interrupt, &mut count)?;
+        self.each_id(text, special, &mut self.scratch_for(text.len(), 1), interrupt, &mut count)?;
         Ok(count.0)
     }
 
-    /// The memory of a thread that encodes texts of this many bytes together.
-    fn scratch_for(&self, bytes: usize) -> Pooled<'_> {
-        let mut scratch = self.scratch_pool.take();
+    /// The memory of one of several threads, which encodes texts of this many bytes together.
+    fn scratch_for(&self, bytes: usize, threads: usize) -> Pooled<'_> {
+        let mut scratch = self.scratch_pool.take_for(threads);
         self.encoder.expect(bytes, &mut scratch);
         scratch
     }

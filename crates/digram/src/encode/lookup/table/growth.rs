@@ -1,9 +1,9 @@
 //! How the table grows: when it is larger than its first sizes, it is filled with all tokens; at its maximum
 //! size it is cleared.
 
-use super::Table;
 use super::entry::{Entry, Line};
 use super::key::{Seeds, is_hash, is_pretoken};
+use super::{MAX_ARENA, Table};
 use crate::index::TokenIndex;
 use crate::pages::{Pages, Zero};
 
@@ -33,8 +33,13 @@ impl Table {
         }
         let lines = lines.min(self.max_lines);
         if lines > self.lines.len() {
-            if let Ok(larger) = Pages::zeroed(lines) {
+            if let Some(larger) = self.larger(lines) {
                 self.replace_by(larger, seeded);
+                return true;
+            }
+            // Tokens may need more memory than there is.
+            if let Some(larger) = self.larger(self.lines.len() * 2).filter(|_| seeded.is_some()) {
+                self.replace_by(larger, None);
                 return true;
             }
             // Without memory for more, the table keeps its size.
@@ -50,7 +55,7 @@ impl Table {
             let lines = tokens.key_count().next_power_of_two() * space;
             let lines = lines.max(self.lines.len() * 2).min(self.max_lines);
             // Without memory, it grows when it has to.
-            if let Ok(larger) = Pages::zeroed(lines) {
+            if let Some(larger) = self.larger(lines) {
                 self.replace_by(larger, Some(tokens));
             }
         }
@@ -61,9 +66,36 @@ impl Table {
         !self.has_tokens && tokens.key_count() <= self.max_lines / 2
     }
 
+    /// Memory for more lines; `None` if there is none, or it would exceed the limits.
+    fn larger(&mut self, lines: usize) -> Option<Pages<Line>> {
+        let bytes = lines * size_of::<Line>();
+        if !self.share.try_add(bytes, size_of_val(&*self.lines)) {
+            return None;
+        }
+        Pages::zeroed(lines).inspect_err(|_| self.share.remove(bytes)).ok()
+    }
+
+    /// Lets the arena grow by `more` numbers; false if there is no memory, or it would exceed the limits.
+    #[cold]
+    pub(super) fn grow_arena(&mut self, more: usize) -> bool {
+        let (len, before) = (self.arena.len(), self.arena.capacity());
+        let wanted = (len + more).max((before * 2).min(MAX_ARENA)).max(FEW_LINES);
+        let [bytes, replaced] = [wanted, before].map(|numbers| numbers * size_of::<u32>());
+        if !self.share.try_add(bytes, replaced) {
+            return false;
+        }
+        let is_larger = self.arena.try_reserve_exact(wanted - len).is_ok();
+        // The capacity may be larger than was asked for.
+        let now = self.arena.capacity() * size_of::<u32>();
+        self.share.remove(bytes + replaced);
+        self.share.add(now);
+        is_larger
+    }
+
     /// Moves all entries to other memory, which is filled with `tokens` first.
     fn replace_by(&mut self, larger: Pages<Line>, tokens: Option<&TokenIndex>) {
         let lines = std::mem::replace(&mut self.lines, larger);
+        self.share.remove(size_of_val(&*lines));
         self.count = 0;
         if let Some(tokens) = tokens {
             self.fill(tokens);

@@ -18,6 +18,8 @@ mod groups;
 mod growth;
 mod key;
 
+use super::super::budget::Share;
+use super::super::scratch_pool::BUDGET;
 use super::super::text_slice::TextSlice;
 use crate::bits::seeds;
 use crate::error::Result;
@@ -66,6 +68,8 @@ pub(in crate::encode) struct Table {
     has_tokens: bool,
     max_lines: usize,
     seeds: Seeds,
+    /// The memory that it takes, and may take.
+    share: Share,
     /// The slot of a line whose entry next gives its place to another one.
     swapped_slot: usize,
 }
@@ -79,13 +83,20 @@ impl Table {
             has_tokens: false,
             max_lines: MAX_LINES,
             seeds: Seeds(seeds()),
+            share: Share::of(&BUDGET),
             swapped_slot: 0,
         }
     }
 
     /// Its size in bytes.
     pub(in crate::encode) fn bytes(&self) -> usize {
-        size_of_val(&*self.lines) + self.arena.capacity() * size_of::<u32>()
+        self.share.bytes()
+    }
+
+    /// Sets the number of bytes that it may take; it has its first size in any case.
+    pub(in crate::encode) fn set_limit(&mut self, bytes: usize) {
+        self.share.set_limit(bytes);
+        self.max_lines = MAX_LINES;
     }
 
     /// Whether it contains all tokens of this many bytes.
@@ -99,6 +110,7 @@ impl Table {
     pub(super) fn prepare(&mut self) -> Result<()> {
         if self.lines.is_empty() {
             self.lines = Pages::zeroed(FEW_LINES)?;
+            self.share.add(size_of_val(&*self.lines));
         }
         Ok(())
     }
@@ -211,7 +223,7 @@ impl Table {
         if self.arena.len() + more > MAX_ARENA {
             self.start_anew(tokens);
         }
-        if self.arena.try_reserve(more).is_err() {
+        if self.arena.capacity() - self.arena.len() < more && !self.grow_arena(more) {
             return;
         }
         let entry = Entry::far(key, self.arena.len(), ids.len(), bytes.len());
