@@ -62,9 +62,9 @@ def test_no_limit_changes_ids(
 
 
 def test_all_threads_and_tokenizers_share_the_limit(tokenizers: list[digram.Tokenizer]) -> None:
-    texts = [words(seed, 20_000) for seed in range(64)]
+    texts = [words(seed, 5_000) for seed in range(64)]
     expected = [tok.encode_batch(texts, out="numpy", threads=1) for tok in tokenizers]
-    limit, most, done = 8 * MiB, 0, threading.Event()
+    limit, most, done = 2 * MiB, 0, threading.Event()
     digram.limit_cache(limit)
 
     def watch() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import digram
+from digram.vocab.special_tokens import TextOrParts
 
 WORDS = "the cat sat on the mat, étude à la carte; 日本語の文章、語彙。 🙂🙃 \U0001f1e9 x1234567 \n"
 
@@ -46,7 +47,7 @@ def test_a_long_str_has_the_ids_of_its_bytes(
         # A new object each time, whose UTF-8 form is not known yet.
         assert tok.encode((text + " ")[:-1]) == expected
         assert tok.count((text + " ")[:-1]) == len(expected)
-        batch = ["a", (text + " ")[:-1], "", text.encode(), "é"]
+        batch: list[TextOrParts] = ["a", (text + " ")[:-1], "", text.encode(), "é"]
         lists = tok.encode_batch(batch, threads=threads)
         assert lists == [tok.encode("a"), expected, [], expected, tok.encode("é")]
         flat = tok.encode_batch(batch, threads=threads, out="numpy")

@@ -17,7 +17,7 @@ pub(super) struct Budget {
     /// [`UNSET`] for the default.
     total: AtomicUsize,
     per_thread: AtomicUsize,
-    /// Frees this many bytes of tables that are kept, if there are as many.
+    /// Frees tables that are kept, until no more than this number of bytes is used or none is kept.
     make_room: fn(usize),
 }
 
@@ -50,7 +50,7 @@ impl Budget {
     pub(super) fn set(&self, total: Option<usize>, per_thread: Option<usize>) {
         self.total.store(total.unwrap_or(UNSET), Ordering::Relaxed);
         self.per_thread.store(per_thread.unwrap_or(UNSET), Ordering::Relaxed);
-        (self.make_room)(self.used().saturating_sub(self.total()));
+        (self.make_room)(self.total());
     }
 
     /// Counts a thread that begins to use a table, of `threads` or more that will, and returns the number of
@@ -99,7 +99,7 @@ impl Share {
             return false;
         }
         if !self.budget.try_add(bytes) {
-            (self.budget.make_room)(bytes);
+            (self.budget.make_room)(self.budget.total().saturating_sub(bytes));
             if !self.budget.try_add(bytes) {
                 return false;
             }

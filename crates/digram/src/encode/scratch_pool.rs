@@ -9,10 +9,9 @@ use super::budget::Budget;
 use super::scratch::Scratch;
 
 /// The memory of all tables of the process. Those that are kept are freed if others need their memory.
-pub(super) static BUDGET: Budget = Budget::new(|bytes| {
-    let kept = ALL.bytes.load(Ordering::Relaxed);
-    if bytes > 0 && kept > 0 {
-        ALL.evict_until(kept.saturating_sub(bytes));
+pub(super) static BUDGET: Budget = Budget::new(|maximum| {
+    if ALL.bytes.load(Ordering::Relaxed) > 0 {
+        ALL.evict_while(|| BUDGET.used() > maximum);
     }
 });
 
@@ -47,11 +46,11 @@ impl ProcessPool {
         ProcessPool { bytes: AtomicUsize::new(0), times: AtomicU64::new(0), pools: Mutex::new(Vec::new()) }
     }
 
-    /// Frees the least recently used scratch memory until at most `maximum` bytes are kept.
+    /// Frees the least recently used scratch memory while `is_more` says that there is more than may be.
     ///
     /// Never waits for a lock: after a fork, the thread that holds it may not exist.
     #[cold]
-    fn evict_until(&self, maximum: usize) {
+    fn evict_while(&self, is_more: impl Fn() -> bool) {
         let Ok(mut pools) = self.pools.try_lock() else { return };
         let mut living: Vec<Arc<TokenizerPool>> = Vec::new();
         pools.retain(|pool| {
@@ -60,7 +59,7 @@ impl ProcessPool {
         });
         living.sort_unstable_by_key(|pool| pool.used.load(Ordering::Relaxed));
         for pool in living {
-            while self.bytes.load(Ordering::Relaxed) > maximum && pool.take().is_some() {}
+            while is_more() && pool.take().is_some() {}
         }
     }
 }
@@ -101,7 +100,7 @@ impl TokenizerPool {
         }
         self.used.store(all.times.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         if all.bytes.load(Ordering::Relaxed) > maximum {
-            all.evict_until(maximum);
+            all.evict_while(|| all.bytes.load(Ordering::Relaxed) > maximum);
         }
     }
 }

@@ -324,11 +324,13 @@ mod tests {
     fn threads_that_work_long_are_stopped() {
         let work = |_: &mut (), task, _: &mut Vec<usize>, interrupt: &dyn Interrupt| {
             // One task works until it is stopped.
-            while task == 1 {
+            loop {
+                if task == 0 {
+                    return Ok(());
+                }
                 interrupt.check().map_err(|error| (0, error))?;
                 std::thread::yield_now();
             }
-            Ok(())
         };
         struct Nothing;
         impl Receiver<Vec<usize>> for Nothing {
