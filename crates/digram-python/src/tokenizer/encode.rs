@@ -38,10 +38,9 @@ fn longest_stored(special: &Special) -> usize {
 
 /// A text that is long enough to be split among threads; `None` if it is shorter, or in parts.
 fn long_text<'a>(text: &'a Bound<'_, PyAny>, special: &Special) -> PyResult<Option<Text<'a>>> {
-    let len = match (text.cast::<PyString>(), text.cast::<PyBytes>()) {
-        (Ok(text), _) => strings::len(text),
-        (_, Ok(bytes)) => bytes.as_bytes().len(),
-        _ => 0,
+    let len = match text.cast::<PyString>() {
+        Ok(text) => strings::len(text),
+        Err(_) => text.cast::<PyBytes>().map_or(0, |bytes| bytes.as_bytes().len()),
     };
     if len < PARALLEL_BYTES {
         return Ok(None);

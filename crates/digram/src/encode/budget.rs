@@ -53,10 +53,16 @@ impl Budget {
         (self.make_room)(self.total());
     }
 
-    /// Counts a thread that begins to use a table, of `threads` or more that will, and returns the number of
-    /// bytes that its table may take: each thread has the same share.
-    pub(super) fn enter(&self, threads: usize) -> usize {
-        let threads = threads.max(self.threads.fetch_add(1, Ordering::Relaxed) + 1);
+    /// Counts a thread that begins to use a table, and returns the number of bytes that it may take alone.
+    #[inline]
+    pub(super) fn enter(&self) -> usize {
+        self.threads.fetch_add(1, Ordering::Relaxed);
+        self.per_thread.load(Ordering::Relaxed).min(self.total())
+    }
+
+    /// The number of bytes that the table of each thread may take, if `threads` threads or more use tables.
+    fn part(&self, threads: usize) -> usize {
+        let threads = self.threads.load(Ordering::Relaxed).max(threads).max(1);
         self.per_thread.load(Ordering::Relaxed).min(self.total() / threads)
     }
 
@@ -76,26 +82,28 @@ impl Budget {
 pub(super) struct Share {
     budget: &'static Budget,
     bytes: usize,
-    limit: usize,
+    /// The number of threads that use tables, if no others do.
+    threads: usize,
 }
 
 impl Share {
     pub(super) fn of(budget: &'static Budget) -> Share {
-        Share { budget, bytes: 0, limit: usize::MAX }
+        Share { budget, bytes: 0, threads: 1 }
     }
 
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Sets the number of bytes that the table may take.
-    pub(super) fn set_limit(&mut self, bytes: usize) {
-        self.limit = bytes;
+    /// Sets the number of threads that use tables, if no others do.
+    #[inline]
+    pub(super) fn set_threads(&mut self, threads: usize) {
+        self.threads = threads;
     }
 
     /// Adds bytes if they are within the limits. Of the table's bytes, `replaced` are freed soon after.
     pub(super) fn try_add(&mut self, bytes: usize, replaced: usize) -> bool {
-        if (self.bytes - replaced).saturating_add(bytes) > self.limit {
+        if (self.bytes - replaced).saturating_add(bytes) > self.budget.part(self.threads) {
             return false;
         }
         if !self.budget.try_add(bytes) {
@@ -134,12 +142,13 @@ mod tests {
     fn tables_share_what_there_is() {
         let budget: &'static Budget = Box::leak(Box::new(Budget::new(|_| ())));
         budget.set(Some(100), None);
-        assert_eq!([1, 4, 2].map(|threads| budget.enter(threads)), [100, 25, 33]);
-        (0..3).for_each(|_| budget.leave());
-        budget.set(Some(100), Some(30));
-        assert_eq!([1, 4].map(|threads| budget.enter(threads)), [30, 25]);
+        assert_eq!((budget.enter(), budget.part(1), budget.part(4)), (100, 100, 25));
+        assert_eq!((budget.enter(), budget.part(1), budget.part(4)), (100, 50, 25));
+        budget.leave();
+        budget.set(Some(100), Some(60));
+        assert_eq!((budget.enter(), budget.part(1), budget.part(4)), (60, 50, 25));
+        budget.leave();
         let (mut one, mut other) = (Share::of(budget), Share::of(budget));
-        one.set_limit(60);
         assert_eq!([61, 40, 21].map(|bytes| one.try_add(bytes, 0)), [false, true, false]);
         assert_eq!([61, 50].map(|bytes| other.try_add(bytes, 0)), [false, true]);
         // A replacement is counted beside what it replaces.

@@ -40,12 +40,14 @@ impl Scratch {
         }
     }
 
-    /// Sets the number of bytes that the cache may take. One that takes more is emptied.
-    pub(super) fn limit(&mut self, bytes: usize) {
+    /// Prepares for a call in which `threads` threads have such memory. A cache of more bytes than it may have is
+    /// emptied.
+    #[inline]
+    pub(super) fn begin(&mut self, bytes: usize, threads: usize) {
         if self.table.bytes() > bytes {
             self.table = Table::new();
         }
-        self.table.set_limit(bytes);
+        self.table.begin(threads);
     }
 
     /// Adds a miss that is merged in lockstep.

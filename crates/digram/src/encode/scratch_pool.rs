@@ -144,7 +144,7 @@ impl ScratchPool {
     /// As [`take`](ScratchPool::take), for one of several threads.
     pub(crate) fn take_for(&self, threads: usize) -> Pooled<'_> {
         let mut scratch = self.pool.take().unwrap_or_else(Scratch::new);
-        scratch.limit(BUDGET.enter(threads));
+        scratch.begin(BUDGET.enter(), threads);
         Pooled { scratch: Some(scratch), kept: self }
     }
 

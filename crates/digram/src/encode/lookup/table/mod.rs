@@ -93,9 +93,11 @@ impl Table {
         self.share.bytes()
     }
 
-    /// Sets the number of bytes that it may take; it has its first size in any case.
-    pub(in crate::encode) fn set_limit(&mut self, bytes: usize) {
-        self.share.set_limit(bytes);
+    /// Prepares for a call in which `threads` threads use tables.
+    #[inline]
+    pub(in crate::encode) fn begin(&mut self, threads: usize) {
+        self.share.set_threads(threads);
+        // There may be memory again.
         self.max_lines = MAX_LINES;
     }
 
