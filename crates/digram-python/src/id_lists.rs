@@ -94,7 +94,42 @@ pub(crate) fn list_of_ids<'py>(
     objects: &IdObjects,
     checks: &mut SignalChecks,
 ) -> PyResult<Bound<'py, PyList>> {
-    Ok(untracked_list_of_ids(py, ids, objects, checks)?.tracked(py))
+    if ids.len() > CHECK_INTERVAL || !has_known_layout(py) {
+        return Ok(untracked_list_of_ids(py, ids, objects, checks)?.tracked(py));
+    }
+    checks.after(py, ids.len())?;
+    // No other code runs before it is complete.
+    // SAFETY: a new list is a reference of our own, or null with an error set. The layout was tested, and there
+    // is memory for so many items.
+    unsafe {
+        let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len() as ffi::Py_ssize_t))?;
+        fill((*list.as_ptr().cast::<ListObject>()).items, py, ids, objects).map_err(|(_, error)| error)?;
+        Ok(list.cast_into_unchecked())
+    }
+}
+
+/// Writes the integers of ids, each with a new reference, to the items of a list. An error comes with the number
+/// that were written.
+///
+/// # Safety
+///
+/// The layout was tested, and there is memory for as many items.
+#[inline]
+unsafe fn fill(
+    items: *mut *mut ffi::PyObject,
+    py: Python<'_>,
+    ids: &[u32],
+    objects: &IdObjects,
+) -> Result<(), (usize, PyErr)> {
+    for (index, &id) in ids.iter().enumerate() {
+        let integer = objects.pointer(py, id).map_err(|error| (index, error))?;
+        // SAFETY: as the caller promises; the list takes over the new reference.
+        unsafe {
+            add_reference(integer);
+            items.add(index).write(integer);
+        }
+    }
+    Ok(())
 }
 
 /// A list of ids that the garbage collector does not know yet. Of many lists it would visit those that are
@@ -194,25 +229,12 @@ impl GrowingList {
         for part in ids.chunks(CHECK_INTERVAL) {
             checks.after(py, part.len())?;
             let len = self.object().len as usize;
-            // SAFETY: there is memory for these items.
-            let items = unsafe { self.object().items.add(len) };
-            for (index, &id) in part.iter().enumerate() {
-                let integer = match objects.pointer(py, id) {
-                    Ok(integer) => integer,
-                    Err(error) => {
-                        // SAFETY: so many were added.
-                        unsafe { self.set_len(len + index) };
-                        return Err(error);
-                    }
-                };
-                // SAFETY: the list takes over the new reference.
-                unsafe {
-                    add_reference(integer);
-                    items.add(index).write(integer);
-                }
+            // SAFETY: there is memory for these items, and so many are there afterwards.
+            unsafe {
+                let filled = fill(self.object().items.add(len), py, part, objects);
+                self.set_len(len + filled.as_ref().map_or_else(|(count, _)| *count, |()| part.len()));
+                filled.map_err(|(_, error)| error)?;
             }
-            // SAFETY: so many were added.
-            unsafe { self.set_len(len + part.len()) };
         }
         Ok(())
     }

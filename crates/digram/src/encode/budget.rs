@@ -53,11 +53,12 @@ impl Budget {
         (self.make_room)(self.total());
     }
 
-    /// Counts a thread that begins to use a table, and returns the number of bytes that it may take alone.
+    /// Counts a thread that begins to use a table, and returns the number of bytes that were set for it or for
+    /// the process.
     #[inline]
     pub(super) fn enter(&self) -> usize {
         self.threads.fetch_add(1, Ordering::Relaxed);
-        self.per_thread.load(Ordering::Relaxed).min(self.total())
+        self.per_thread.load(Ordering::Relaxed).min(self.total.load(Ordering::Relaxed))
     }
 
     /// The number of bytes that the table of each thread may take, if `threads` threads or more use tables.
