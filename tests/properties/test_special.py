@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations, repeat
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,3 +89,62 @@ def test_count_is_the_number_of_ids(plain: digram.Tokenizer, special: list[str],
     tok = plain.with_special_tokens(special)
     for how in ("text", "parse", frozenset(special[:1])):
         assert tok.count(text, special=how) == len(tok.encode(text, special=how))
+
+
+NAMES = ["<a>", "<a>b", "b<c>", "<d>", "é>", "<|end|>"]
+SETS = [set(names) for count in range(5) for names in combinations(NAMES, count)]
+SOUP = "x<a>b<c> <a>b <d><d> é> <|end|> <a" * 2
+
+
+class Name(str):
+    """A name that is no plain `str`, and equal to none."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def test_sets_that_calls_name_in_turn_are_not_mixed_up() -> None:
+    """A tokenizer keeps what it prepared for some sets, fewer than these, in whatever form."""
+    tok = digram.train("abc " * 9, max_merges=3, special_tokens=NAMES)
+    expected = [by_parts(tok, cut(SOUP, sorted(names))) for names in SETS]
+    assert len({tuple(ids) for ids in expected}) > 16
+    for _ in range(2):
+        for names, ids in zip(SETS, expected, strict=True):
+            for form in (set, frozenset, sorted, tuple, iter):
+                assert tok.encode(SOUP, special=form(names)) == ids  # type: ignore[arg-type]
+            twice = [*map(Name, names), *names]
+            assert tok.encode(SOUP, special=twice) == ids
+            assert tok.count(SOUP, special=names) == len(ids)
+        with pytest.raises(digram.SpecialTokenError, match='no special token "<x>"'):
+            tok.encode(SOUP, special={*NAMES[:2], "<x>"})
+        with pytest.raises(TypeError, match="a set of str"):
+            tok.encode(SOUP, special=[NAMES[0], 1])  # type: ignore[list-item]
+    changed = set(NAMES[:1])
+    before = tok.encode(SOUP, special=changed)
+    changed.add(NAMES[3])
+    assert before == by_parts(tok, cut(SOUP, NAMES[:1]))
+    assert tok.encode(SOUP, special=changed) == by_parts(tok, cut(SOUP, [NAMES[0], NAMES[3]]))
+
+
+def test_threads_with_different_sets_do_not_disturb_each_other() -> None:
+    tok = digram.train("abc " * 9, max_merges=3, special_tokens=NAMES)
+    expected = [by_parts(tok, cut(SOUP, sorted(names))) for names in SETS]
+
+    def work(first: int) -> None:
+        for round in range(300):
+            number = (first + round * 7) % len(SETS)
+            assert tok.encode(SOUP, special=SETS[number]) == expected[number]
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(8)))
+
+
+def test_an_endless_iterable_of_names_takes_no_more_memory_than_the_names() -> None:
+    tok = digram.train("abc " * 9, max_merges=3, special_tokens=NAMES)
+    names = repeat("<a>", 3_000_000)
+    assert tok.encode(SOUP, special=names) == tok.encode(SOUP, special={"<a>"})  # type: ignore[arg-type]

@@ -22,6 +22,8 @@ pub enum OnSpecial<'a> {
 #[derive(Debug, Clone)]
 pub struct SpecialTokens {
     tokens: Vec<(String, TokenId)>,
+    /// The indices of the tokens in the order of their texts.
+    by_text: Vec<usize>,
     /// In ascending order.
     ids: Vec<TokenId>,
     finder: Option<AhoCorasick>,
@@ -31,15 +33,16 @@ impl SpecialTokens {
     /// A set of special tokens; fails if one is empty, or if a text or an id occurs twice.
     pub fn new(tokens: Vec<(String, TokenId)>) -> Result<SpecialTokens> {
         let fail = |reason: String| Err(Error::Vocabulary { reason });
-        let mut texts: Vec<&str> = tokens.iter().map(|(text, _)| &text[..]).collect();
+        let text = |index: usize| &tokens[index].0;
+        let mut by_text: Vec<usize> = (0..tokens.len()).collect();
         let mut ids: Vec<TokenId> = tokens.iter().map(|(_, id)| *id).collect();
-        texts.sort_unstable();
+        by_text.sort_unstable_by_key(|&index| text(index));
         ids.sort_unstable();
-        if texts.first() == Some(&"") {
+        if by_text.first().is_some_and(|&index| text(index).is_empty()) {
             return fail("a special token is empty.".into());
         }
-        if let Some(duplicates) = texts.windows(2).find(|pair| pair[0] == pair[1]) {
-            return fail(format!("the special token {:?} is there twice.", duplicates[0]));
+        if let Some(duplicates) = by_text.windows(2).find(|pair| text(pair[0]) == text(pair[1])) {
+            return fail(format!("the special token {:?} is there twice.", text(duplicates[0])));
         }
         if let Some(duplicates) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
             return fail(format!("two special tokens have the id {}.", duplicates[0]));
@@ -54,12 +57,29 @@ impl SpecialTokens {
                     })
             })
             .transpose()?;
-        Ok(SpecialTokens { tokens, ids, finder })
+        Ok(SpecialTokens { tokens, by_text, ids, finder })
     }
 
     /// The special tokens with their ids, in the order given.
     pub fn tokens(&self) -> &[(String, TokenId)] {
         &self.tokens
+    }
+
+    /// The ids of all special tokens, in ascending order.
+    pub fn ids(&self) -> &[TokenId] {
+        &self.ids
+    }
+
+    /// The id of the special token with a text.
+    pub fn id(&self, text: &str) -> Option<TokenId> {
+        let found = self.by_text.binary_search_by_key(&text, |&index| &self.tokens[index].0);
+        found.ok().map(|at| self.tokens[self.by_text[at]].1)
+    }
+
+    /// Those of the special tokens that have one of these ids, which are in ascending order.
+    pub fn with_ids(&self, ids: &[TokenId]) -> Result<SpecialTokens> {
+        let has_id = |(_, id): &&(String, TokenId)| ids.binary_search(id).is_ok();
+        SpecialTokens::new(self.tokens.iter().filter(has_id).cloned().collect())
     }
 
     /// Whether an id is that of a special token.

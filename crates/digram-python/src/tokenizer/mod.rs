@@ -29,6 +29,7 @@ use crate::id_lists::IdObjects;
 use crate::model::Model;
 use crate::objects::{SignalChecks, bytes, list};
 use crate::scheme::Scheme;
+use special::KeptSets;
 
 pub(crate) use decoder::Decoder;
 pub(crate) use encode::EncodedDocuments;
@@ -51,6 +52,7 @@ pub(crate) struct Core {
     extra: Py<PyAny>,
     digest: PyOnceLock<Py<PyString>>,
     id_objects: PyOnceLock<IdObjects>,
+    kept_sets: KeptSets,
 }
 
 #[pymethods]
@@ -87,6 +89,7 @@ impl Core {
             extra,
             digest: PyOnceLock::new(),
             id_objects: PyOnceLock::new(),
+            kept_sets: KeptSets::default(),
         })
     }
 

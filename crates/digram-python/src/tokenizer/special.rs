@@ -1,6 +1,6 @@
 //! The `special` argument.
 
-use std::borrow::Cow;
+use std::sync::{Arc, Mutex};
 
 use digram::OnSpecial;
 use digram::special::SpecialTokens;
@@ -10,13 +10,41 @@ use pyo3::types::PyString;
 
 use super::Core;
 use crate::errors;
+use crate::objects::{SignalChecks, reserve};
+
+/// The number of sets that a tokenizer keeps.
+const KEPT_SETS: usize = 16;
+
+/// The sets of special tokens that the last calls named, the latest first. Finding a set here takes a hundredth of
+/// the time of building the automaton that searches for its tokens.
+#[derive(Default)]
+pub(super) struct KeptSets(Mutex<Vec<Arc<SpecialTokens>>>);
+
+impl KeptSets {
+    /// The set of these of all special tokens; `ids` are in ascending order.
+    fn get(&self, ids: &[u32], all: &SpecialTokens) -> digram::Result<Arc<SpecialTokens>> {
+        // Never waits: after a fork, the thread that holds the lock may not exist.
+        if let Ok(mut sets) = self.0.try_lock()
+            && let Some(index) = sets.iter().position(|set| set.ids() == ids)
+        {
+            sets[..=index].rotate_right(1);
+            return Ok(sets[0].clone());
+        }
+        let set = Arc::new(all.with_ids(ids)?);
+        if let Ok(mut sets) = self.0.try_lock() {
+            sets.truncate(KEPT_SETS - 1);
+            sets.insert(0, set.clone());
+        }
+        Ok(set)
+    }
+}
 
 /// The treatment of special tokens in a text.
 pub(super) enum Special {
     Text,
     Parse,
     Fail,
-    Allow(SpecialTokens),
+    Allow(Arc<SpecialTokens>),
 }
 
 impl Special {
@@ -37,18 +65,26 @@ impl Special {
                 )),
             };
         }
-        let mut allowed = Vec::new();
+        let all = core.tokenizer.special_tokens();
+        let (mut ids, mut checks) = (Vec::new(), SignalChecks::new());
         for name in argument.try_iter()? {
             let name = name?;
             let name = name.cast::<PyString>().map_err(|_| {
                 PyTypeError::new_err("special is \"text\", \"parse\", \"raise\" or a set of str")
             })?;
-            let name = Cow::into_owned(name.to_string_lossy());
-            if allowed.iter().all(|(allowed_name, _)| *allowed_name != name) {
-                allowed.push((name.clone(), core.special_id(py, &name)?));
+            reserve(&mut ids, 1)?;
+            ids.push(core.special_id(py, &name.to_string_lossy())?);
+            checks.after(py, 1)?;
+            // An iterable may repeat names, and an endless one for ever.
+            if ids.len() > 2 * all.ids().len() {
+                ids.sort_unstable();
+                ids.dedup();
             }
         }
-        SpecialTokens::new(allowed).map(Special::Allow).map_err(|error| errors::from_core(py, error, None))
+        ids.sort_unstable();
+        ids.dedup();
+        let set = core.kept_sets.get(&ids, all);
+        set.map(Special::Allow).map_err(|error| errors::from_core(py, error, None))
     }
 
     pub(super) fn on_special(&self) -> OnSpecial<'_> {
@@ -63,9 +99,9 @@ impl Special {
 
 impl Core {
     pub(super) fn special_id(&self, py: Python<'_>, name: &str) -> PyResult<u32> {
-        let tokens = self.tokenizer.special_tokens().tokens();
-        tokens.iter().find(|(text, _)| text == name).map(|(_, id)| *id).ok_or_else(|| {
-            let names: Vec<&str> = tokens.iter().map(|(text, _)| &text[..]).collect();
+        let all = self.tokenizer.special_tokens();
+        all.id(name).ok_or_else(|| {
+            let names: Vec<&str> = all.tokens().iter().map(|(text, _)| &text[..]).collect();
             let hint = match &names[..] {
                 [] => "This tokenizer has none; with_special_tokens adds them.".to_owned(),
                 [first @ .., _] if names.len() > 8 => {
