@@ -1,5 +1,6 @@
 //! A buffer that passes ends of pretokens to the caller in batches.
 
+use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
 
 /// The maximum number of ends that are kept.
@@ -9,26 +10,34 @@ const CAPACITY: usize = 128;
 pub(super) const STRIDE: usize = 8;
 
 /// Ends that have not been passed on yet, and the function that takes them.
+// In this order, so that the compiler does not write zeros from one number to the other: through all of `ends`.
+#[repr(C)]
 pub(super) struct BoundaryBuffer<V> {
     start: usize,
-    ends: [usize; 2 * CAPACITY + STRIDE],
+    /// The number of ends, which have been written.
     count: usize,
+    /// Not initialized at first, which would take as long as splitting a short text.
+    ends: [MaybeUninit<usize>; 2 * CAPACITY + STRIDE],
     visit: V,
 }
 
 impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> BoundaryBuffer<V> {
     pub(super) fn new(visit: V) -> BoundaryBuffer<V> {
-        BoundaryBuffer { start: 0, ends: [0; 2 * CAPACITY + STRIDE], count: 0, visit }
+        BoundaryBuffer { start: 0, count: 0, ends: [MaybeUninit::uninit(); 2 * CAPACITY + STRIDE], visit }
     }
 
     /// The end of the last pretoken.
     pub(super) fn last(&self) -> usize {
-        if self.count == 0 { self.start } else { self.ends[self.count - 1] }
+        match self.count {
+            0 => self.start,
+            // SAFETY: those that were counted have been written.
+            count => unsafe { self.ends[count - 1].assume_init() },
+        }
     }
 
     pub(super) fn push(&mut self, end: usize) -> ControlFlow<B> {
         self.make_room(1)?;
-        self.ends[self.count] = end;
+        self.ends[self.count].write(end);
         self.count += 1;
         ControlFlow::Continue(())
     }
@@ -43,7 +52,7 @@ impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> BoundaryBuffer<V> {
         // A loop over single ends would exit at an unpredictable count.
         for ends in room.chunks_exact_mut(STRIDE) {
             for end in ends {
-                *end = start + mask.trailing_zeros() as usize;
+                end.write(start + mask.trailing_zeros() as usize);
                 mask &= mask.wrapping_sub(1);
             }
             if mask == 0 {
@@ -84,6 +93,8 @@ impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> BoundaryBuffer<V> {
     fn pass_on(&mut self) -> ControlFlow<B> {
         let last = self.last();
         let (start, count) = (std::mem::replace(&mut self.start, last), std::mem::take(&mut self.count));
-        (self.visit)(start, &self.ends[..count])
+        let ends = &raw const self.ends[..count];
+        // SAFETY: those that were counted have been written.
+        (self.visit)(start, unsafe { &*(ends as *const [usize]) })
     }
 }

@@ -167,9 +167,9 @@ impl Family {
     }
 
     /// The starts of pretokens in a block, without the one at its begin: a bit for each byte. Starts
-    /// that depend on the text after the block are omitted.
+    /// that depend on the text after the block are omitted. Also whether none was.
     #[inline(always)]
-    fn starts<const CASED: bool>(self, classes: BlockClasses, bytes: &[u8]) -> u64 {
+    fn starts<const CASED: bool>(self, classes: BlockClasses, bytes: &[u8]) -> (u64, bool) {
         let BlockClasses {
             len,
             begins,
@@ -259,7 +259,7 @@ impl Family {
                 }
             }
         }
-        starts & certain & valid & !1
+        (starts & certain & valid & !1, valid & !certain == 0)
     }
 
     /// The starts of groups of digits.
@@ -316,6 +316,7 @@ mod tests {
     use super::super::GoesOn;
     use super::super::automaton::Notes;
     use super::*;
+    use crate::utf8::complete;
 
     const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
@@ -437,11 +438,11 @@ mod tests {
                 _ = automaton.split_from(text, 0, text.len(), GoesOn::No, &mut Notes::default(), step);
                 let mut start = 0;
                 for end in expected.clone() {
-                    let Some(block) = text[start..].first_chunk::<BLOCK>() else { break };
+                    let rest = &text[start..];
                     for member in &members {
                         let mut ends = Vec::new();
                         // A run of letters may be longer than a block.
-                        member.each_block(&text[start..], 0, |begin, starts| {
+                        member.each_block(rest, 0, GoesOn::No, |begin, starts| {
                             ends.extend(
                                 (1..64)
                                     .filter(|offset| starts >> offset & 1 == 1)
@@ -455,8 +456,23 @@ mod tests {
                             expected[first..][..ends.len()],
                             "{family:?} {:?} {start} {:?}",
                             member.simd,
-                            String::from_utf8_lossy(block)
+                            String::from_utf8_lossy(&rest[..rest.len().min(BLOCK)])
                         );
+                        // A text that goes on has these starts too, whatever follows.
+                        let cut = start + complete(&rest[..next(rest.len().min(2 * BLOCK) + 1)]);
+                        member.each_block(&text[..cut], start, GoesOn::Maybe, |begin, starts| {
+                            for offset in (1..64).filter(|offset| starts >> offset & 1 == 1) {
+                                let end = begin + offset;
+                                assert!(end < cut, "{end} {cut} {:?}", member.simd);
+                                assert!(
+                                    expected.binary_search(&end).is_ok(),
+                                    "{family:?} {:?} {end} {cut} {:?}",
+                                    member.simd,
+                                    String::from_utf8_lossy(rest)
+                                );
+                            }
+                            true
+                        });
                         start_count += ends.len();
                         bytes += ends.last().map_or(0, |last| last - start);
                     }

@@ -94,22 +94,27 @@ impl MaskSplitter {
         }
         let mut ends = BoundaryBuffer::new(visit);
         let mut notes = Notes::default();
-        let mut block = Block::new();
+        let (mut block, mut is_read) = (Block::new(), false);
         // The start of the next pretoken; the pretokens before it are in `ends`.
         let mut start = 0;
         let mut pause = PAUSE_INTERVAL;
         let mut family_splitting = self.family.as_ref().map(FamilySplitting::new);
-        self.blocks.read(text, &mut block);
         while start < text.len() {
             if let Some(family_splitting) = &mut family_splitting
                 && start >= family_splitting.next
             {
                 let previous_start = start;
-                start = self.split_by_family(family_splitting, text, start, &mut ends)?;
+                start = self.split_by_family(family_splitting, text, start, goes_on, &mut ends)?;
+                if start == text.len() {
+                    break;
+                }
                 if start != previous_start {
                     block.restart(start);
-                    self.blocks.read(text, &mut block);
+                    is_read = false;
                 }
+            }
+            if !std::mem::replace(&mut is_read, true) {
+                self.blocks.read(text, &mut block);
             }
             // The pretoken may have begun before the block.
             let after_start =
@@ -166,6 +171,7 @@ impl MaskSplitter {
         family_splitting: &mut FamilySplitting<'_>,
         text: &[u8],
         mut start: usize,
+        goes_on: GoesOn,
         ends: &mut BoundaryBuffer<V>,
     ) -> ControlFlow<B, usize> {
         let (first_start, mut pause) = (start, start + PAUSE_INTERVAL);
@@ -173,7 +179,7 @@ impl MaskSplitter {
             start = family_splitting.split_in_lanes(text, start, ends)?;
             let lanes_from = family_splitting.lanes_from;
             let (mut break_value, mut in_lanes, mut last) = (None, false, start);
-            start = family_splitting.family.each_block(text, start, |start, starts| {
+            start = family_splitting.family.each_block(text, start, goes_on, |start, starts| {
                 in_lanes = last >= lanes_from;
                 if in_lanes {
                     return false;

@@ -164,7 +164,8 @@ impl FamilyMember {
         let block = text[lane.block_start..].first_chunk().expect("lanes end a block before the text");
         let classes = classes(lane.block_start, block);
         let left = (lane.last_start - lane.block_start).min(BLOCK - 1);
-        let block_starts = self.family.starts::<CASED>(classes, block) & u64::MAX >> (BLOCK - 1 - left);
+        let (block_starts, _) = self.family.starts::<CASED>(classes, block);
+        let block_starts = block_starts & u64::MAX >> (BLOCK - 1 - left);
         if block_starts != 0 {
             write_starts(block_starts, lane.block_start, &mut starts[lane.count..]);
             lane.count += block_starts.count_ones() as usize;

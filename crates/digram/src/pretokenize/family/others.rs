@@ -3,6 +3,9 @@
 use super::super::kinds::KindsOfOthers;
 use super::classes::{BLOCK, CASELESS_BIT, HARD, MARK, UPPER_BIT};
 
+/// The number of bytes after a block that are read with it.
+pub(super) const MORE: usize = 2;
+
 /// The characters of a block that are not ASCII, up to the first that is hard or incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Others {
@@ -136,7 +139,7 @@ impl Bitmaps {
         start: usize,
     ) -> Option<Others> {
         use std::arch::x86_64::*;
-        let bytes = text.get(start..start + BLOCK + 2)?;
+        let bytes = text.get(start..start + BLOCK + MORE)?;
         // SAFETY: 64 bytes from each of these on are in `bytes`.
         let [first, second, third] =
             [0, 1, 2].map(|offset| unsafe { _mm512_loadu_si512(bytes.as_ptr().add(offset).cast()) });
