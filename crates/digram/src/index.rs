@@ -151,6 +151,18 @@ impl TokenIndex {
         }
     }
 
+    /// The id of the token with a key, which is not that of more bytes.
+    #[inline]
+    pub(crate) fn of_key(&self, key: TokenKey) -> Option<TokenId> {
+        self.find(key, self.line_index(key))
+    }
+
+    /// Prefetches the line of the key with a hash.
+    #[inline]
+    pub(crate) fn prefetch_hash(&self, hash: u64) {
+        prefetch(&self.lines[hash as usize & (self.lines.len() - 1)]);
+    }
+
     /// Prefetches the line of `text[start..end]`.
     #[inline]
     pub(crate) fn prefetch(&self, text: &[u8], start: usize, end: usize) {
@@ -249,8 +261,12 @@ pub(crate) fn sixteen_bytes(text: &[u8], start: usize) -> u128 {
 
 #[cold]
 fn sixteen_bytes_near_end(text: &[u8], start: usize) -> u128 {
-    let mut bytes = [0; 16];
     let rest = &text[start..];
+    // Copying a number of bytes that the compiler does not know is a call.
+    if let (Some(last), false) = (text.last_chunk::<16>(), rest.is_empty()) {
+        return u128::from_le_bytes(*last) >> (8 * (16 - rest.len()));
+    }
+    let mut bytes = [0; 16];
     bytes[..rest.len()].copy_from_slice(rest);
     u128::from_le_bytes(bytes)
 }

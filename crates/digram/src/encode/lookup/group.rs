@@ -94,18 +94,20 @@ impl Lookup {
     #[inline]
     fn look_up(&self, group: Group<'_>, context: &mut Context<'_>, ids: &mut Vec<TokenId>) -> Result<()> {
         let scratch = &mut *context.scratch;
-        scratch.table.prepare()?;
+        scratch.table.prepare(self.tokens())?;
         // A byte becomes at most one id, and some ids are written beyond the last.
         memory::try_reserve(ids, group.len() + BEYOND)?;
         let before = ids.len();
         let Scratch { table, keys, misses, .. } = &mut *scratch;
         misses.clear();
+        let tokens = self.tokens().filter(|_| !table.has_tokens());
         let (mut number, mut found) = (0, 0);
         for group in group.parts(AHEAD) {
             // SAFETY: there is memory for an id for each byte of the pretokens, and for those beyond.
             found = unsafe {
                 let ids = ids.as_mut_ptr().add(before);
-                table.get_group(GroupQuery { owner: self.owner, group, number, found, keys, misses, ids })
+                let owner = self.owner;
+                table.get_group(GroupQuery { owner, group, number, found, keys, tokens, misses, ids })
             };
             number += AHEAD;
         }

@@ -197,7 +197,7 @@ impl Lookup {
         }
         // Long pretokens of scripts without spaces rarely recur.
         if is_word || !has_splits {
-            context.scratch.table.prepare()?;
+            context.scratch.table.prepare(self.tokens())?;
             context.scratch.table.put(self.owner, pretoken, ids, self.tokens());
         }
         Ok(())
@@ -211,7 +211,7 @@ impl Lookup {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         self.kernel.encode(piece, context, ids)?;
-        context.scratch.table.prepare()?;
+        context.scratch.table.prepare(self.tokens())?;
         context.scratch.table.put(self.piece_owner(), piece, ids, self.tokens());
         Ok(())
     }

@@ -74,6 +74,9 @@ impl Lookup {
         ranked: &Ranked,
         words: impl Fn(&mut Scratch) -> &mut MissedWords<LEN>,
     ) {
+        if words(scratch).misses.is_empty() {
+            return;
+        }
         let misses = std::mem::take(&mut words(scratch).misses);
         let mut rest = misses.iter().map(|&miss| miss as usize);
         loop {

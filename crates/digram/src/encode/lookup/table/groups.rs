@@ -3,11 +3,15 @@
 
 use super::super::group::Group;
 use super::super::misses::Misses;
-use super::entry::FEW;
-use super::key::Owner;
+use super::entry::{Entry, FEW};
+use super::key::{Owner, is_hash};
 use super::{AHEAD, Place, Table, step};
 use crate::cpu::prefetch;
+use crate::index::{TokenIndex, TokenKey};
 use crate::vocabulary::TokenId;
+
+/// In groups of up to this many pretokens, the tokens of all are prefetched.
+const FEW_PRETOKENS: usize = 32;
 
 /// The keys of a group, and the lines in which they are looked up.
 pub(in crate::encode) struct Keys {
@@ -31,6 +35,8 @@ pub(in crate::encode::lookup) struct GroupQuery<'a> {
     /// The number of ids that have been written already.
     pub(in crate::encode::lookup) found: usize,
     pub(in crate::encode::lookup) keys: &'a mut Keys,
+    /// The tokens that pretokens become, unless the table contains all of them.
+    pub(in crate::encode::lookup) tokens: Option<&'a TokenIndex>,
     /// Receives the pretokens that the table does not contain.
     pub(in crate::encode::lookup) misses: &'a mut Misses,
     /// Receives the ids of the others, after those that were found: memory for [`BEYOND`](super::BEYOND) more
@@ -59,11 +65,17 @@ impl Table {
         let Group { text, mut start, ends, .. } = query.group;
         let Keys { keys, lines } = &mut *query.keys;
         let (owner, table, mask) = (query.owner, self.lines.as_ptr(), self.lines.len() - 1);
+        // Of a short text, most words may be new, and their tokens are in memory that is far.
+        let tokens = query.tokens.filter(|_| ends.len() <= FEW_PRETOKENS);
         for number in 0..ends.len().min(AHEAD) {
             let end = ends[number];
             let key = self.seeds.key(owner, text, start, end);
-            let line = self.seeds.hash(key) as usize & mask;
+            let hash = self.seeds.hash(key);
+            let line = hash as usize & mask;
             prefetch(table.wrapping_add(line));
+            if let Some(tokens) = tokens {
+                tokens.prefetch_hash(hash);
+            }
             (keys[number], lines[number]) = (key, line as u32);
             start = end;
         }
@@ -92,19 +104,19 @@ impl Table {
         count
     }
 
-    /// Writes the ids of a pretoken that are not in the line of its key, but in the arena or in the next
-    /// line, after `count` others; returns their number. An entry in the next line changes places with one
+    /// Writes the ids of a pretoken that are not in the line of its key, but in the arena, in the next
+    /// line or among the tokens, after `count` others; returns their number. An entry in the next line changes places with one
     /// of the line of its key, so that it is found at once from then on: most entries of a line are tokens
     /// that a text does not contain.
     #[cold]
     #[inline(never)]
     unsafe fn copy_further(&mut self, query: &mut GroupQuery<'_>, number: usize, count: usize) -> usize {
-        let (key, first) = (&query.keys.keys[number], query.keys.lines[number] as usize);
+        let (key, first) = (query.keys.keys[number], query.keys.lines[number] as usize);
         let pretoken = query.group.pretoken(number);
         for (steps, line) in [first, step(first, 1) & (self.lines.len() - 1)].into_iter().enumerate() {
             for slot in 0..self.lines[line].0.len() {
                 let entry = self.lines[line].0[slot];
-                let Some(ids) = entry.has_key(key).then(|| self.ids_of(&entry, pretoken)).flatten() else {
+                let Some(ids) = entry.has_key(&key).then(|| self.ids_of(&entry, pretoken)).flatten() else {
                     continue;
                 };
                 let ids = ids.as_slice();
@@ -117,11 +129,29 @@ impl Table {
                 return written;
             }
             // An entry is in the next line only if this one was full, and no entry is removed alone.
-            if self.lines[line].0.iter().any(|entry| entry.key == 0) {
+            if let Some(slot) = self.lines[line].0.iter().position(|entry| entry.key == 0) {
+                if let Some(id) = self.add_token(query.tokens, key, Place { line, slot }) {
+                    // SAFETY: as above.
+                    unsafe { query.ids.add(count).write(id) };
+                    return 1;
+                }
                 break;
             }
         }
         query.misses.push(query.number + number, count);
         0
+    }
+    /// Adds a pretoken that is a token at a free place, and returns its id. A new word is mostly a token, and a
+    /// miss takes three times as long.
+    #[inline]
+    fn add_token(&mut self, tokens: Option<&TokenIndex>, key: u128, place: Place) -> Option<TokenId> {
+        // The keys of the group are those of a table that does not grow meanwhile.
+        if is_hash(key) || self.is_full() {
+            return None;
+        }
+        let id = tokens?.of_key(TokenKey::of_number(key))?;
+        self.lines[place.line].0[place.slot] = Entry::near(key, &[id]);
+        self.count += 1;
+        Some(id)
     }
 }

@@ -17,8 +17,14 @@ impl Table {
     /// Whether there is space for another entry; if there is none, the table grows or is cleared.
     #[inline]
     pub(super) fn has_space(&mut self, tokens: Option<&TokenIndex>) -> bool {
+        if self.is_full() { self.make_space(tokens) } else { true }
+    }
+
+    /// Whether another entry is added only after the table has grown.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
         // Three of five entries are used at most, so that few keys are behind their second line.
-        if self.count * 5 < self.lines.len() * 6 { true } else { self.make_space(tokens) }
+        self.count * 5 >= self.lines.len() * 6
     }
 
     #[cold]
@@ -46,7 +52,7 @@ impl Table {
             self.max_lines = self.lines.len();
         }
         self.start_anew(tokens);
-        self.count * 5 < self.lines.len() * 6
+        !self.is_full()
     }
 
     /// Fills a table that was not filled yet with all tokens, and leaves `space` times their space for words.

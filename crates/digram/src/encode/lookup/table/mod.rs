@@ -101,18 +101,31 @@ impl Table {
         self.max_lines = MAX_LINES;
     }
 
+    /// Whether it contains all tokens that are not too long.
+    #[inline]
+    pub(super) fn has_tokens(&self) -> bool {
+        self.has_tokens
+    }
+
     /// Whether it contains all tokens of this many bytes.
     #[inline]
     pub(super) fn has_tokens_of_len(&self, len: usize) -> bool {
         self.has_tokens && len <= TokenKey::MAX
     }
 
-    /// Allocates the lines of a new table.
+    /// Allocates the lines of a new table. `tokens` are those that it is filled with when it grows.
     #[inline]
-    pub(super) fn prepare(&mut self) -> Result<()> {
-        if self.lines.is_empty() {
-            self.lines = Pages::zeroed(FEW_LINES)?;
-            self.share.add(size_of_val(&*self.lines));
+    pub(super) fn prepare(&mut self, tokens: Option<&TokenIndex>) -> Result<()> {
+        if self.lines.is_empty() { self.allocate(tokens) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn allocate(&mut self, tokens: Option<&TokenIndex>) -> Result<()> {
+        self.lines = Pages::zeroed(FEW_LINES)?;
+        self.share.add(size_of_val(&*self.lines));
+        // So that the hash of a key is that of the token too.
+        if let Some(tokens) = tokens {
+            self.seeds = Seeds(tokens.seeds());
         }
         Ok(())
     }
@@ -322,14 +335,23 @@ mod tests {
     }
 
     /// The ids of the words of a group that the table contains, and the other words.
-    fn get_group(table: &mut Table, group: Group<'_>) -> (Vec<TokenId>, Misses) {
+    fn get_group(table: &mut Table, group: Group<'_>, tokens: Option<&TokenIndex>) -> (Vec<TokenId>, Misses) {
         let mut ids: Vec<TokenId> = vec![0; group.len() + BEYOND];
         let (mut keys, mut misses) = (Keys::new(), Misses::new());
         let (owner, place) = (Owner::Pretoken, ids.as_mut_ptr());
         // SAFETY: there is memory for an id for each byte, and some more.
         let count = unsafe {
             let (keys, misses) = (&mut keys, &mut misses);
-            table.get_group(GroupQuery { owner, group, number: 0, found: 0, keys, misses, ids: place })
+            table.get_group(GroupQuery {
+                owner,
+                group,
+                number: 0,
+                found: 0,
+                keys,
+                tokens,
+                misses,
+                ids: place,
+            })
         };
         ids.truncate(count);
         (ids, misses)
@@ -341,13 +363,13 @@ mod tests {
         let index: Vec<(TokenId, &[u8])> = (0..).zip(tokens.iter().map(|token| &token[..])).collect();
         let index = TokenIndex::new(&index);
         let mut table = Table { max_lines: 1 << 14, ..Table::new() };
-        table.prepare().unwrap();
+        table.prepare(None).unwrap();
         let (mut found, mut cleared, mut before, mut lines) = (0, 0, 0, Vec::new());
         for round in 0..900u32 {
             // Every second round repeats the one before it.
             let (text, ends) = words(round / 2 * 100, AHEAD as u32);
             let group = Group::new(&text, 0, &ends);
-            let (ids, misses) = get_group(&mut table, group);
+            let (ids, misses) = get_group(&mut table, group, None);
             let missing: Vec<usize> = (0..misses.len()).map(|miss| misses.number(miss)).collect();
             let mut expected = Vec::new();
             for (number, word) in group.pretokens().enumerate() {
@@ -377,9 +399,42 @@ mod tests {
     }
 
     #[test]
+    fn tokens_are_added_until_the_table_is_full() {
+        let (text, ends) = words(0, 6_000);
+        let all: Vec<TextSlice<'_>> = Group::new(&text, 0, &ends).pretokens().collect();
+        let is_token = |word: TextSlice<'_>| word.bytes()[0] & 1 == 0;
+        let tokens: Vec<(TokenId, &[u8])> =
+            (7..).zip(all.iter().filter(|word| is_token(**word)).map(|word| word.bytes())).collect();
+        let index = TokenIndex::new(&tokens);
+        let mut table = Table { max_lines: FEW_LINES, ..Table::new() };
+        table.prepare(Some(&index)).unwrap();
+        let (mut found, mut missed, mut is_full) = (0, 0, false);
+        for group in Group::new(&text, 0, &ends).parts(AHEAD) {
+            let (ids, misses) = get_group(&mut table, group, Some(&index));
+            let missing: Vec<usize> = (0..misses.len()).map(|miss| misses.number(miss)).collect();
+            let mut expected = Vec::new();
+            for (number, word) in group.pretokens().enumerate() {
+                let is_missing = missing.binary_search(&number).is_ok();
+                is_full |= table.is_full();
+                // Only those whose two lines are full.
+                missed +=
+                    usize::from(is_token(word) && word.len() <= TokenKey::MAX && !is_full && is_missing);
+                if !is_missing {
+                    expected.push(index.get(word.bytes()).unwrap());
+                    let added = table.get(Owner::Pretoken, word).map(|ids| ids.as_slice().to_vec());
+                    assert_eq!(added, expected.last().map(|&id| vec![id]));
+                    found += 1;
+                }
+            }
+            assert_eq!(ids, expected);
+        }
+        assert!(found > 200 && missed * 10 < found && is_full, "{found} found, {missed} missed");
+    }
+
+    #[test]
     fn entries_that_are_used_are_moved_to_the_line_that_is_read_first() {
         let mut table = Table { max_lines: FEW_LINES, ..Table::new() };
-        table.prepare().unwrap();
+        table.prepare(None).unwrap();
         let (text, ends) = words(0, FEW_LINES as u32 * 6 / 5);
         let mut words: Vec<TextSlice<'_>> = Group::new(&text, 0, &ends).pretokens().collect();
         words.sort_by_key(|word| word.bytes());
@@ -400,7 +455,7 @@ mod tests {
         for _ in 0..8 {
             for &word in &used {
                 let group = Group::new(word.text, word.start, std::slice::from_ref(&word.end));
-                if get_group(&mut table, group).0 != ids_of(word.bytes()) {
+                if get_group(&mut table, group, None).0 != ids_of(word.bytes()) {
                     let ids = table
                         .get_missed(table.key(Owner::Pretoken, word), word)
                         .map(|ids| ids.as_slice().to_vec());
@@ -418,7 +473,7 @@ mod tests {
     #[test]
     fn long_words_with_the_same_key_are_distinguished() {
         let mut table = Table::new();
-        table.prepare().unwrap();
+        table.prepare(None).unwrap();
         let one = TextSlice::all(b"a word of twenty-one.");
         let other = TextSlice::all(b"another, which is as.");
         table.put(Owner::Pretoken, one, &[1, 2], None);
@@ -429,7 +484,7 @@ mod tests {
         table.lines.fill(Line::ZERO);
         table.insert(entry);
         assert!(table.get(Owner::Pretoken, other).is_none());
-        let (ids, misses) = get_group(&mut table, Group::new(other.text, 0, &[other.end]));
+        let (ids, misses) = get_group(&mut table, Group::new(other.text, 0, &[other.end]), None);
         assert_eq!((ids.len(), misses.ids_before()), (0, &[0][..]));
     }
 }
