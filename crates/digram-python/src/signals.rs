@@ -70,8 +70,10 @@ pub(crate) struct Signals {
 }
 
 struct SignalState {
-    last_check: Instant,
-    last_report: Instant,
+    /// The times of the last check and of the last report, or that of the first look at the clock, which takes
+    /// longer than encoding a word.
+    last_check: Option<Instant>,
+    last_report: Option<Instant>,
     exception: Option<PyErr>,
 }
 
@@ -83,10 +85,9 @@ impl Signals {
     /// Also calls `on_progress` regularly with the work done and the total.
     pub(crate) fn reporting_to(on_progress: Option<Py<PyAny>>) -> Signals {
         reserve::refill();
-        let now = Instant::now();
         let is_stopped = STOPPER.with(|stopper| stopper.borrow().clone());
         Signals {
-            state: Mutex::new(SignalState { last_check: now, last_report: now, exception: None }),
+            state: Mutex::new(SignalState { last_check: None, last_report: None, exception: None }),
             on_progress,
             is_stopped,
         }
@@ -122,10 +123,9 @@ impl Interrupt for Signals {
             if state.exception.is_some() {
                 return Err(Error::Interrupted);
             }
-            if state.last_check.elapsed() < SIGNAL_INTERVAL {
+            if !is_over(&mut state.last_check, SIGNAL_INTERVAL) {
                 return Ok(());
             }
-            state.last_check = Instant::now();
         }
         // A handler may call back into digram, so no lock is held while it runs.
         Python::attach(|py| py.check_signals()).map_err(|exception| self.keep(exception))
@@ -133,12 +133,21 @@ impl Interrupt for Signals {
 
     fn progress(&self, done: u64, total: u64) {
         let Some(on_progress) = &self.on_progress else { return };
-        if self.state().last_report.elapsed() < REPORT_INTERVAL {
+        if !is_over(&mut self.state().last_report, REPORT_INTERVAL) {
             return;
         }
-        self.state().last_report = Instant::now();
         if let Err(exception) = Python::attach(|py| on_progress.call1(py, (done, total))) {
             self.keep(exception);
         }
     }
+}
+
+/// Whether an interval that began at a time is over; the next one begins now then, and the first at the first call.
+fn is_over(began: &mut Option<Instant>, interval: Duration) -> bool {
+    let now = Instant::now();
+    let is_over = began.is_some_and(|began| now - began >= interval);
+    if is_over || began.is_none() {
+        *began = Some(now);
+    }
+    is_over
 }
