@@ -39,7 +39,8 @@ class Encoder:
 
     `batch` is timed; `flat` turns what it returned into ids and the number of ids of each text,
     and is not. `one` gives the ids of one text. `decode` gives the texts of what `batch` returned,
-    or their bytes, and `count` the number of ids of each text.
+    or their bytes, and `count` the number of ids of each text. `special` gives the ids of one text
+    in which "<|endoftext|>" is a special token, and other ones are text.
     """
 
     batch: Callable[[Texts], Any]
@@ -47,6 +48,7 @@ class Encoder:
     one: Callable[[str], Any]
     decode: Callable[[Any], Sequence[str | bytes]] | None = None
     count: Callable[[Texts], Sequence[int]] | None = None
+    special: Callable[[str], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def _digram_lists(encoding: str, threads: int) -> Encoder:
         one=tok.encode,
         decode=lambda ids: tok.decode_batch(ids, threads=threads),
         count=lambda texts: [tok.count(text) for text in texts],
+        special=lambda text: tok.encode(text, special={"<|endoftext|>"}),
     )
 
 
@@ -182,6 +185,9 @@ def _tiktoken(encoding: str, threads: int) -> Encoder:
         enc.encode_ordinary,
         decode,
         count=lambda texts: [len(enc.encode_ordinary(text)) for text in texts],
+        special=lambda text: enc.encode(
+            text, allowed_special={"<|endoftext|>"}, disallowed_special=()
+        ),
     )
 
 

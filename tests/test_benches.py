@@ -152,7 +152,14 @@ def test_decode_count_calls_and_shapes(
     assert ours["digest"] == theirs["digest"]
     counted, encoded = (decode.measure(FEW[0], "en", 0.02, what) for what in ("count", "encode"))
     assert counted["digest"] == encoded["digest"]
-    assert calls.measure("digram, lists", 20)["us"] > 0
+    for what in ("encode", "special", "count"):
+        ours, theirs = (calls.measure(name, 20, what) for name in ("digram, lists", "tiktoken"))
+        assert ours["us"] > 0
+        assert ours["digest"] == theirs["digest"]
+    ours, theirs = (
+        calls.measure(name, 20_000, "long", "multi") for name in ("digram, lists", "tiktoken")
+    )
+    assert ours["digest"] == theirs["digest"]
     ours, theirs = (shapes.measure(name, "r50k_base", "Chinese", 1) for name in FEW[1:])
     assert ours["digest"] == theirs["digest"]
     assert ours["ids"] > 1_000
