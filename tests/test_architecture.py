@@ -44,6 +44,7 @@ RUST = [
     "pages",
     "bits",
     "vocabulary",
+    "keys",
     "index",
     "words",
     "merges",

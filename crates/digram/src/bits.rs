@@ -79,10 +79,15 @@ pub(crate) fn pair_hash(left: u64, right: u64) -> u64 {
 }
 
 /// Two random seeds for hashes of untrusted input, so that nobody can construct inputs that all collide.
-/// The second seed is odd, so that multiplying by it loses no bit.
 pub(crate) fn seeds() -> [u64; 2] {
     let random = RandomState::new();
-    [random.hash_one(0u64), random.hash_one(1u64) | 1]
+    seeds_of(|number| random.hash_one(number))
+}
+
+/// Two seeds of these random numbers. They are odd, and the upper half of neither is small: multiplying by one
+/// loses no bit, and spreads numbers widely.
+pub(crate) fn seeds_of(random: impl Fn(u64) -> u64) -> [u64; 2] {
+    [0, 1].map(|number| random(number) | 1 << 63 | 1)
 }
 
 /// Bloom filter: no false negatives, and 3 to 6 % false positives.

@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use crate::bits::seeds;
 use crate::cpu::prefetch;
+use crate::keys::TokenKey;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// The number of pretokens looked up together; the bits of a word mark the misses.
@@ -185,90 +186,6 @@ impl TokenIndex {
     fn line_index(&self, key: TokenKey) -> usize {
         key.hash(self.seeds) as usize & (self.lines.len() - 1)
     }
-}
-
-/// Up to 15 bytes and their length as one number. Longer inputs map to keys that no token has.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TokenKey(u128);
-
-impl TokenKey {
-    pub(crate) const MAX: usize = 15;
-
-    /// The key of the empty string, which no token has.
-    pub(crate) const NONE: TokenKey = TokenKey(0);
-
-    /// For each length, the mask of its bytes within 16 bytes.
-    const MASKS: [u128; TokenKey::MAX + 2] = {
-        let mut masks = [0; TokenKey::MAX + 2];
-        let mut len = 0;
-        while len <= TokenKey::MAX {
-            masks[len] = (1 << (8 * len)) - 1;
-            len += 1;
-        }
-        masks
-    };
-
-    /// The key of `text[start..end]`.
-    #[inline(always)]
-    pub(crate) fn new(text: &[u8], start: usize, end: usize) -> TokenKey {
-        let len = (end - start).min(TokenKey::MAX + 1);
-        // Reading past the end and masking takes the same few instructions for any length.
-        TokenKey(sixteen_bytes(text, start) & TokenKey::MASKS[len] | (len as u128) << (8 * TokenKey::MAX))
-    }
-
-    /// The key as a number: the bytes, the first lowest, and their length above them.
-    #[inline(always)]
-    pub(crate) fn number(self) -> u128 {
-        self.0
-    }
-
-    #[inline(always)]
-    pub(crate) fn of_number(number: u128) -> TokenKey {
-        TokenKey(number)
-    }
-
-    /// Whether the input was longer than a key holds.
-    #[inline]
-    pub(crate) fn is_long(self) -> bool {
-        self.0 >> (8 * TokenKey::MAX) > TokenKey::MAX as u128
-    }
-
-    /// The bytes, padded with zeros, and their length in the last byte; 16 if there are more.
-    #[inline(always)]
-    pub(crate) fn to_bytes(self) -> [u8; 16] {
-        self.0.to_le_bytes()
-    }
-
-    /// A 64-bit hash. Without the seeds nobody can construct keys that collide.
-    #[inline(always)]
-    pub(crate) fn hash(self, seeds: [u64; 2]) -> u64 {
-        let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
-        let product = u128::from(low ^ seeds[0]) * u128::from(high ^ seeds[1]);
-        (product >> 64) as u64 ^ product as u64
-    }
-}
-
-/// The 16 bytes of a text from `start` on as a number, the first lowest, with zeros past the end of the text.
-#[inline(always)]
-pub(crate) fn sixteen_bytes(text: &[u8], start: usize) -> u128 {
-    if start as isize <= text.len() as isize - 16 {
-        // SAFETY: 16 bytes from `start` on are in the text.
-        u128::from_le(unsafe { text.as_ptr().add(start).cast::<u128>().read_unaligned() })
-    } else {
-        sixteen_bytes_near_end(text, start)
-    }
-}
-
-#[cold]
-fn sixteen_bytes_near_end(text: &[u8], start: usize) -> u128 {
-    let rest = &text[start..];
-    // Copying a number of bytes that the compiler does not know is a call.
-    if let (Some(last), false) = (text.last_chunk::<16>(), rest.is_empty()) {
-        return u128::from_le_bytes(*last) >> (8 * (16 - rest.len()));
-    }
-    let mut bytes = [0; 16];
-    bytes[..rest.len()].copy_from_slice(rest);
-    u128::from_le_bytes(bytes)
 }
 
 #[cfg(test)]

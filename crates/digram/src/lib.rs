@@ -33,6 +33,7 @@ pub mod error;
 pub mod events;
 mod index;
 pub mod interrupt;
+mod keys;
 pub mod memory;
 pub mod merges;
 pub mod model;

@@ -2,8 +2,8 @@
 
 use crate::cpu::prefetch;
 use crate::error::Result;
-use crate::index::TokenKey;
 use crate::interrupt::Interrupt;
+use crate::keys::{KeyRule, TokenKey};
 use crate::memory;
 
 use super::Piece;
@@ -85,10 +85,16 @@ impl ShortTable {
         (self.len + additional) * 8 <= self.slots.len() * 5
     }
 
-    /// The home slot of a key, which is prefetched.
+    /// How its keys are computed.
     #[inline(always)]
-    pub(super) fn prefetch(&self, key: TokenKey) -> usize {
-        let home = self.home(key);
+    pub(super) fn key_rule(&self) -> KeyRule {
+        KeyRule { owner: 0, seeds: self.seeds, mask: u32::MAX }
+    }
+
+    /// The home slot of a key with a hash, of which this is a half; the slot is prefetched.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, hash: u32) -> usize {
+        let home = (u64::from(hash) << 32 >> self.shift) as usize;
         prefetch(&self.slots[home]);
         home
     }

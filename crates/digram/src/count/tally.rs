@@ -6,11 +6,12 @@ use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
 
-use crate::bits::set_bits;
+use crate::bits::{seeds_of, set_bits};
 use crate::cpu::SimdLevel;
 use crate::error::Result;
-use crate::index::{AT_ONCE, TokenKey, start_of};
+use crate::index::{AT_ONCE, start_of};
 use crate::interrupt::Interrupt;
+use crate::keys::TokenKey;
 use crate::pretokenize::{GoesOn, Pretokenizer};
 
 use super::Piece;
@@ -40,8 +41,7 @@ pub(super) struct ThreadCounts {
 impl ThreadCounts {
     /// Empty tables with a limit of `memory` bytes. Only tables with the same hasher can be combined.
     pub(super) fn new(memory: usize, hasher: &DefaultHashBuilder) -> ThreadCounts {
-        // The seed that short hashes are multiplied by is odd, so that no bit is lost.
-        let seeds = [hasher.hash_one(0u64), hasher.hash_one(1u64) | 1];
+        let seeds = seeds_of(|number| hasher.hash_one(number));
         let max_slots = |memory: usize| (memory / SLOT_SIZE + 1).next_power_of_two() / 2;
         // A growing table takes twice its size, if its old memory cannot be reused.
         let short = ShortTable::new(max_slots(memory / 8 * 3), seeds);
@@ -128,16 +128,19 @@ impl ThreadCounts {
     fn count_short(&mut self, text: &[u8], from: usize, ends: &[usize], start: u64) -> u64 {
         // With this the compiler removes bounds checks.
         let ends = &ends[..ends.len().min(AT_ONCE)];
-        let (mut keys, mut homes) = ([TokenKey::NONE; AT_ONCE], [0; AT_ONCE]);
-        let mut start_offset = from;
-        for (index, &end) in ends.iter().enumerate() {
-            let key = TokenKey::new(text, start_offset, end);
-            (keys[index], homes[index]) = (key, self.short.prefetch(key) as u32);
-            start_offset = end;
+        let (mut keys, mut homes) = ([0; AT_ONCE], [0; AT_ONCE]);
+        let (rule, simd) = (self.short.key_rule(), self.simd);
+        let (done, with_long) = rule.by_fours(simd, text, from, ends, &mut keys, &mut homes);
+        homes[..done].iter_mut().for_each(|hash| *hash = self.short.prefetch(*hash) as u32);
+        let again = set_bits(with_long).flat_map(|four| four * 4..four * 4 + 4);
+        for index in again.chain(done..ends.len()) {
+            let key = TokenKey::new(text, start_of(index, from, ends), ends[index]);
+            keys[index] = key.number();
+            homes[index] = self.short.prefetch(key.hash(rule.seeds) as u32) as u32;
         }
         let mut long = 0;
         for index in 0..ends.len() {
-            let (key, home) = (keys[index], homes[index] as usize);
+            let (key, home) = (TokenKey::of_number(keys[index]), homes[index] as usize);
             // The key of a long pretoken differs from all keys in the table.
             if !self.short.count_at_home(key, home) {
                 if key.is_long() {

@@ -6,8 +6,10 @@ use super::super::misses::Misses;
 use super::entry::{Entry, FEW};
 use super::key::{Owner, is_hash};
 use super::{AHEAD, Place, Table, step};
+use crate::bits::set_bits;
 use crate::cpu::prefetch;
-use crate::index::{TokenIndex, TokenKey};
+use crate::index::TokenIndex;
+use crate::keys::{KeyRule, TokenKey};
 use crate::vocabulary::TokenId;
 
 /// In groups of up to this many pretokens, the tokens of all are prefetched.
@@ -62,12 +64,15 @@ impl Table {
     // A function of its own, as is the next one: both need all registers.
     #[inline(never)]
     fn prepare_keys(&self, query: &mut GroupQuery<'_>) {
-        let Group { text, mut start, ends, .. } = query.group;
-        let Keys { keys, lines } = &mut *query.keys;
+        let Group { text, start, ends, .. } = query.group;
+        let ends = &ends[..ends.len().min(AHEAD)];
         let (owner, table, mask) = (query.owner, self.lines.as_ptr(), self.lines.len() - 1);
         // Of a short text, most words may be new, and their tokens are in memory that is far.
         let tokens = query.tokens.filter(|_| ends.len() <= FEW_PRETOKENS);
-        for number in 0..ends.len().min(AHEAD) {
+        let done = if tokens.is_none() { self.prepare_fours(query) } else { 0 };
+        let Keys { keys, lines } = &mut *query.keys;
+        let mut start = if done == 0 { start } else { ends[done - 1] };
+        for number in done..ends.len() {
             let end = ends[number];
             let key = self.seeds.key(owner, text, start, end);
             let hash = self.seeds.hash(key);
@@ -79,6 +84,27 @@ impl Table {
             (keys[number], lines[number]) = (key, line as u32);
             start = end;
         }
+    }
+
+    /// Does this for the first pretokens of a group, if the processor can do several at once, and returns for
+    /// how many.
+    #[inline(always)]
+    fn prepare_fours(&self, query: &mut GroupQuery<'_>) -> usize {
+        let Group { text, start, ends, .. } = query.group;
+        let (owner, mask) = (query.owner, self.lines.len() - 1);
+        let Keys { keys, lines } = &mut *query.keys;
+        let rule = KeyRule { owner: owner.bits(), seeds: self.seeds.0, mask: mask as u32 };
+        let (count, long) = rule.by_fours(self.simd, text, start, ends, keys, lines);
+        for number in set_bits(long).flat_map(|four| four * 4..four * 4 + 4) {
+            let pretoken = query.group.pretoken(number);
+            if pretoken.len() > TokenKey::MAX {
+                keys[number] = self.key(owner, pretoken);
+                lines[number] = (self.seeds.hash(keys[number]) as usize & mask) as u32;
+            }
+        }
+        let table = self.lines.as_ptr();
+        lines[..count].iter().for_each(|&line| prefetch(table.wrapping_add(line as usize)));
+        count
     }
 
     /// Writes the ids of a group whose keys have been computed.

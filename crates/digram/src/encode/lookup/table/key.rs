@@ -1,7 +1,7 @@
 //! The keys of the table.
 
 use super::LONGEST;
-use crate::index::{TokenKey, sixteen_bytes};
+use crate::keys::{TokenKey, sixteen_bytes};
 
 /// What a key is for, in its highest bits: equal bytes may have different ids.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(in crate::encode::lookup) enum Owner {
 
 impl Owner {
     #[inline(always)]
-    fn bits(self) -> u128 {
+    pub(super) fn bits(self) -> u128 {
         (self as u128) << 126
     }
 }

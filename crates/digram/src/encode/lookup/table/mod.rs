@@ -22,8 +22,10 @@ use super::super::budget::Share;
 use super::super::scratch_pool::BUDGET;
 use super::super::text_slice::TextSlice;
 use crate::bits::seeds;
+use crate::cpu::SimdLevel;
 use crate::error::Result;
-use crate::index::{TokenIndex, TokenKey};
+use crate::index::TokenIndex;
+use crate::keys::TokenKey;
 use crate::pages::Pages;
 use crate::vocabulary::TokenId;
 use entry::{Entry, FAR, FEW, Line};
@@ -72,6 +74,7 @@ pub(in crate::encode) struct Table {
     share: Share,
     /// The slot of a line whose entry next gives its place to another one.
     swapped_slot: usize,
+    simd: SimdLevel,
 }
 
 impl Table {
@@ -85,6 +88,7 @@ impl Table {
             seeds: Seeds(seeds()),
             share: Share::of(&BUDGET),
             swapped_slot: 0,
+            simd: SimdLevel::best(),
         }
     }
 

@@ -1,0 +1,222 @@
+//! Keys of short pretokens and tokens, for tables: their bytes and their length as one number.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use crate::cpu::SimdLevel;
+
+/// How the keys and hashes of consecutive pretokens are computed.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyRule {
+    /// Bits that are added to each key.
+    pub(crate) owner: u128,
+    pub(crate) seeds: [u64; 2],
+    /// The bits of a hash that are wanted, of its lower half.
+    pub(crate) mask: u32,
+}
+
+impl KeyRule {
+    /// Writes the keys and hashes of the first pretokens of a text from `start` on, which end at `ends`, if the
+    /// processor can compute several at once; otherwise of none. There are at most as many ends as `keys` and as
+    /// `hashes`, and at most 256.
+    ///
+    /// Returns the number of pretokens, a multiple of four, and a word with a bit for each four of which one has
+    /// more than [`TokenKey::MAX`] bytes; the key and the hash of such a one have no meaning.
+    #[inline(always)]
+    pub(crate) fn by_fours(
+        self,
+        simd: SimdLevel,
+        text: &[u8],
+        start: usize,
+        ends: &[usize],
+        keys: &mut [u128],
+        hashes: &mut [u32],
+    ) -> (usize, u64) {
+        match simd {
+            // SAFETY: this level is chosen only where the processor has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => unsafe { avx512::by_fours(self, text, start, ends, keys, hashes) },
+            _ => (0, 0),
+        }
+    }
+}
+
+/// Up to 15 bytes and their length as one number. Longer inputs map to keys that no token has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TokenKey(u128);
+
+impl TokenKey {
+    pub(crate) const MAX: usize = 15;
+
+    /// The key of the empty string, which no token has.
+    pub(crate) const NONE: TokenKey = TokenKey(0);
+
+    /// For each length, the mask of its bytes within 16 bytes.
+    const MASKS: [u128; TokenKey::MAX + 2] = {
+        let mut masks = [0; TokenKey::MAX + 2];
+        let mut len = 0;
+        while len <= TokenKey::MAX {
+            masks[len] = (1 << (8 * len)) - 1;
+            len += 1;
+        }
+        masks
+    };
+
+    /// The key of `text[start..end]`.
+    #[inline(always)]
+    pub(crate) fn new(text: &[u8], start: usize, end: usize) -> TokenKey {
+        let len = (end - start).min(TokenKey::MAX + 1);
+        // Reading past the end and masking takes the same few instructions for any length.
+        TokenKey(sixteen_bytes(text, start) & TokenKey::MASKS[len] | (len as u128) << (8 * TokenKey::MAX))
+    }
+
+    /// The key as a number: the bytes, the first lowest, and their length above them.
+    #[inline(always)]
+    pub(crate) fn number(self) -> u128 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(crate) fn of_number(number: u128) -> TokenKey {
+        TokenKey(number)
+    }
+
+    /// Whether the input was longer than a key holds.
+    #[inline]
+    pub(crate) fn is_long(self) -> bool {
+        self.0 >> (8 * TokenKey::MAX) > TokenKey::MAX as u128
+    }
+
+    /// The bytes, padded with zeros, and their length in the last byte; 16 if there are more.
+    #[inline(always)]
+    pub(crate) fn to_bytes(self) -> [u8; 16] {
+        self.0.to_le_bytes()
+    }
+
+    /// A hash of 32 bits, in the upper and in the lower half. Without the seeds nobody can construct keys that
+    /// collide.
+    ///
+    /// Of the four words of 32 bits, each with a seed added, two and two are multiplied, as in UMAC: four such
+    /// products fit into a vector of AVX-512.
+    #[inline(always)]
+    pub(crate) fn hash(self, seeds: [u64; 2]) -> u64 {
+        let product = |half: u64, seeds: u64| {
+            let low = (half as u32).wrapping_add(seeds as u32);
+            let high = ((half >> 32) as u32).wrapping_add((seeds >> 32) as u32);
+            u64::from(low) * u64::from(high)
+        };
+        let sum = product(self.0 as u64, seeds[0]).wrapping_add(product((self.0 >> 64) as u64, seeds[1]));
+        // The lower bits of a product depend on few bits of its factors, as the upper ones nearly do.
+        let folded = u64::from((sum ^ sum >> 32) as u32);
+        folded << 32 | folded
+    }
+}
+
+/// The 16 bytes of a text from `start` on as a number, the first lowest, with zeros past the end of the text.
+#[inline(always)]
+pub(crate) fn sixteen_bytes(text: &[u8], start: usize) -> u128 {
+    if start as isize <= text.len() as isize - 16 {
+        // SAFETY: 16 bytes from `start` on are in the text.
+        u128::from_le(unsafe { text.as_ptr().add(start).cast::<u128>().read_unaligned() })
+    } else {
+        sixteen_bytes_near_end(text, start)
+    }
+}
+
+#[cold]
+fn sixteen_bytes_near_end(text: &[u8], start: usize) -> u128 {
+    let rest = &text[start..];
+    // Copying a number of bytes that the compiler does not know is a call.
+    if let (Some(last), false) = (text.last_chunk::<16>(), rest.is_empty()) {
+        return u128::from_le_bytes(*last) >> (8 * (16 - rest.len()));
+    }
+    let mut bytes = [0; 16];
+    bytes[..rest.len()].copy_from_slice(rest);
+    u128::from_le_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::seeds;
+
+    #[test]
+    fn keys_by_fours_are_those_of_each_pretoken() {
+        let mut state = 1u32;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+            (state >> 8) as usize % below
+        };
+        let (mut by_fours, mut long_fours) = (0, 0);
+        for round in 0..2_000 {
+            let before = next(20);
+            let mut ends = Vec::new();
+            let longest = [3, 15, 17, 300][round % 4];
+            let mut end = before;
+            for _ in 0..next(130) {
+                end += 1 + next(longest);
+                ends.push(end);
+            }
+            let text: Vec<u8> = (0..end + next(40)).map(|_| next(256) as u8).collect();
+            let owner = (next(4) as u128) << 126;
+            let rule = KeyRule { owner, seeds: seeds(), mask: u32::MAX >> next(20) };
+            for simd in SimdLevel::available() {
+                let (mut keys, mut hashes) = ([0; 130], [0; 130]);
+                let (count, long) = rule.by_fours(simd, &text, before, &ends, &mut keys, &mut hashes);
+                let mut start = before;
+                for (number, &end) in ends[..count].iter().enumerate() {
+                    let key = TokenKey::new(&text, start, end);
+                    if key.is_long() {
+                        assert!(long >> (number / 4) & 1 == 1);
+                        long_fours += 1;
+                    } else {
+                        let key = key.number() | owner;
+                        let hash = TokenKey::of_number(key).hash(rule.seeds) as u32 & rule.mask;
+                        assert_eq!((keys[number], hashes[number]), (key, hash), "{simd:?}");
+                    }
+                    start = end;
+                }
+                if simd == SimdLevel::Plain {
+                    assert_eq!((count, long), (0, 0));
+                } else {
+                    by_fours += count;
+                }
+            }
+        }
+        let can = SimdLevel::available().len() == 3;
+        assert!(!can || by_fours > 50_000 && long_fours > 1_000, "{by_fours}, {long_fours}");
+    }
+
+    #[test]
+    fn hashes_of_similar_words_differ() {
+        // The words of one to four letters, as English has them: a table of as many lines as words has no more
+        // lines with three and more of them than for random hashes, of which 8 % have.
+        let letters = b"abcdefghijklmnopqrstuvwxyz";
+        let words: Vec<Vec<u8>> = (0..60_000usize)
+            .map(|number| {
+                let letter = |place: u32| letters[number / 26usize.pow(place) % 26];
+                let word = [b' ', letter(0), letter(1), letter(2), letter(3)];
+                word[number % 2..].to_vec()
+            })
+            .collect();
+        let count = words.iter().collect::<std::collections::HashSet<_>>().len();
+        for _ in 0..5 {
+            let seeds = seeds();
+            for half in [0, 32] {
+                let mut lines = vec![0; count.next_power_of_two()];
+                for word in words.iter().collect::<std::collections::HashSet<_>>() {
+                    let hash = TokenKey::new(word, 0, word.len()).hash(seeds);
+                    // The lower bits, and the upper ones, which the counter uses.
+                    let line = if half == 0 {
+                        hash as usize & (lines.len() - 1)
+                    } else {
+                        (hash >> (64 - lines.len().trailing_zeros())) as usize
+                    };
+                    lines[line] += 1;
+                }
+                let full = lines.iter().filter(|&&words| words > 2).count();
+                assert!(full * 10 < lines.len(), "{full} of {}", lines.len());
+            }
+        }
+    }
+}
