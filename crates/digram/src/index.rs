@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use crate::bits::seeds;
 use crate::cpu::prefetch;
-use crate::keys::TokenKey;
+use crate::keys::{Places, TokenKey};
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// The number of pretokens looked up together; the bits of a word mark the misses.
@@ -160,8 +160,8 @@ impl TokenIndex {
 
     /// Prefetches the line of the key with a hash.
     #[inline]
-    pub(crate) fn prefetch_hash(&self, hash: u64) {
-        prefetch(&self.lines[hash as usize & (self.lines.len() - 1)]);
+    pub(crate) fn prefetch_hash(&self, hash: u32) {
+        prefetch(&self.lines[Places::of(self.lines.len()).place(hash)]);
     }
 
     /// Prefetches the line of `text[start..end]`.
@@ -184,7 +184,7 @@ impl TokenIndex {
     /// The line of a key.
     #[inline]
     fn line_index(&self, key: TokenKey) -> usize {
-        key.hash(self.seeds) as usize & (self.lines.len() - 1)
+        Places::of(self.lines.len()).place(key.hash(self.seeds))
     }
 }
 

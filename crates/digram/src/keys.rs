@@ -11,17 +11,17 @@ pub(crate) struct KeyRule {
     /// Bits that are added to each key.
     pub(crate) owner: u128,
     pub(crate) seeds: [u64; 2],
-    /// The bits of a hash that are wanted, of its lower half.
-    pub(crate) mask: u32,
+    /// See [`Places`].
+    pub(crate) places: Places,
 }
 
 impl KeyRule {
-    /// Writes the keys and hashes of the first pretokens of a text from `start` on, which end at `ends`, if the
+    /// Writes the keys and places of the first pretokens of a text from `start` on, which end at `ends`, if the
     /// processor can compute several at once; otherwise of none. There are at most as many ends as `keys` and as
-    /// `hashes`, and at most 256.
+    /// `places`, and at most 256.
     ///
     /// Returns the number of pretokens, a multiple of four, and a word with a bit for each four of which one has
-    /// more than [`TokenKey::MAX`] bytes; the key and the hash of such a one have no meaning.
+    /// more than [`TokenKey::MAX`] bytes; the key and the place of such a one have no meaning.
     #[inline(always)]
     pub(crate) fn by_fours(
         self,
@@ -30,14 +30,34 @@ impl KeyRule {
         start: usize,
         ends: &[usize],
         keys: &mut [u128],
-        hashes: &mut [u32],
+        places: &mut [u32],
     ) -> (usize, u64) {
         match simd {
             // SAFETY: this level is chosen only where the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => unsafe { avx512::by_fours(self, text, start, ends, keys, hashes) },
+            SimdLevel::Avx512 => unsafe { avx512::by_fours(self, text, start, ends, keys, places) },
             _ => (0, 0),
         }
+    }
+}
+
+/// The places of hashes in a table whose size is a power of two, up to 2^32: their upper bits, so that the order of
+/// two hashes is that of their places in tables of any size.
+#[derive(Clone, Copy)]
+pub(crate) struct Places {
+    /// The number of lower bits that are left out.
+    shift: u32,
+}
+
+impl Places {
+    #[inline(always)]
+    pub(crate) fn of(size: usize) -> Places {
+        Places { shift: u32::BITS - size.trailing_zeros() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn place(self, hash: u32) -> usize {
+        (u64::from(hash) >> self.shift) as usize
     }
 }
 
@@ -93,13 +113,12 @@ impl TokenKey {
         self.0.to_le_bytes()
     }
 
-    /// A hash of 32 bits, in the upper and in the lower half. Without the seeds nobody can construct keys that
-    /// collide.
+    /// A hash. Without the seeds nobody can construct keys that collide.
     ///
     /// Of the four words of 32 bits, each with a seed added, two and two are multiplied, as in UMAC: four such
     /// products fit into a vector of AVX-512.
     #[inline(always)]
-    pub(crate) fn hash(self, seeds: [u64; 2]) -> u64 {
+    pub(crate) fn hash(self, seeds: [u64; 2]) -> u32 {
         let product = |half: u64, seeds: u64| {
             let low = (half as u32).wrapping_add(seeds as u32);
             let high = ((half >> 32) as u32).wrapping_add((seeds >> 32) as u32);
@@ -107,8 +126,7 @@ impl TokenKey {
         };
         let sum = product(self.0 as u64, seeds[0]).wrapping_add(product((self.0 >> 64) as u64, seeds[1]));
         // The lower bits of a product depend on few bits of its factors, as the upper ones nearly do.
-        let folded = u64::from((sum ^ sum >> 32) as u32);
-        folded << 32 | folded
+        (sum ^ sum >> 32) as u32
     }
 }
 
@@ -159,10 +177,10 @@ mod tests {
             }
             let text: Vec<u8> = (0..end + next(40)).map(|_| next(256) as u8).collect();
             let owner = (next(4) as u128) << 126;
-            let rule = KeyRule { owner, seeds: seeds(), mask: u32::MAX >> next(20) };
+            let rule = KeyRule { owner, seeds: seeds(), places: Places::of(1 << next(33)) };
             for simd in SimdLevel::available() {
-                let (mut keys, mut hashes) = ([0; 130], [0; 130]);
-                let (count, long) = rule.by_fours(simd, &text, before, &ends, &mut keys, &mut hashes);
+                let (mut keys, mut places) = ([0; 130], [0; 130]);
+                let (count, long) = rule.by_fours(simd, &text, before, &ends, &mut keys, &mut places);
                 let mut start = before;
                 for (number, &end) in ends[..count].iter().enumerate() {
                     let key = TokenKey::new(&text, start, end);
@@ -171,8 +189,8 @@ mod tests {
                         long_fours += 1;
                     } else {
                         let key = key.number() | owner;
-                        let hash = TokenKey::of_number(key).hash(rule.seeds) as u32 & rule.mask;
-                        assert_eq!((keys[number], hashes[number]), (key, hash), "{simd:?}");
+                        let place = rule.places.place(TokenKey::of_number(key).hash(rule.seeds)) as u32;
+                        assert_eq!((keys[number], places[number]), (key, place), "{simd:?}");
                     }
                     start = end;
                 }
@@ -201,22 +219,13 @@ mod tests {
             .collect();
         let count = words.iter().collect::<std::collections::HashSet<_>>().len();
         for _ in 0..5 {
-            let seeds = seeds();
-            for half in [0, 32] {
-                let mut lines = vec![0; count.next_power_of_two()];
-                for word in words.iter().collect::<std::collections::HashSet<_>>() {
-                    let hash = TokenKey::new(word, 0, word.len()).hash(seeds);
-                    // The lower bits, and the upper ones, which the counter uses.
-                    let line = if half == 0 {
-                        hash as usize & (lines.len() - 1)
-                    } else {
-                        (hash >> (64 - lines.len().trailing_zeros())) as usize
-                    };
-                    lines[line] += 1;
-                }
-                let full = lines.iter().filter(|&&words| words > 2).count();
-                assert!(full * 10 < lines.len(), "{full} of {}", lines.len());
+            let (seeds, mut lines) = (seeds(), vec![0; count.next_power_of_two()]);
+            let places = Places::of(lines.len());
+            for word in words.iter().collect::<std::collections::HashSet<_>>() {
+                lines[places.place(TokenKey::new(word, 0, word.len()).hash(seeds))] += 1;
             }
+            let full = lines.iter().filter(|&&words| words > 2).count();
+            assert!(full * 10 < lines.len(), "{full} of {}", lines.len());
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::cpu::prefetch;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::keys::{KeyRule, TokenKey};
+use crate::keys::{KeyRule, Places, TokenKey};
 use crate::memory;
 
 use super::Piece;
@@ -49,8 +49,6 @@ impl ShortSlot {
 /// table from start to end, and the slots of a range of hashes are contiguous.
 pub(super) struct ShortTable {
     slots: Box<[ShortSlot]>,
-    /// The number of bits of a hash that are not part of the slot's index.
-    shift: u32,
     len: usize,
     /// The maximum number of slots.
     maximum: usize,
@@ -66,8 +64,7 @@ impl ShortTable {
     }
 
     fn with_slots(slots: Vec<ShortSlot>, maximum: usize, seeds: [u64; 2]) -> ShortTable {
-        let shift = u64::BITS - slots.len().trailing_zeros();
-        ShortTable { slots: slots.into(), shift, len: 0, maximum, seeds }
+        ShortTable { slots: slots.into(), len: 0, maximum, seeds }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -88,20 +85,24 @@ impl ShortTable {
     /// How its keys are computed.
     #[inline(always)]
     pub(super) fn key_rule(&self) -> KeyRule {
-        KeyRule { owner: 0, seeds: self.seeds, mask: u32::MAX }
+        KeyRule { owner: 0, seeds: self.seeds, places: self.places() }
     }
 
-    /// The home slot of a key with a hash, of which this is a half; the slot is prefetched.
+    /// Prefetches a slot.
     #[inline(always)]
-    pub(super) fn prefetch(&self, hash: u32) -> usize {
-        let home = (u64::from(hash) << 32 >> self.shift) as usize;
-        prefetch(&self.slots[home]);
-        home
+    pub(super) fn prefetch(&self, home: u32) {
+        prefetch(&self.slots[home as usize]);
     }
 
     #[inline(always)]
-    fn home(&self, key: TokenKey) -> usize {
-        (key.hash(self.seeds) >> self.shift) as usize
+    fn places(&self) -> Places {
+        Places::of(self.slots.len())
+    }
+
+    /// The slot of a key, if it is not taken by another one.
+    #[inline(always)]
+    pub(super) fn home(&self, key: TokenKey) -> usize {
+        self.places().place(key.hash(self.seeds))
     }
 
     /// Increments the count of a key if it is in its slot `home`; returns whether it is.
@@ -158,7 +159,10 @@ impl ShortTable {
     /// The slots whose hash is in the `part`th of `parts` equal ranges, with their hashes. `parts`
     /// is at most the number of slots.
     pub(super) fn part(&self, part: usize, parts: usize) -> impl Iterator<Item = (u64, &ShortSlot)> {
-        let hash = |slot: &ShortSlot| TokenKey::new(&slot.key, 0, usize::from(slot.key[15])).hash(self.seeds);
+        let hash = |slot: &ShortSlot| {
+            let key = TokenKey::new(&slot.key, 0, usize::from(slot.key[15]));
+            u64::from(key.hash(self.seeds)) << u32::BITS
+        };
         in_part(&self.slots, part, parts, ShortSlot::is_free, hash)
     }
 

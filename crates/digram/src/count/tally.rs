@@ -131,12 +131,13 @@ impl ThreadCounts {
         let (mut keys, mut homes) = ([0; AT_ONCE], [0; AT_ONCE]);
         let (rule, simd) = (self.short.key_rule(), self.simd);
         let (done, with_long) = rule.by_fours(simd, text, from, ends, &mut keys, &mut homes);
-        homes[..done].iter_mut().for_each(|hash| *hash = self.short.prefetch(*hash) as u32);
+        homes[..done].iter().for_each(|&home| self.short.prefetch(home));
         let again = set_bits(with_long).flat_map(|four| four * 4..four * 4 + 4);
         for index in again.chain(done..ends.len()) {
             let key = TokenKey::new(text, start_of(index, from, ends), ends[index]);
             keys[index] = key.number();
-            homes[index] = self.short.prefetch(key.hash(rule.seeds) as u32) as u32;
+            homes[index] = self.short.home(key) as u32;
+            self.short.prefetch(homes[index]);
         }
         let mut long = 0;
         for index in 0..ends.len() {

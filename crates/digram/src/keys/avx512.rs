@@ -7,21 +7,21 @@ use super::{KeyRule, TokenKey};
 /// See [`KeyRule::by_fours`]. Pretokens near the end of the text, where 16 bytes cannot be read, are left out.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn by_fours(
-    KeyRule { owner, seeds, mask }: KeyRule,
+    rule: KeyRule,
     text: &[u8],
     mut start: usize,
     ends: &[usize],
     keys: &mut [u128],
-    hashes: &mut [u32],
+    places: &mut [u32],
 ) -> (usize, u64) {
     const FOUR: usize = 4;
     let four = |number: u128| {
         _mm512_set4_epi64((number >> 64) as i64, number as i64, (number >> 64) as i64, number as i64)
     };
-    let seeds = four(u128::from(seeds[1]) << 64 | u128::from(seeds[0]));
-    let owner = four(owner);
-    // In each 16 bytes: the places of the bytes, and of the length of this pretoken in a vector of four lengths.
-    let places = four(u128::from_le_bytes(std::array::from_fn(|place| place as u8)));
+    let seeds = four(u128::from(rule.seeds[1]) << 64 | u128::from(rule.seeds[0]));
+    let owner = four(rule.owner);
+    // In each 16 bytes: the numbers of the bytes, and the place of the length of this pretoken in a vector of four lengths.
+    let numbers = four(u128::from_le_bytes(std::array::from_fn(|number| number as u8)));
     let at_length = |number: i64| number * 0x0808_0808_0808_0808;
     let lengths = _mm512_set_epi64(
         at_length(3),
@@ -35,7 +35,7 @@ pub(super) fn by_fours(
     );
     let halves = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0);
     let longest = _mm512_set1_epi64(TokenKey::MAX as i64);
-    let count = ends.len().min(keys.len()).min(hashes.len()) / FOUR * FOUR;
+    let count = ends.len().min(keys.len()).min(places.len()) / FOUR * FOUR;
     let readable = text.len().saturating_sub(16);
     let mut long = 0u64;
     let mut number = 0;
@@ -64,7 +64,7 @@ pub(super) fn by_fours(
         let are_long = _mm512_cmpgt_epu64_mask(lens, longest) & 0xf;
         long |= u64::from(are_long != 0) << (number / FOUR);
         let lens = _mm512_permutexvar_epi8(lengths, lens);
-        let bytes = _mm512_maskz_mov_epi8(_mm512_cmplt_epu8_mask(places, lens), block);
+        let bytes = _mm512_maskz_mov_epi8(_mm512_cmplt_epu8_mask(numbers, lens), block);
         // The length is the last byte.
         let all = _mm512_mask_mov_epi8(bytes, 0x8000_8000_8000_8000, lens);
         let all = _mm512_or_si512(all, owner);
@@ -73,11 +73,11 @@ pub(super) fn by_fours(
         let sum = _mm512_add_epi64(products, _mm512_permutex_epi64::<0b10_11_00_01>(products));
         let folded = _mm512_xor_si512(sum, _mm512_srli_epi64::<32>(sum));
         let folded = _mm512_castsi512_si128(_mm512_permutexvar_epi32(halves, folded));
-        let folded = _mm_and_si128(folded, _mm_set1_epi32(mask as i32));
-        // SAFETY: four keys and four hashes are there.
+        let found = _mm_srl_epi32(folded, _mm_cvtsi32_si128(rule.places.shift as i32));
+        // SAFETY: four keys and four places are there.
         unsafe {
             _mm512_storeu_si512(keys.as_mut_ptr().add(number).cast(), all);
-            _mm_storeu_si128(hashes.as_mut_ptr().add(number).cast(), folded);
+            _mm_storeu_si128(places.as_mut_ptr().add(number).cast(), found);
         }
         start = ends[number + FOUR - 1];
         number += FOUR;

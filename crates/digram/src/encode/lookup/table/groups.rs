@@ -66,7 +66,7 @@ impl Table {
     fn prepare_keys(&self, query: &mut GroupQuery<'_>) {
         let Group { text, start, ends, .. } = query.group;
         let ends = &ends[..ends.len().min(AHEAD)];
-        let (owner, table, mask) = (query.owner, self.lines.as_ptr(), self.lines.len() - 1);
+        let (owner, table, places) = (query.owner, self.lines.as_ptr(), self.places());
         // Of a short text, most words may be new, and their tokens are in memory that is far.
         let tokens = query.tokens.filter(|_| ends.len() <= FEW_PRETOKENS);
         let done = if tokens.is_none() { self.prepare_fours(query) } else { 0 };
@@ -76,7 +76,7 @@ impl Table {
             let end = ends[number];
             let key = self.seeds.key(owner, text, start, end);
             let hash = self.seeds.hash(key);
-            let line = hash as usize & mask;
+            let line = places.place(hash);
             prefetch(table.wrapping_add(line));
             if let Some(tokens) = tokens {
                 tokens.prefetch_hash(hash);
@@ -91,15 +91,15 @@ impl Table {
     #[inline(always)]
     fn prepare_fours(&self, query: &mut GroupQuery<'_>) -> usize {
         let Group { text, start, ends, .. } = query.group;
-        let (owner, mask) = (query.owner, self.lines.len() - 1);
+        let (owner, places) = (query.owner, self.places());
         let Keys { keys, lines } = &mut *query.keys;
-        let rule = KeyRule { owner: owner.bits(), seeds: self.seeds.0, mask: mask as u32 };
+        let rule = KeyRule { owner: owner.bits(), seeds: self.seeds.0, places };
         let (count, long) = rule.by_fours(self.simd, text, start, ends, keys, lines);
         for number in set_bits(long).flat_map(|four| four * 4..four * 4 + 4) {
             let pretoken = query.group.pretoken(number);
             if pretoken.len() > TokenKey::MAX {
                 keys[number] = self.key(owner, pretoken);
-                lines[number] = (self.seeds.hash(keys[number]) as usize & mask) as u32;
+                lines[number] = places.place(self.seeds.hash(keys[number])) as u32;
             }
         }
         let table = self.lines.as_ptr();

@@ -69,7 +69,7 @@ impl Seeds {
     }
 
     #[inline(always)]
-    pub(super) fn hash(&self, key: u128) -> u64 {
+    pub(super) fn hash(&self, key: u128) -> u32 {
         TokenKey::of_number(key).hash(self.0)
     }
 }

@@ -25,7 +25,7 @@ use crate::bits::seeds;
 use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::index::TokenIndex;
-use crate::keys::TokenKey;
+use crate::keys::{Places, TokenKey};
 use crate::pages::Pages;
 use crate::vocabulary::TokenId;
 use entry::{Entry, FAR, FEW, Line};
@@ -264,10 +264,16 @@ impl Table {
         }
     }
 
+    /// The lines of hashes.
+    #[inline(always)]
+    fn places(&self) -> Places {
+        Places::of(self.lines.len())
+    }
+
     /// The line that is read for a key after `steps` others.
     #[inline(always)]
     fn line(&self, key: u128, steps: usize) -> usize {
-        step(self.seeds.hash(key) as usize, steps) & (self.lines.len() - 1)
+        step(self.places().place(self.seeds.hash(key)), steps) & (self.lines.len() - 1)
     }
 }
 
