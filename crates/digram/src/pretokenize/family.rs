@@ -3,16 +3,18 @@
 //! The published patterns differ in few rules: which character may precede a word, how many digits are
 //! grouped, whether newlines end a pretoken. In ASCII text each of their rules is some shifts and
 //! additions of masks with a bit for each byte, so that the boundaries of a block take about a hundred
-//! instructions without a branch on the bytes. Boundaries that depend on bytes after the block are omitted:
-//! the next block begins at the last boundary that is certain, which is the start of a pretoken.
+//! instructions without a branch on the bytes (see [`starts`]). Blocks that are read one after the other know
+//! what lies before and after them (see [`successive`]). The last blocks of a text, and blocks with characters
+//! whose classes are not known, are read each from the start of a pretoken (see [`blocks`]).
 //!
 //! Whether a pattern belongs to the family depends on its behaviour, not its spelling: its automaton is compared
 //! with that of a member on all ASCII texts.
 
 mod blocks;
 mod classes;
-mod lanes;
 mod others;
+mod starts;
+mod successive;
 
 use std::collections::HashSet;
 
@@ -20,17 +22,15 @@ use std::collections::HashSet;
 use once_cell::race::OnceBox;
 
 use super::automaton::{Automaton, DEAD};
-use super::blocks::next_of;
 use super::effort::Effort;
 use super::kinds::KindsOfOthers;
-use crate::bits::set_bits;
 use crate::cpu::SimdLevel;
 use crate::interrupt::Never;
 pub(super) use classes::BLOCK;
-use classes::{BlockClasses, CASELESS, HARD, LETTER, MARK, OTHER, UPPER};
-pub(super) use lanes::{LANE, LaneStarts};
+use classes::{CASELESS, HARD, LETTER, MARK, OTHER, UPPER};
 #[cfg(target_arch = "x86_64")]
 use others::Bitmaps;
+pub(super) use successive::Starts;
 
 /// A member of the family that a pattern belongs to.
 pub(super) struct FamilyMember {
@@ -41,8 +41,6 @@ pub(super) struct FamilyMember {
     /// Made when a text first has characters that are not ASCII.
     #[cfg(target_arch = "x86_64")]
     bitmaps: OnceBox<Bitmaps>,
-    /// The usual length of a lane in bytes.
-    lane: usize,
 }
 
 /// A letter without case, and a mark.
@@ -88,7 +86,6 @@ impl FamilyMember {
             simd: SimdLevel::best(),
             #[cfg(target_arch = "x86_64")]
             bitmaps: OnceBox::new(),
-            lane: LANE,
         })
     }
 
@@ -165,148 +162,6 @@ impl Family {
         }
         true
     }
-
-    /// The starts of pretokens in a block, without the one at its begin: a bit for each byte. Starts
-    /// that depend on the text after the block are omitted. Also whether none was.
-    #[inline(always)]
-    fn starts<const CASED: bool>(self, classes: BlockClasses, bytes: &[u8]) -> (u64, bool) {
-        let BlockClasses {
-            len,
-            begins,
-            letters,
-            upper,
-            caseless,
-            digits,
-            spaces,
-            newlines,
-            blanks,
-            apostrophes,
-        } = classes;
-        let valid = u64::MAX.checked_shr(64 - len).unwrap_or(0);
-        let others = valid & !(letters | digits | spaces);
-        let after_blank = blanks << 1;
-        let other_starts = others & !(others << 1);
-        let mut starts = other_starts & !after_blank;
-        // One other byte that begins a pretoken.
-        let single = starts & !(others >> 1);
-        let mut certain = u64::MAX;
-        match self.kind {
-            FamilyKind::Gpt2 => {
-                starts |= (letters & !(letters << 1) | digits & !(digits << 1)) & !after_blank;
-                // The last character of white space belongs to the text after it.
-                starts |= spaces & !(spaces << 1) | spaces & !(spaces >> 1);
-            }
-            FamilyKind::Cl100k | FamilyKind::O200k => {
-                let inner = spaces & !newlines;
-                // A character that begins a run of others includes the letters after it; if another
-                // one follows it, there is no letter.
-                starts |= letters & !(letters << 1 | inner << 1 | next_of(starts, begins));
-                starts |= self.digit_starts(digits);
-                // Newlines directly after other characters belong to them: an addition carries through each run
-                // that begins so.
-                let after_others = newlines & !(newlines << 1) & others << 1;
-                let attached = newlines & !newlines.wrapping_add(after_others);
-                let runs = spaces & !attached;
-                starts |= runs & !(runs << 1);
-                starts |= inner & !(spaces >> 1);
-                // The part of a run of white space after its last newline.
-                let mut after_newline = inner & (newlines & runs) << 1;
-                let before_newline = inner & newlines >> 1;
-                if before_newline != 0 {
-                    let carried = inner.reverse_bits().wrapping_add(before_newline.reverse_bits());
-                    after_newline &= !(inner & !carried.reverse_bits());
-                }
-                starts |= after_newline;
-                if CASED {
-                    let lower = letters & !(upper | caseless);
-                    starts |= upper & begins & lower << 1;
-                    // Slashes after newlines are rare.
-                    let unclear = classes.unclear() | slashes(bytes, attached);
-                    certain = (unclear & unclear.wrapping_neg()).wrapping_sub(1);
-                }
-            }
-        }
-        // The text after white space at the end of the block decides where that is split.
-        let last_other = 64 - (valid & !spaces).leading_zeros();
-        certain &= if last_other < 63 { (2 << last_other) - 1 } else { u64::MAX };
-        let mut contractions = apostrophes & letters >> 1 & single;
-        if CASED {
-            // After the last byte of the block there may be a letter.
-            contractions = apostrophes & letters << 1 & (letters >> 1 | valid & !(valid >> 1));
-        }
-        // The end of the last contraction: another one there does not belong to the same word.
-        let mut end = 0;
-        while contractions != 0 {
-            let offset = contractions.trailing_zeros();
-            contractions &= contractions - 1;
-            if CASED && offset == end {
-                continue;
-            }
-            match self.contraction(&bytes[offset as usize + 1..len as usize]) {
-                Some(0) => {}
-                Some(letters) => {
-                    end = offset + 1 + letters;
-                    // A contraction begins with the apostrophe, or is part of the word before it.
-                    let first = if CASED { offset } else { offset + 1 };
-                    let inside = u64::MAX.checked_shl(end).unwrap_or(0) ^ u64::MAX << first;
-                    starts &= !inside;
-                    // After the block no bit is set.
-                    starts |= 1u64.checked_shl(end).unwrap_or(0);
-                }
-                None => {
-                    certain &= if CASED { (1 << offset) - 1 } else { (2 << offset) - 1 };
-                    break;
-                }
-            }
-        }
-        (starts & certain & valid & !1, valid & !certain == 0)
-    }
-
-    /// The starts of groups of digits.
-    #[inline(always)]
-    fn digit_starts(self, digits: u64) -> u64 {
-        let mut starts = digits & !(digits << 1);
-        if self.digits > 0 {
-            // Digits after this many digits.
-            let mut full = digits;
-            for _ in 0..self.digits {
-                full &= full << 1;
-            }
-            let mut step = self.digits;
-            while full != 0 && step < 64 {
-                starts |= (starts << step) & full;
-                full &= full << step;
-                step *= 2;
-            }
-        }
-        starts
-    }
-
-    /// The number of letters of the contraction at the start of these bytes; 0 if there is none, `None` if
-    /// it depends on the bytes after them.
-    #[inline(always)]
-    fn contraction(self, bytes: &[u8]) -> Option<u32> {
-        let fold_case = |byte: u8| if self.kind == FamilyKind::Gpt2 { byte } else { byte | 0x20 };
-        match bytes.first().map(|&byte| fold_case(byte)) {
-            Some(b's' | b't' | b'm' | b'd') => Some(1),
-            Some(first @ (b'l' | b'v' | b'r')) => {
-                let expected = if first == b'l' { b'l' } else { b'e' };
-                bytes.get(1).map(|&second| if fold_case(second) == expected { 2 } else { 0 })
-            }
-            Some(_) => Some(0),
-            None => None,
-        }
-    }
-}
-
-/// The slashes after newlines that belong to the characters before them.
-#[inline(always)]
-fn slashes(bytes: &[u8], attached: u64) -> u64 {
-    let mut slashes = 0;
-    for offset in set_bits(attached) {
-        slashes |= u64::from(bytes.get(offset + 1) == Some(&b'/')) << 1 << offset;
-    }
-    slashes
 }
 
 #[cfg(test)]
@@ -415,14 +270,14 @@ mod tests {
         for (family, pattern) in families() {
             let automaton = Automaton::of(&pattern);
             assert_eq!(Family::of(&automaton), Some(family));
-            let mut members: Vec<FamilyMember> = SimdLevel::available()
+            let members: Vec<FamilyMember> = SimdLevel::available()
                 .into_iter()
                 .map(|simd| simd.force(|| FamilyMember::of(&automaton).unwrap()))
                 .collect();
-            let (mut start_count, mut bytes, mut lane_start_count) = (0, 0, 0);
+            let (mut start_count, mut bytes, mut successive) = (0, 0, 0);
             for round in 0..30_000 {
                 let mut text = Vec::new();
-                // Some are long enough for lanes.
+                // Some have many blocks.
                 for _ in 0..next(if round % 8 == 0 { 400 } else { 40 }) {
                     // Many are ASCII, and few are hard.
                     let pieces = [30, 42, 42, 42, 42, 42, 42, PIECES.len()][next(8)];
@@ -478,35 +333,29 @@ mod tests {
                     }
                     start = end;
                 }
-                lane_start_count += starts_in_lanes(&mut members, text, &expected, &mut next);
+                successive += check_successive(&members, text, &expected, &mut next);
             }
-            assert!(lane_start_count > 200_000, "{lane_start_count} starts in lanes");
+            assert!(successive > 200_000, "{successive} starts in successive blocks");
             assert!(start_count > 500_000 && bytes > start_count, "{start_count} starts in {bytes} bytes");
         }
     }
 
-    /// Checks the starts in short lanes from some places of a text on, and returns their number.
-    fn starts_in_lanes(
-        members: &mut [FamilyMember],
+    /// Checks the starts in successive blocks from some places of a text on, and returns their number.
+    fn check_successive(
+        members: &[FamilyMember],
         text: &[u8],
         expected: &[usize],
         next: &mut impl FnMut(usize) -> usize,
     ) -> usize {
-        let (mut count, mut memory) = (0, LaneStarts::default());
+        let (mut count, mut memory) = (0, Starts::default());
         for _ in 0..4 {
             let from = next(expected.len() + 1);
             let start = if from == 0 { 0 } else { expected[from - 1] };
-            let lane = BLOCK + 1 + next(200);
-            for member in &mut *members {
-                member.lane = lane;
-                let starts = member.starts_in_lanes(text, start, &mut memory);
-                assert_eq!(
-                    starts,
-                    &expected[from..][..starts.len()],
-                    "{:?} {start} {lane} {:?}",
-                    member.simd,
-                    String::from_utf8_lossy(text)
-                );
+            for member in members {
+                let starts = member.successive_starts(text, start, &mut memory);
+                let expected = expected.get(from..from + starts.len());
+                let shown = String::from_utf8_lossy(&text[start..]);
+                assert_eq!(Some(starts), expected, "{:?} {start} {shown:?}", member.simd);
                 count += starts.len();
             }
         }

@@ -15,15 +15,12 @@ use std::ops::ControlFlow;
 use super::automaton::{Automaton, DEAD, Notes};
 use super::blocks::{Block, Blocks, next_of};
 use super::boundary_buffer::BoundaryBuffer;
-use super::family::{BLOCK, FamilyMember, LANE, LaneStarts};
+use super::family::{BLOCK, FamilyMember, Starts};
 use super::grouping::Grouping;
 use super::{GoesOn, PAUSE_INTERVAL};
 
 /// If the automaton read further than this beyond the end of a match, the slower method continues.
 const MAX_LOOKAHEAD: usize = 256;
-
-/// The number of bytes that are not split in lanes after lanes that found little.
-const LANES_PAUSE: usize = 4 * LANE;
 
 /// The pretoken ends before the character.
 const ENDS: u32 = 1;
@@ -174,34 +171,23 @@ impl MaskSplitter {
         goes_on: GoesOn,
         ends: &mut BoundaryBuffer<V>,
     ) -> ControlFlow<B, usize> {
-        let (first_start, mut pause) = (start, start + PAUSE_INTERVAL);
-        loop {
-            start = family_splitting.split_in_lanes(text, start, ends)?;
-            let lanes_from = family_splitting.lanes_from;
-            let (mut break_value, mut in_lanes, mut last) = (None, false, start);
-            start = family_splitting.family.each_block(text, start, goes_on, |start, starts| {
-                in_lanes = last >= lanes_from;
-                if in_lanes {
-                    return false;
+        let first_start = start;
+        start = family_splitting.split_successively(text, start, ends)?;
+        let (mut break_value, mut pause) = (None, start + PAUSE_INTERVAL);
+        start = family_splitting.family.each_block(text, start, goes_on, |start, starts| {
+            let mut step = || {
+                ends.extend(start, starts)?;
+                if start >= pause {
+                    pause = start + PAUSE_INTERVAL;
+                    ends.pause()?;
                 }
-                last = start + starts.ilog2() as usize;
-                let mut step = || {
-                    ends.extend(start, starts)?;
-                    if start >= pause {
-                        pause = start + PAUSE_INTERVAL;
-                        ends.pause()?;
-                    }
-                    ControlFlow::Continue(())
-                };
-                break_value = step().break_value();
-                break_value.is_none()
-            });
-            if let Some(value) = break_value {
-                return ControlFlow::Break(value);
-            }
-            if !in_lanes {
-                break;
-            }
+                ControlFlow::Continue(())
+            };
+            break_value = step().break_value();
+            break_value.is_none()
+        });
+        if let Some(value) = break_value {
+            return ControlFlow::Break(value);
         }
         family_splitting.record_attempt(first_start, start);
         ControlFlow::Continue(start)
@@ -293,33 +279,26 @@ struct FamilySplitting<'a> {
     next: usize,
     /// The number of bytes to skip after an attempt without progress.
     pause: usize,
-    lane_starts: LaneStarts,
-    /// The offset from which the text is split in lanes again.
-    lanes_from: usize,
+    starts: Starts,
 }
 
 impl<'a> FamilySplitting<'a> {
     fn new(family: &'a FamilyMember) -> FamilySplitting<'a> {
-        FamilySplitting { family, next: 0, pause: 1, lane_starts: LaneStarts::default(), lanes_from: 0 }
+        FamilySplitting { family, next: 0, pause: 1, starts: Starts::default() }
     }
 
-    /// Adds the ends of pretokens from `start` on as long as lanes find many, and returns the last one. Where a
-    /// lane comes to text that blocks do not decide, what the lanes after it found is lost, so lanes are not
-    /// used for a while.
+    /// Adds the ends of pretokens from `start` on as long as successive blocks have some, and returns the last one.
     #[inline]
-    fn split_in_lanes<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>>(
+    fn split_successively<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>>(
         &mut self,
         text: &[u8],
         mut start: usize,
         ends: &mut BoundaryBuffer<V>,
     ) -> ControlFlow<B, usize> {
-        while start >= self.lanes_from {
-            let starts = self.family.starts_in_lanes(text, start, &mut self.lane_starts);
-            let last = starts.last().copied().unwrap_or(start);
+        while let starts = self.family.successive_starts(text, start, &mut self.starts)
+            && let [.., last] = *starts
+        {
             ends.pass_on_all(starts)?;
-            if last < start + LANE {
-                self.lanes_from = last + LANES_PAUSE;
-            }
             start = last;
         }
         ControlFlow::Continue(start)

@@ -5,34 +5,42 @@ use super::classes::{AsciiMasks, BLOCK, BlockClasses};
 #[cfg(target_arch = "x86_64")]
 use super::others::Bitmaps;
 use super::others::{MORE, Others};
+use super::starts::{After, Before};
 use crate::cpu::SimdLevel;
 use crate::pretokenize::GoesOn;
 
 impl FamilyMember {
     /// The characters of a block that are not ASCII.
     #[inline(always)]
-    fn others<const CASED: bool>(&self, high: u64, letters: u64, text: &[u8], start: usize) -> Others {
-        Others::read::<CASED>(high, letters, &self.kinds, text, start)
+    fn others<const CASED: bool>(&self, high: u64, after_letters: u64, text: &[u8], start: usize) -> Others {
+        Others::read::<CASED>(high, after_letters, &self.kinds, text, start)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn others_avx512<const CASED: bool>(&self, high: u64, letters: u64, text: &[u8], start: usize) -> Others {
+    fn others_avx512<const CASED: bool>(
+        &self,
+        high: u64,
+        after_letters: u64,
+        text: &[u8],
+        start: usize,
+    ) -> Others {
         let bitmaps = self.bitmaps.get_or_init(|| Bitmaps::new(&self.kinds));
-        let read = bitmaps.read::<CASED>(high, letters, text, start);
-        read.unwrap_or_else(|| self.others::<CASED>(high, letters, text, start))
+        let read = bitmaps.read::<CASED>(high, after_letters, text, start);
+        read.unwrap_or_else(|| self.others::<CASED>(high, after_letters, text, start))
     }
 
-    /// The classes of a block.
+    /// The classes of a block. `after_letter` is 1 if the byte before it is one of a letter, and otherwise 0.
     #[inline(always)]
     pub(super) fn classes_by_words<const CASED: bool>(
         &self,
         text: &[u8],
         start: usize,
         block: &[u8; BLOCK],
+        after_letter: u64,
     ) -> BlockClasses {
-        BlockClasses::from_masks(AsciiMasks::of_words::<CASED>(block), |high, letters| {
-            self.others::<CASED>(high, letters, text, start)
+        BlockClasses::from_masks(AsciiMasks::of_words::<CASED>(block), after_letter, |high, after_letters| {
+            self.others::<CASED>(high, after_letters, text, start)
         })
     }
 
@@ -44,9 +52,10 @@ impl FamilyMember {
         text: &[u8],
         start: usize,
         block: &[u8; BLOCK],
+        after_letter: u64,
     ) -> BlockClasses {
-        BlockClasses::from_masks(AsciiMasks::of_avx2::<CASED>(block), |high, letters| {
-            self.others::<CASED>(high, letters, text, start)
+        BlockClasses::from_masks(AsciiMasks::of_avx2::<CASED>(block), after_letter, |high, after_letters| {
+            self.others::<CASED>(high, after_letters, text, start)
         })
     }
 
@@ -58,10 +67,13 @@ impl FamilyMember {
         text: &[u8],
         start: usize,
         block: &[u8; BLOCK],
+        after_letter: u64,
     ) -> BlockClasses {
-        BlockClasses::from_masks(AsciiMasks::of_avx512::<CASED>(block), |high, letters| {
-            self.others_avx512::<CASED>(high, letters, text, start)
-        })
+        BlockClasses::from_masks(
+            AsciiMasks::of_avx512::<CASED>(block),
+            after_letter,
+            |high, after_letters| self.others_avx512::<CASED>(high, after_letters, text, start),
+        )
     }
 
     /// Calls `visit` with the start of each block and the starts of pretokens in it, until `visit` returns
@@ -99,7 +111,7 @@ impl FamilyMember {
             SimdLevel::Avx2 => unsafe { self.each_block_avx2::<CASED>(text, start, goes_on, visit) },
             SimdLevel::Plain => {
                 let classes = |text: &[u8], start, block: &[u8; BLOCK]| {
-                    self.classes_by_words::<CASED>(text, start, block)
+                    self.classes_by_words::<CASED>(text, start, block, 0)
                 };
                 self.each_block_by::<CASED>(text, start, goes_on, classes, visit)
             }
@@ -117,7 +129,7 @@ impl FamilyMember {
         visit: impl FnMut(usize, u64) -> bool,
     ) -> usize {
         let classes =
-            |text: &[u8], start, block: &[u8; BLOCK]| self.classes_avx512::<CASED>(text, start, block);
+            |text: &[u8], start, block: &[u8; BLOCK]| self.classes_avx512::<CASED>(text, start, block, 0);
         self.each_block_by::<CASED>(text, start, goes_on, classes, visit)
     }
 
@@ -131,7 +143,7 @@ impl FamilyMember {
         visit: impl FnMut(usize, u64) -> bool,
     ) -> usize {
         let classes =
-            |text: &[u8], start, block: &[u8; BLOCK]| self.classes_avx2::<CASED>(text, start, block);
+            |text: &[u8], start, block: &[u8; BLOCK]| self.classes_avx2::<CASED>(text, start, block, 0);
         self.each_block_by::<CASED>(text, start, goes_on, classes, visit)
     }
 
@@ -147,7 +159,7 @@ impl FamilyMember {
         let mut block_start = start;
         while let Some(block) = text[block_start..].first_chunk() {
             let classes = classes(text, block_start, block);
-            let (starts, _) = self.family.starts::<CASED>(classes, block);
+            let (starts, _) = self.starts_alone::<CASED>(&classes, block);
             if starts != 0 {
                 if !visit(block_start, starts) {
                     return start;
@@ -168,7 +180,7 @@ impl FamilyMember {
         let (block, _) = bytes.split_first_chunk().expect("more than a block");
         let mut classes = classes(&bytes, 0, block);
         classes.len = classes.len.min(rest.len() as u32);
-        let (mut starts, are_all) = self.family.starts::<CASED>(classes, block);
+        let (mut starts, are_all) = self.starts_alone::<CASED>(&classes, block);
         if goes_on == GoesOn::No && are_all && classes.len as usize == rest.len() {
             starts |= 1 << rest.len();
         }
@@ -176,5 +188,21 @@ impl FamilyMember {
             start = block_start + starts.ilog2() as usize;
         }
         start
+    }
+
+    /// The starts of pretokens in a block that begins with one, without that one and without those that depend on
+    /// the text after the block. Also whether none was.
+    #[inline(always)]
+    fn starts_alone<const CASED: bool>(&self, classes: &BlockClasses, block: &[u8; BLOCK]) -> (u64, bool) {
+        // A contraction at the end of a word may be cut.
+        let after = After { letter: u64::from(CASED), ..After::default() };
+        let bytes = &block[..classes.len as usize];
+        let (starts, mut certain) =
+            self.family.starts::<CASED>(classes, bytes, &mut Before::default(), after);
+        // The text after white space at the end of the block decides where that is split.
+        let valid = classes.valid();
+        let last_other = BLOCK as u32 - (valid & !classes.spaces).leading_zeros();
+        certain &= if last_other < 63 { (2 << last_other) - 1 } else { u64::MAX };
+        (starts & certain & !1, valid & !certain == 0)
     }
 }

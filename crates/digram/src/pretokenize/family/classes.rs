@@ -38,19 +38,27 @@ pub(super) struct BlockClasses {
     /// The space character.
     pub(super) blanks: u64,
     pub(super) apostrophes: u64,
+    /// If the pattern distinguishes case.
+    pub(super) slashes: u64,
 }
 
 impl BlockClasses {
-    /// The classes of 64 bytes, from the masks of the ASCII bytes. `others` gives the other characters, from the
-    /// bytes that are not ASCII and the letters that are.
+    /// The classes of 64 bytes, from the masks of the ASCII bytes. `after_letter` is 1 if the byte before them is
+    /// one of a letter. `others` gives the other characters, from the bytes that are not ASCII and those after
+    /// letters that are.
     #[inline(always)]
-    pub(super) fn from_masks(masks: AsciiMasks, others: impl FnOnce(u64, u64) -> Others) -> BlockClasses {
-        let AsciiMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes } = masks;
+    pub(super) fn from_masks(
+        masks: AsciiMasks,
+        after_letter: u64,
+        others: impl FnOnce(u64, u64) -> Others,
+    ) -> BlockClasses {
+        let AsciiMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes, slashes } =
+            masks;
         // Only numbers are passed on: a structure in memory would be written in words and read at once as a
         // vector, for which a processor waits.
         let others = match high {
             0 => Others { len: BLOCK as u32, firsts: 0, letters: 0, upper: 0, caseless: 0 },
-            _ => others(high, letters),
+            _ => others(high, letters << 1 | after_letter),
         };
         let valid = u64::MAX.checked_shr(BLOCK as u32 - others.len).unwrap_or(0);
         BlockClasses {
@@ -64,11 +72,30 @@ impl BlockClasses {
             newlines: newlines & valid,
             blanks: blanks & valid,
             apostrophes: apostrophes & valid,
+            slashes: slashes & valid,
         }
     }
 }
 
 impl BlockClasses {
+    /// A bit for each byte.
+    #[inline(always)]
+    pub(super) fn valid(&self) -> u64 {
+        u64::MAX.checked_shr(BLOCK as u32 - self.len).unwrap_or(0)
+    }
+
+    /// Whether the last byte is one of a letter: 0 or 1.
+    #[inline(always)]
+    pub(super) fn last_letter(&self) -> u64 {
+        self.letters >> (self.len.wrapping_sub(1) % BLOCK as u32) & 1
+    }
+
+    /// Whether the last byte is white space within a line: 0 or 1.
+    #[inline(always)]
+    pub(super) fn last_inner(&self) -> u64 {
+        (self.spaces & !self.newlines) >> (self.len.wrapping_sub(1) % BLOCK as u32) & 1
+    }
+
     /// The upper-case letters after letters without case: whether a word begins there depends on the
     /// letters around them.
     #[inline(always)]
@@ -76,17 +103,10 @@ impl BlockClasses {
         self.upper & self.begins & self.caseless << 1
     }
 
-    /// The characters directly after a letter at which every text is split: neither letters nor apostrophes.
-    #[inline(always)]
-    pub(super) fn after_letters(&self) -> u64 {
-        let valid = u64::MAX.checked_shr(BLOCK as u32 - self.len).unwrap_or(0);
-        self.letters << 1 & self.begins & valid & !self.letters & !self.apostrophes
-    }
-
     /// The start of the last character, if all but the first are letters and there are many.
     #[inline]
     pub(super) fn last_of_letters(&self) -> Option<usize> {
-        let valid = u64::MAX.checked_shr(BLOCK as u32 - self.len).unwrap_or(0);
+        let valid = self.valid();
         let begins = self.begins & valid;
         let second = (begins & begins.wrapping_sub(1)).trailing_zeros();
         let rest = u64::MAX.checked_shl(second).unwrap_or(0) & valid;
@@ -106,6 +126,7 @@ pub(super) struct AsciiMasks {
     newlines: u64,
     blanks: u64,
     apostrophes: u64,
+    slashes: u64,
 }
 
 impl AsciiMasks {
@@ -129,6 +150,7 @@ impl AsciiMasks {
             newlines: equals(b'\n') | equals(b'\r'),
             blanks: equals(b' '),
             apostrophes: equals(b'\''),
+            slashes: if CASED { equals(b'/') } else { 0 },
         }
     }
 
@@ -160,6 +182,7 @@ impl AsciiMasks {
             newlines: combine(&|block| _mm256_or_si256(equals(block, b'\n'), equals(block, b'\r'))),
             blanks: combine(&|block| equals(block, b' ')),
             apostrophes: combine(&|block| equals(block, b'\'')),
+            slashes: if CASED { combine(&|block| equals(block, b'/')) } else { 0 },
         }
     }
 
@@ -167,7 +190,7 @@ impl AsciiMasks {
     pub(super) fn of_words<const CASED: bool>(bytes: &[u8; BLOCK]) -> AsciiMasks {
         const HIGH: u64 = 0x8080_8080_8080_8080;
         let splat = |byte: u8| u64::from(byte) * 0x0101_0101_0101_0101;
-        let mut masks = [0; 8];
+        let mut masks = [0; 9];
         for (index, word) in bytes.chunks_exact(8).enumerate() {
             let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
             let high = word & HIGH;
@@ -186,6 +209,7 @@ impl AsciiMasks {
                 equals(b'\n') | equals(b'\r'),
                 equals(b' '),
                 equals(b'\''),
+                if CASED { equals(b'/') } else { 0 },
             ];
             for (mask, word_masks) in masks.iter_mut().zip(word_masks) {
                 // The multiplication gathers the highest bits of eight bytes in the highest byte.
@@ -193,7 +217,7 @@ impl AsciiMasks {
                 *mask |= bits << (8 * index);
             }
         }
-        let [high, letters, upper, digits, controls, newlines, blanks, apostrophes] = masks;
-        AsciiMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes }
+        let [high, letters, upper, digits, controls, newlines, blanks, apostrophes, slashes] = masks;
+        AsciiMasks { high, letters, upper, digits, controls, newlines, blanks, apostrophes, slashes }
     }
 }

@@ -19,11 +19,12 @@ pub(super) struct Others {
 }
 
 impl Others {
-    /// Reads the characters at the bytes `high` of `text[start..start + 64]`, whose ASCII letters are given.
+    /// Reads the characters at the bytes `high` of `text[start..start + 64]`. The bytes after ASCII letters, and the
+    /// first byte if a letter is before it, are given.
     #[inline(never)]
     pub(super) fn read<const CASED: bool>(
         high: u64,
-        ascii_letters: u64,
+        after_letters: u64,
         kinds: &KindsOfOthers,
         text: &[u8],
         start: usize,
@@ -35,7 +36,7 @@ impl Others {
             let (kind, width) = kinds.first(text, start + offset);
             // A mark is a part of a word only after a letter.
             let is_hard = kind & HARD != 0
-                || CASED && kind == MARK && (letters | ascii_letters) << 1 >> offset & 1 == 0;
+                || CASED && kind == MARK && (letters << 1 | after_letters) >> offset & 1 == 0;
             if is_hard || offset + width > BLOCK {
                 len = offset;
                 break;
@@ -134,7 +135,7 @@ impl Bitmaps {
     pub(super) fn read<const CASED: bool>(
         &self,
         high: u64,
-        ascii_letters: u64,
+        after_letters: u64,
         text: &[u8],
         start: usize,
     ) -> Option<Others> {
@@ -204,8 +205,8 @@ impl Bitmaps {
             // A mark is a part of a word only after a letter: an addition carries through each run of marks that
             // begins so.
             let marks = all_bytes(bits[bit::MARK]);
-            let after_letters = marks & (letters | ascii_letters) << 1;
-            let attached = marks & !marks.wrapping_add(after_letters);
+            let firsts = marks & (letters << 1 | after_letters);
+            let attached = marks & !marks.wrapping_add(firsts);
             letters |= attached;
             hard |= bits[bit::MARK] & !attached;
         }
@@ -266,6 +267,7 @@ mod tests {
                     bits.fold(0u64, |bits, (at, byte)| bits | u64::from((first..=last).contains(byte)) << at)
                 };
                 let (high, letters) = (is_in(0x80, 0xff), is_in(b'a', b'z') | is_in(b'A', b'Z'));
+                let after_letters = letters << 1 | u64::from(next(2));
                 let masks = |others: Others, len: u32| {
                     let valid = u64::MAX.checked_shr(BLOCK as u32 - len).unwrap_or(0);
                     let Others { firsts, letters, upper, caseless, .. } = others;
@@ -275,12 +277,12 @@ mod tests {
                 let (found, expected) = unsafe {
                     match member.has_case() {
                         true => (
-                            bitmaps.read::<true>(high, letters, &text, 0),
-                            Others::read::<true>(high, letters, &member.kinds, &text, 0),
+                            bitmaps.read::<true>(high, after_letters, &text, 0),
+                            Others::read::<true>(high, after_letters, &member.kinds, &text, 0),
                         ),
                         false => (
-                            bitmaps.read::<false>(high, letters, &text, 0),
-                            Others::read::<false>(high, letters, &member.kinds, &text, 0),
+                            bitmaps.read::<false>(high, after_letters, &text, 0),
+                            Others::read::<false>(high, after_letters, &member.kinds, &text, 0),
                         ),
                     }
                 };
