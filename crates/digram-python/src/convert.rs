@@ -1,16 +1,18 @@
 //! Conversions between Python's values and the core's.
 
+use std::cell::Cell;
+
 use digram::merges::Merge;
 use digram::text::Text as StoredText;
 use digram::{Error, Tokenizer};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyException, PyMemoryError, PyOverflowError, PyTypeError, PyUnicodeEncodeError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString, PyTuple};
 
 use crate::errors::{self, kind, shown_repr};
 use crate::objects::{CHECK_INTERVAL, SignalChecks, bytes, collected, integer, list, reserve, tuple};
+use crate::plain_ids;
 use crate::strings;
 
 /// A borrowed text from Python.
@@ -205,7 +207,7 @@ fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) 
     while index < list.len() {
         let end = list.len().min(index + CHECK_INTERVAL);
         if are_plain {
-            index = append_plain(list, index, end, ids);
+            index = plain_ids::append(list, index..end, ids);
             are_plain = index >= end;
         }
         for index in index..end {
@@ -221,53 +223,6 @@ fn append_list(list: &Bound<'_, PyList>, vocab_size: usize, ids: &mut Vec<u32>) 
         }
     }
     Ok(())
-}
-
-/// The number of list items that are read together.
-const BATCH: usize = 64;
-
-/// Appends the items of a list between two indices up to the first that is not a plain int or
-/// cannot be an id, and returns the index of that item. The ints of a list are scattered in memory.
-/// Touching those of many items before the first is needed saved a third of the time.
-fn append_plain(list: &Bound<'_, PyList>, start: usize, end: usize, ids: &mut Vec<u32>) -> usize {
-    let py = list.py();
-    let is_int = |item: *mut ffi::PyObject| {
-        // SAFETY: the item is alive, see below.
-        unsafe { ffi::Py_TYPE(item) == &raw mut ffi::PyLong_Type }
-    };
-    // The list cannot change meanwhile: the GIL or this section prevents it, and nothing here runs
-    // Python code. So its items stay alive although no reference to them is taken.
-    pyo3::sync::critical_section::with_critical_section(list, || {
-        let mut index = start;
-        loop {
-            let mut items = [std::ptr::null_mut(); BATCH];
-            let len = end.min(list.len()).saturating_sub(index).min(BATCH);
-            for (offset, item) in items[..len].iter_mut().enumerate() {
-                // SAFETY: the object is a list, and the index is inside it.
-                *item = unsafe { ffi::PyList_GetItem(list.as_ptr(), (index + offset) as ffi::Py_ssize_t) };
-            }
-            let ints = items[..len].iter().filter(|item| is_int(**item)).count();
-            for &item in &items[..len] {
-                if ints < len && !is_int(item) {
-                    return index;
-                }
-                // SAFETY: the item is an int.
-                match u32::try_from(unsafe { ffi::PyLong_AsLong(item) }) {
-                    Ok(id) => ids.push(id),
-                    Err(_) => {
-                        // A negative or a large number; the caller reads it again and raises the
-                        // error.
-                        _ = PyErr::take(py);
-                        return index;
-                    }
-                }
-                index += 1;
-            }
-            if len < BATCH {
-                return index;
-            }
-        }
-    })
 }
 
 /// A flag argument, checked as everywhere in digram.
@@ -333,7 +288,7 @@ fn out_of_range(value: &Bound<'_, PyAny>, index: usize, vocab_size: usize) -> Py
 /// Appends numbers; one that cannot be an id is an error.
 fn append_numbers<T: TryInto<u32> + Copy>(
     object: &Bound<'_, PyAny>,
-    numbers: &[T],
+    numbers: &[Cell<T>],
     vocab_size: usize,
     ids: &mut Vec<u32>,
 ) -> PyResult<()> {
@@ -343,7 +298,7 @@ fn append_numbers<T: TryInto<u32> + Copy>(
     let mut are_valid = true;
     for chunk in numbers.chunks(16 * CHECK_INTERVAL) {
         object.py().check_signals()?;
-        ids.extend(chunk.iter().map(|&number| match number.try_into() {
+        ids.extend(chunk.iter().map(|number| match number.get().try_into() {
             Ok(id) => id,
             Err(_) => {
                 are_valid = false;
@@ -354,7 +309,7 @@ fn append_numbers<T: TryInto<u32> + Copy>(
     if are_valid {
         return Ok(());
     }
-    let invalid_index = numbers.iter().position(|&number| number.try_into().is_err()).unwrap_or(0);
+    let invalid_index = numbers.iter().position(|number| number.get().try_into().is_err()).unwrap_or(0);
     ids.truncate(previous_len);
     Err(out_of_range(&object.get_item(invalid_index)?, invalid_index, vocab_size))
 }
@@ -379,9 +334,16 @@ fn append_buffer(object: &Bound<'_, PyAny>, vocab_size: usize, ids: &mut Vec<u32
                 buffer.dimensions()
             )));
         }
+        if let Some(numbers) = buffer.as_slice_ptr() {
+            // SAFETY: the buffer stays where it is as long as it is borrowed; its numbers may change whenever
+            // Python code runs.
+            let numbers = unsafe { &*(numbers.as_ptr() as *const [Cell<T>]) };
+            return append_numbers(object, numbers, vocab_size, ids).map(|()| true);
+        }
         // PyO3 copies the buffer without checking whether there is enough memory.
         reserve(&mut Vec::<T>::new(), buffer.item_count())?;
-        append_numbers(object, &buffer.to_vec(object.py())?, vocab_size, ids)?;
+        let mut numbers = buffer.to_vec(object.py())?;
+        append_numbers(object, Cell::from_mut(&mut numbers[..]).as_slice_of_cells(), vocab_size, ids)?;
         Ok(true)
     }
     let readers = [

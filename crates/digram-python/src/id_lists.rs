@@ -25,10 +25,10 @@ use crate::signals::Signals;
 
 /// A list object of CPython.
 #[repr(C)]
-struct ListObject {
+pub(crate) struct ListObject {
     head: ffi::PyObject,
-    len: ffi::Py_ssize_t,
-    items: *mut *mut ffi::PyObject,
+    pub(crate) len: ffi::Py_ssize_t,
+    pub(crate) items: *mut *mut ffi::PyObject,
     capacity: ffi::Py_ssize_t,
 }
 
@@ -383,7 +383,7 @@ unsafe fn add_reference(object: *mut ffi::PyObject) {
 }
 
 /// Whether lists are laid out as [`ListObject`], and objects begin with the number of their references.
-fn has_known_layout(py: Python<'_>) -> bool {
+pub(crate) fn has_known_layout(py: Python<'_>) -> bool {
     static KNOWN: PyOnceLock<bool> = PyOnceLock::new();
     *KNOWN.get_or_init(py, || test_layout(py).unwrap_or(false))
 }

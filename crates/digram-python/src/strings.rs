@@ -43,10 +43,19 @@ pub(crate) fn len(text: &Bound<'_, PyString>) -> usize {
 /// The characters of a text, if it is not ASCII and its UTF-8 form was not computed yet.
 #[inline]
 pub(crate) fn stored<'a>(text: &'a Bound<'_, PyString>) -> Option<Text<'a>> {
-    static KNOWN: PyOnceLock<Option<Layout>> = PyOnceLock::new();
-    let known = *KNOWN.get_or_init(text.py(), || known_layout(text.py()).unwrap_or(None));
     // SAFETY: the layout was tested.
-    known.and_then(|layout| unsafe { layout.read(text) })
+    known(text.py()).and_then(|layout| unsafe { layout.read(text) })
+}
+
+/// The offsets of the characters in `str` objects: in those of ASCII text, and in others.
+pub(crate) fn offsets(py: Python<'_>) -> Option<[usize; 2]> {
+    // An ASCII object ends where others have the length of the UTF-8 form.
+    known(py).map(|layout| [layout.utf8 - size_of::<usize>(), layout.characters])
+}
+
+fn known(py: Python<'_>) -> Option<Layout> {
+    static KNOWN: PyOnceLock<Option<Layout>> = PyOnceLock::new();
+    *KNOWN.get_or_init(py, || known_layout(py).unwrap_or(None))
 }
 
 impl Layout {

@@ -1,5 +1,7 @@
 //! Prefetching, and detection of the processor's instruction sets.
 
+use std::sync::OnceLock;
+
 /// Prefetches the cache line at an address, which need not be valid.
 #[inline(always)]
 pub(crate) fn prefetch<T>(value: *const T) {
@@ -30,7 +32,8 @@ impl SimdLevel {
         if let Some(simd) = FORCED.get() {
             return simd;
         }
-        SimdLevel::available()[0]
+        static BEST: OnceLock<SimdLevel> = OnceLock::new();
+        *BEST.get_or_init(|| SimdLevel::available()[0])
     }
 
     /// Runs `call` with [`SimdLevel::best`] fixed to this level on the current thread.

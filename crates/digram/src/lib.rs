@@ -45,6 +45,7 @@ pub mod special;
 pub mod text;
 pub mod tokenizer;
 pub mod train;
+pub mod transcode;
 mod utf8;
 pub mod vocabulary;
 pub mod words;

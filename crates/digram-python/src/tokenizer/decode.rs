@@ -13,12 +13,13 @@ use super::{Core, KEEP_GIL_BYTES};
 use crate::arrow::ArrowIds;
 use crate::convert::{append_ids, flag};
 use crate::errors;
+use crate::new_strings;
 use crate::objects::{CHECK_INTERVAL, SignalChecks, bytes as bytes_object, collected, list, reserve, string};
 use crate::signals::Signals;
 
 /// On one thread, the number of ids decoded before their texts are created: few enough that their bytes are
 /// still in the cache when they are read again, enough to outweigh releasing the GIL.
-const WAVE_IDS: usize = 1 << 15;
+const WAVE_IDS: usize = 1 << 14;
 
 #[pymethods]
 impl Core {
@@ -99,39 +100,22 @@ impl Core {
         threads: Option<usize>,
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let on_invalid = errors.0;
         let threads = crate::threads::threads(py, threads)?;
-        let (ids, ranges) = match offsets {
-            Some(offsets) => self.flat_ids(batch, offsets)?,
-            None => self.id_batch(batch)?,
-        };
-        let signals = Signals::new();
-        let (ids, ranges) = match skip_special_tokens {
-            true => self.without_special(py, &ids, &ranges, &signals)?,
-            false => (ids, ranges),
-        };
-        let mut texts: Vec<Bound<'py, PyString>> = Vec::new();
-        reserve(&mut texts, ranges.len())?;
-        let mut rest = &ranges[..];
-        while !rest.is_empty() {
-            let (wave, remaining) = rest.split_at(if threads == 1 { wave(rest) } else { rest.len() });
-            let decoded: std::result::Result<Vec<FlatBytes>, (usize, Error)> =
-                py.detach(|| self.tokenizer.decode_batch(&ids, wave, threads, &signals));
-            let parts = decoded.map_err(|(index, error)| {
-                in_batch(py, texts.len() + index, signals.error(py, error, None))
-            })?;
-            let mut next_check = CHECK_INTERVAL;
-            for bytes in parts.iter().flat_map(FlatBytes::iter) {
-                next_check = next_check.saturating_sub(bytes.len() + 1);
-                if next_check == 0 {
-                    next_check = CHECK_INTERVAL;
-                    py.check_signals()?;
-                }
-                texts.push(text(py, bytes, on_invalid).map_err(|error| in_batch(py, texts.len(), error))?);
+        let mut texts = Texts { core: self, on_invalid: errors.0, skip_special_tokens, texts: Vec::new() };
+        match (offsets, batch.cast::<ArrowIds>()) {
+            (Some(offsets), _) => {
+                let (ids, ranges) = self.flat_ids(batch, offsets)?;
+                texts.add(py, &ids, &ranges, threads)?;
             }
-            rest = remaining;
+            (None, Ok(lists)) => {
+                let (ids, offsets) = lists.get().parts();
+                // Offsets of `ArrowIds` are ascending and inside the ids.
+                let ranges = offsets.windows(2).map(|ends| Ok(ends[0] as usize..ends[1] as usize));
+                texts.add(py, ids, &collected(py, ranges)?, threads)?;
+            }
+            (None, Err(_)) => texts.add_sequences(py, batch, threads)?,
         }
-        list(py, texts.into_iter().map(Ok), &mut SignalChecks::new())
+        list(py, texts.texts.into_iter().map(Ok), &mut SignalChecks::new())
     }
 }
 
@@ -152,12 +136,13 @@ impl Core {
         Ok(bytes)
     }
 
-    /// Several sequences without their special tokens.
+    /// Several sequences without their special tokens. Errors name the index in the batch.
     fn without_special(
         &self,
         py: Python<'_>,
         ids: &[u32],
         ranges: &[Range<usize>],
+        first_index: usize,
         signals: &Signals,
     ) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
         let (mut ordinary, mut kept_ranges) = (Vec::new(), Vec::new());
@@ -173,40 +158,12 @@ impl Core {
             let sequence = self
                 .tokenizer
                 .without_special(&ids[range.clone()], signals)
-                .map_err(|error| in_batch(py, index, signals.error(py, error, None)))?;
+                .map_err(|error| in_batch(py, first_index + index, signals.error(py, error, None)))?;
             reserve(&mut ordinary, sequence.len())?;
             ordinary.extend_from_slice(&sequence);
             kept_ranges.push(start..ordinary.len());
         }
         Ok((ordinary, kept_ranges))
-    }
-
-    /// Several sequences of ids, one after the other, and the range of each: from an iterable of
-    /// sequences, or from `ArrowIds`.
-    fn id_batch(&self, batch: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
-        if let Ok(lists) = batch.cast::<ArrowIds>() {
-            let (ids, offsets) = lists.get().parts();
-            // Offsets of `ArrowIds` are ascending and inside the ids.
-            let mut copy = Vec::new();
-            reserve(&mut copy, ids.len())?;
-            copy.extend_from_slice(ids);
-            let ranges = offsets.windows(2).map(|ends| Ok(ends[0] as usize..ends[1] as usize));
-            return Ok((copy, collected(batch.py(), ranges)?));
-        }
-        let (mut ids, mut ranges) = (Vec::new(), Vec::new());
-        let mut next_check = CHECK_INTERVAL;
-        for (index, sequence) in batch.try_iter()?.enumerate() {
-            let start = ids.len();
-            if start + index >= next_check {
-                next_check = start + index + CHECK_INTERVAL;
-                batch.py().check_signals()?;
-            }
-            append_ids(&sequence?, &self.tokenizer, &mut ids)
-                .map_err(|error| in_batch(batch.py(), index, error))?;
-            reserve(&mut ranges, 1)?;
-            ranges.push(start..ids.len());
-        }
-        Ok((ids, ranges))
     }
 
     /// Flat ids, and the range of each sequence.
@@ -222,6 +179,94 @@ impl Core {
         }
         let message = format!("the offsets are not rising numbers from 0 to {}.", ids.len());
         Err(errors::raise(py, "OptionError", message))
+    }
+}
+
+/// The texts of a batch, made wave by wave.
+struct Texts<'a, 'py> {
+    core: &'a Core,
+    on_invalid: OnInvalid,
+    skip_special_tokens: bool,
+    texts: Vec<Bound<'py, PyString>>,
+}
+
+impl<'py> Texts<'_, 'py> {
+    /// Adds the texts of an iterable of sequences. On one thread, the ids of a wave are still in the cache when
+    /// they are decoded.
+    fn add_sequences(&mut self, py: Python<'py>, batch: &Bound<'py, PyAny>, threads: usize) -> PyResult<()> {
+        let enough = if threads == 1 { WAVE_IDS } else { usize::MAX };
+        let (mut ids, mut ranges, mut checks) = (Vec::new(), Vec::new(), SignalChecks::new());
+        for sequence in batch.try_iter()? {
+            let (start, index) = (ids.len(), self.texts.len() + ranges.len());
+            append_ids(&sequence?, &self.core.tokenizer, &mut ids)
+                .map_err(|error| in_batch(py, index, error))?;
+            reserve(&mut ranges, 1)?;
+            ranges.push(start..ids.len());
+            checks.after(py, ids.len() - start + 1)?;
+            if ids.len() >= enough || ranges.len() >= enough {
+                self.add(py, &ids, &ranges, threads)?;
+                ids.clear();
+                ranges.clear();
+            }
+        }
+        self.add(py, &ids, &ranges, threads)
+    }
+
+    /// Adds the texts of ranges of ids.
+    fn add(&mut self, py: Python<'py>, ids: &[u32], ranges: &[Range<usize>], threads: usize) -> PyResult<()> {
+        let signals = Signals::new();
+        if self.skip_special_tokens {
+            let core = self.core;
+            let (ids, ranges) = core.without_special(py, ids, ranges, self.texts.len(), &signals)?;
+            return self.add_all(py, &ids, &ranges, threads, &signals);
+        }
+        self.add_all(py, ids, ranges, threads, &signals)
+    }
+
+    fn add_all(
+        &mut self,
+        py: Python<'py>,
+        ids: &[u32],
+        ranges: &[Range<usize>],
+        threads: usize,
+        signals: &Signals,
+    ) -> PyResult<()> {
+        let tokenizer = &self.core.tokenizer;
+        reserve(&mut self.texts, ranges.len())?;
+        let error = |error: (usize, Error), texts: usize| {
+            in_batch(py, texts + error.0, signals.error(py, error.1, None))
+        };
+        if threads > 1 {
+            let decoded = py.detach(|| tokenizer.decode_batch(ids, ranges, threads, signals));
+            for part in decoded.map_err(|failed| error(failed, self.texts.len()))? {
+                self.add_decoded(py, &part)?;
+            }
+            return Ok(());
+        }
+        let mut decoded = FlatBytes::default();
+        let mut rest = ranges;
+        while !rest.is_empty() {
+            let (wave, remaining) = rest.split_at(wave(rest));
+            py.detach(|| tokenizer.decode_again(ids, wave, signals, &mut decoded))
+                .map_err(|failed| error(failed, self.texts.len()))?;
+            self.add_decoded(py, &decoded)?;
+            rest = remaining;
+        }
+        Ok(())
+    }
+
+    fn add_decoded(&mut self, py: Python<'py>, decoded: &FlatBytes) -> PyResult<()> {
+        let mut next_check = CHECK_INTERVAL;
+        for bytes in decoded.iter() {
+            next_check = next_check.saturating_sub(bytes.len() + 1);
+            if next_check == 0 {
+                next_check = CHECK_INTERVAL;
+                py.check_signals()?;
+            }
+            let index = self.texts.len();
+            self.texts.push(text(py, bytes, self.on_invalid).map_err(|error| in_batch(py, index, error))?);
+        }
+        Ok(())
     }
 }
 
@@ -248,12 +293,15 @@ fn in_batch(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
     errors::with_place(py, error, &format!("batch[{index}]"))
 }
 
-/// The `str` of bytes. Python validates UTF-8; invalid bytes are handled here.
+/// The `str` of bytes; invalid bytes are handled here.
 pub(super) fn text<'py>(
     py: Python<'py>,
     bytes: &[u8],
     on_invalid: OnInvalid,
 ) -> PyResult<Bound<'py, PyString>> {
+    if let Some(text) = new_strings::valid(py, bytes)? {
+        return Ok(text);
+    }
     PyString::from_bytes(py, bytes).or_else(|error| {
         let Err(invalid) = std::str::from_utf8(bytes) else { return Err(error) };
         if !error.is_instance_of::<PyUnicodeDecodeError>(py) {

@@ -84,6 +84,42 @@ impl Tokenizer {
         Ok(())
     }
 
+    /// Decodes several sequences of ids on this thread, as [`Tokenizer::decode_batch`]; `decoded`, whose memory is
+    /// used again, then holds all of them.
+    pub fn decode_again(
+        &self,
+        ids: &[TokenId],
+        ranges: &[Range<usize>],
+        interrupt: &dyn Interrupt,
+        decoded: &mut FlatBytes,
+    ) -> ItemResult<()> {
+        decoded.bytes.clear();
+        decoded.ends.clear();
+        self.append_sequences(ids, ranges, 0..ranges.len(), interrupt, decoded)
+    }
+
+    /// Appends the bytes of the sequences with these indices.
+    fn append_sequences(
+        &self,
+        ids: &[TokenId],
+        ranges: &[Range<usize>],
+        indices: Range<usize>,
+        interrupt: &dyn Interrupt,
+        decoded: &mut FlatBytes,
+    ) -> ItemResult<()> {
+        let mut pacer = Pacer::new(interrupt);
+        memory::try_reserve(&mut decoded.ends, indices.len()).map_err(|error| (0, error))?;
+        for index in indices {
+            let sequence = &ids[ranges[index].clone()];
+            let start = decoded.bytes.len();
+            self.decode(sequence, interrupt, &mut decoded.bytes)
+                .and_then(|()| pacer.after_text(&decoded.bytes[start..]))
+                .map_err(|error| (index, error))?;
+            decoded.ends.push(decoded.bytes.len());
+        }
+        Ok(())
+    }
+
     /// Decodes several sequences of ids on up to `threads` threads. Each [`FlatBytes`] holds consecutive
     /// sequences.
     ///
@@ -106,16 +142,7 @@ impl Tokenizer {
             || Ok(()),
             |(), task, interrupt| {
                 let mut part = FlatBytes::default();
-                let mut pacer = Pacer::new(interrupt);
-                memory::try_reserve(&mut part.ends, shares[task].len()).map_err(|error| (0, error))?;
-                for index in shares[task].clone() {
-                    let sequence = &ids[ranges[index].clone()];
-                    let start = part.bytes.len();
-                    self.decode(sequence, interrupt, &mut part.bytes)
-                        .and_then(|()| pacer.after_text(&part.bytes[start..]))
-                        .map_err(|error| (index, error))?;
-                    part.ends.push(part.bytes.len());
-                }
+                self.append_sequences(ids, ranges, shares[task].clone(), interrupt, &mut part)?;
                 Ok(part)
             },
         )
