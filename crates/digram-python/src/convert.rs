@@ -314,6 +314,25 @@ fn append_numbers<T: TryInto<u32> + Copy>(
     Err(out_of_range(&object.get_item(invalid_index)?, invalid_index, vocab_size))
 }
 
+/// A one-dimensional array of `uint32`, as it is in memory.
+pub(crate) struct IdArray(PyBuffer<u32>);
+
+impl IdArray {
+    /// `None` for other objects.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> Option<IdArray> {
+        let buffer = PyBuffer::<u32>::get(object).ok()?;
+        let is_swapped = matches!(buffer.format().to_bytes().first(), Some(b'>' | b'!'));
+        let is_plain = !is_swapped && buffer.dimensions() == 1 && buffer.as_slice_ptr().is_some();
+        is_plain.then_some(IdArray(buffer))
+    }
+
+    /// The ids, which may change whenever Python code runs.
+    pub(crate) fn ids(&self) -> &[Cell<u32>] {
+        // SAFETY: the buffer stays where it is as long as it is borrowed.
+        self.0.as_slice_ptr().map_or(&[], |ids| unsafe { &*(ids.as_ptr() as *const [Cell<u32>]) })
+    }
+}
+
 /// Appends the numbers of a one-dimensional buffer (NumPy, array, memoryview); false for other objects.
 /// The numbers are copied: a borrowed buffer could change while other threads run, and copying is a
 /// small part of decoding.

@@ -1,5 +1,7 @@
 //! From ids back to text.
 
+use std::cell::Cell;
+use std::mem;
 use std::ops::Range;
 
 use digram::Error;
@@ -11,7 +13,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::{Core, KEEP_GIL_BYTES};
 use crate::arrow::ArrowIds;
-use crate::convert::{append_ids, flag};
+use crate::convert::{IdArray, append_ids, flag};
 use crate::errors;
 use crate::new_strings;
 use crate::objects::{CHECK_INTERVAL, SignalChecks, bytes as bytes_object, collected, list, reserve, string};
@@ -101,11 +103,21 @@ impl Core {
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let threads = crate::threads::threads(py, threads)?;
-        let mut texts = Texts { core: self, on_invalid: errors.0, skip_special_tokens, texts: Vec::new() };
+        let mut texts = Texts {
+            core: self,
+            on_invalid: errors.0,
+            skip_special_tokens,
+            texts: Vec::new(),
+            decoded: FlatBytes::default(),
+        };
         match (offsets, batch.cast::<ArrowIds>()) {
+            (Some(offsets), _) if threads == 1 && let Some(ids) = IdArray::of(batch) => {
+                let ranges = ranges(offsets, ids.ids().len())?;
+                texts.add_from_array(py, &ids, &ranges)?;
+            }
             (Some(offsets), _) => {
-                let (ids, ranges) = self.flat_ids(batch, offsets)?;
-                texts.add(py, &ids, &ranges, threads)?;
+                let ids = self.ids(batch)?;
+                texts.add(py, &ids, &ranges(offsets, ids.len())?, threads)?;
             }
             (None, Ok(lists)) => {
                 let (ids, offsets) = lists.get().parts();
@@ -165,21 +177,17 @@ impl Core {
         }
         Ok((ordinary, kept_ranges))
     }
+}
 
-    /// Flat ids, and the range of each sequence.
-    fn flat_ids(
-        &self,
-        ids: &Bound<'_, PyAny>,
-        offsets: &Bound<'_, PyAny>,
-    ) -> PyResult<(Vec<u32>, Vec<Range<usize>>)> {
-        let (py, ids, offsets) = (ids.py(), self.ids(ids)?, numbers(offsets)?);
-        let ranges = collected(py, offsets.windows(2).map(|ends| Ok(ends[0]..ends[1])))?;
-        if ranges.iter().all(|range| range.start <= range.end && range.end <= ids.len()) {
-            return Ok((ids, ranges));
-        }
-        let message = format!("the offsets are not rising numbers from 0 to {}.", ids.len());
-        Err(errors::raise(py, "OptionError", message))
+/// The range of each sequence between ids.
+fn ranges(offsets: &Bound<'_, PyAny>, ids: usize) -> PyResult<Vec<Range<usize>>> {
+    let (py, offsets) = (offsets.py(), numbers(offsets)?);
+    let ranges = collected(py, offsets.windows(2).map(|ends| Ok(ends[0]..ends[1])))?;
+    if ranges.iter().all(|range| range.start <= range.end && range.end <= ids) {
+        return Ok(ranges);
     }
+    let message = format!("the offsets are not rising numbers from 0 to {ids}.");
+    Err(errors::raise(py, "OptionError", message))
 }
 
 /// The texts of a batch, made wave by wave.
@@ -188,6 +196,8 @@ struct Texts<'a, 'py> {
     on_invalid: OnInvalid,
     skip_special_tokens: bool,
     texts: Vec<Bound<'py, PyString>>,
+    /// The bytes of the last wave, whose memory is used again.
+    decoded: FlatBytes,
 }
 
 impl<'py> Texts<'_, 'py> {
@@ -210,6 +220,30 @@ impl<'py> Texts<'_, 'py> {
             }
         }
         self.add(py, &ids, &ranges, threads)
+    }
+
+    /// Adds the texts of consecutive ranges of an array. The ids of a wave are copied, since the array could
+    /// change while they are decoded.
+    fn add_from_array(
+        &mut self,
+        py: Python<'py>,
+        array: &IdArray,
+        ranges: &[Range<usize>],
+    ) -> PyResult<()> {
+        let (mut ids, mut copied_ranges, mut rest) = (Vec::new(), Vec::new(), ranges);
+        while let Some(Range { start, .. }) = rest.first().cloned() {
+            let (wave, remaining) = rest.split_at(wave(rest));
+            ids.clear();
+            copied_ranges.clear();
+            let end = wave.last().map_or(start, |range| range.end);
+            reserve(&mut ids, end - start)?;
+            reserve(&mut copied_ranges, wave.len())?;
+            ids.extend(array.ids()[start..end].iter().map(Cell::get));
+            copied_ranges.extend(wave.iter().map(|range| range.start - start..range.end - start));
+            self.add(py, &ids, &copied_ranges, 1)?;
+            rest = remaining;
+        }
+        Ok(())
     }
 
     /// Adds the texts of ranges of ids.
@@ -243,8 +277,7 @@ impl<'py> Texts<'_, 'py> {
             }
             return Ok(());
         }
-        let mut decoded = FlatBytes::default();
-        let mut rest = ranges;
+        let (mut decoded, mut rest) = (mem::take(&mut self.decoded), ranges);
         while !rest.is_empty() {
             let (wave, remaining) = rest.split_at(wave(rest));
             py.detach(|| tokenizer.decode_again(ids, wave, signals, &mut decoded))
@@ -252,6 +285,7 @@ impl<'py> Texts<'_, 'py> {
             self.add_decoded(py, &decoded)?;
             rest = remaining;
         }
+        self.decoded = decoded;
         Ok(())
     }
 

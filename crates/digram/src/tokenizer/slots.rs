@@ -1,5 +1,6 @@
 //! A second copy of the tokens for decoding: one cache line and one branch-free copy per token.
 
+use crate::cpu::prefetch;
 use crate::error::Error;
 use crate::memory;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -12,7 +13,11 @@ const SLOT_SIZE: usize = 16;
 const MAX_LEN: usize = SLOT_SIZE - 1;
 
 /// The number of tokens per reservation of memory.
-const BLOCK: usize = 256;
+const BLOCK: usize = 1024;
+
+/// The number of tokens between the one that is copied and the one whose slot is prefetched. The slots do not fit
+/// into the near caches, and a wrong guess at a long token stops the processor's own reading ahead.
+const AHEAD: usize = 32;
 
 /// The bytes of a token, and its length in the last byte; 0 for a hole and for a token that does not fit.
 #[derive(Clone, Copy)]
@@ -76,6 +81,9 @@ impl TokenSlots {
         let mut end = bytes.len();
         let mut count = 0;
         for &id in ids {
+            if let Some(&id) = ids.get(count + AHEAD) {
+                prefetch(self.0.as_ptr().wrapping_add(id as usize));
+            }
             let Some(TokenSlot(slot)) = self.0.get(id as usize) else { break };
             // The whole slot is copied, since copying a variable length costs more. Bytes past the token's
             // end are overwritten by the next token, or stay past the end of `bytes`.
@@ -109,8 +117,8 @@ mod tests {
         assert_eq!(slots.append(&ids, &vocabulary, &mut bytes), Ok(()));
         assert!(bytes == expected);
         for invalid in [0, 60, u32::MAX] {
-            for index in [0, 1, 255, 256, 999] {
-                let mut ids = ids[..1000].to_vec();
+            for index in [0, 1, 255, 256, 1023, 1024, 1999] {
+                let mut ids = ids[..2000].to_vec();
                 ids[index] = invalid;
                 assert_eq!(
                     slots.append(&ids, &vocabulary, &mut Vec::new()),
