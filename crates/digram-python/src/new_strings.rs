@@ -77,7 +77,11 @@ impl Maker {
         bytes: &[u8],
     ) -> PyResult<Option<Bound<'py, PyString>>> {
         // SAFETY: as the caller promises; all units are written if the conversion says so.
-        unsafe { self.fill(py, highest, characters, |units: &mut [MaybeUninit<U>]| transcode::convert(bytes, units)) }
+        unsafe {
+            self.fill(py, highest, characters, |units: &mut [MaybeUninit<U>]| {
+                transcode::convert(bytes, units)
+            })
+        }
     }
 
     /// A `str` whose characters `write` writes; `None` if it is false.
@@ -120,7 +124,10 @@ impl Maker {
             // SAFETY: the function has this name, and `str` objects have these offsets: those of others were
             // tested with the layout, and that of ASCII objects leaves just as much memory as they have.
             let Some(text) = (unsafe { maker.make(py, sample.as_bytes())? }) else { return Ok(None) };
-            if !text.as_any().eq(&expected)? || text.hash()? != expected.hash()? || size(&text)? != size(&expected)? {
+            if !text.as_any().eq(&expected)?
+                || text.hash()? != expected.hash()?
+                || size(&text)? != size(&expected)?
+            {
                 return Ok(None);
             }
         }

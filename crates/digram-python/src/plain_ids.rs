@@ -143,7 +143,8 @@ fn known_tags(py: Python<'_>) -> Option<Tags> {
 
 fn test_layout(py: Python<'_>) -> PyResult<Option<Tags>> {
     let int = py.get_type::<PyInt>();
-    let [size, item_size] = ["__basicsize__", "__itemsize__"].map(|name| int.getattr(name)?.extract::<usize>());
+    let [size, item_size] =
+        ["__basicsize__", "__itemsize__"].map(|name| int.getattr(name)?.extract::<usize>());
     let bits: usize = py.import("sys")?.getattr("int_info")?.getattr("bits_per_digit")?.extract()?;
     let expected = std::mem::offset_of!(IntObject, digit);
     if !has_known_layout(py) || (size?, item_size?, bits) != (expected, size_of::<u32>(), 30) {

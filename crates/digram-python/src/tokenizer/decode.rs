@@ -109,9 +109,13 @@ impl Core {
             skip_special_tokens,
             texts: Vec::new(),
             decoded: FlatBytes::default(),
+            checks: SignalChecks::new(),
         };
         match (offsets, batch.cast::<ArrowIds>()) {
-            (Some(offsets), _) if threads == 1 && let Some(ids) = IdArray::of(batch) => {
+            (Some(offsets), _)
+                if threads == 1
+                    && let Some(ids) = IdArray::of(batch) =>
+            {
                 let ranges = ranges(offsets, ids.ids().len())?;
                 texts.add_from_array(py, &ids, &ranges)?;
             }
@@ -198,6 +202,8 @@ struct Texts<'a, 'py> {
     texts: Vec<Bound<'py, PyString>>,
     /// The bytes of the last wave, whose memory is used again.
     decoded: FlatBytes,
+    /// One for all waves, since a wave may be too small for a check.
+    checks: SignalChecks,
 }
 
 impl<'py> Texts<'_, 'py> {
@@ -224,12 +230,7 @@ impl<'py> Texts<'_, 'py> {
 
     /// Adds the texts of consecutive ranges of an array. The ids of a wave are copied, since the array could
     /// change while they are decoded.
-    fn add_from_array(
-        &mut self,
-        py: Python<'py>,
-        array: &IdArray,
-        ranges: &[Range<usize>],
-    ) -> PyResult<()> {
+    fn add_from_array(&mut self, py: Python<'py>, array: &IdArray, ranges: &[Range<usize>]) -> PyResult<()> {
         let (mut ids, mut copied_ranges, mut rest) = (Vec::new(), Vec::new(), ranges);
         while let Some(Range { start, .. }) = rest.first().cloned() {
             let (wave, remaining) = rest.split_at(wave(rest));
@@ -290,13 +291,8 @@ impl<'py> Texts<'_, 'py> {
     }
 
     fn add_decoded(&mut self, py: Python<'py>, decoded: &FlatBytes) -> PyResult<()> {
-        let mut next_check = CHECK_INTERVAL;
         for bytes in decoded.iter() {
-            next_check = next_check.saturating_sub(bytes.len() + 1);
-            if next_check == 0 {
-                next_check = CHECK_INTERVAL;
-                py.check_signals()?;
-            }
+            self.checks.after(py, bytes.len() + 1)?;
             let index = self.texts.len();
             self.texts.push(text(py, bytes, self.on_invalid).map_err(|error| in_batch(py, index, error))?);
         }
@@ -308,7 +304,7 @@ impl<'py> Texts<'_, 'py> {
 fn wave(ranges: &[Range<usize>]) -> usize {
     let mut ids = 0;
     let last_index = ranges.iter().position(|range| {
-        ids += range.len();
+        ids += range.len() + 1;
         ids >= WAVE_IDS
     });
     last_index.map_or(ranges.len(), |last| last + 1)

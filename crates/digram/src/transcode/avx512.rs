@@ -79,7 +79,8 @@ fn characters(text: &[u8], offset: usize, highest: u8) -> Option<Characters> {
         return None;
     }
     let place = _mm512_maskz_compress_epi8(!inside & taken, places());
-    let at = |distance: i8| _mm512_permutexvar_epi8(_mm512_add_epi8(place, _mm512_set1_epi8(distance)), bytes);
+    let at =
+        |distance: i8| _mm512_permutexvar_epi8(_mm512_add_epi8(place, _mm512_set1_epi8(distance)), bytes);
     let count = (!inside & taken).count_ones() as usize;
     Some(Characters { count, bytes: [at(0), at(1), at(2), at(3)], len })
 }
@@ -123,7 +124,9 @@ pub(super) fn to_ones(text: &[u8], units: &mut [MaybeUninit<u8>]) -> bool {
         let points = _mm512_mask_mov_epi8(first, is_low, second);
         let points = _mm512_mask_add_epi8(points, is_high, second, _mm512_set1_epi8(0x40));
         // SAFETY: there is room for so many units.
-        unsafe { _mm512_mask_storeu_epi8(units.as_mut_ptr().add(written).cast(), below(found.count), points) };
+        unsafe {
+            _mm512_mask_storeu_epi8(units.as_mut_ptr().add(written).cast(), below(found.count), points)
+        };
         written += found.count;
         offset += found.len;
     }
@@ -161,7 +164,8 @@ pub(super) fn to_twos(text: &[u8], units: &mut [MaybeUninit<u16>]) -> bool {
                 break;
             }
             let valid = below(count) as u32;
-            let [first, second, third] = [first, second, third].map(|bytes| _mm512_cvtepu8_epi16(bytes[half]));
+            let [first, second, third] =
+                [first, second, third].map(|bytes| _mm512_cvtepu8_epi16(bytes[half]));
             let bits = |bytes, mask| _mm512_and_si512(bytes, _mm512_set1_epi16(mask));
             let is_two = _mm512_cmpge_epu16_mask(first, _mm512_set1_epi16(0xc0)) & valid;
             let is_three = _mm512_cmpge_epu16_mask(first, _mm512_set1_epi16(0xe0)) & valid;
@@ -245,11 +249,8 @@ pub(super) fn to_fours(text: &[u8], units: &mut [MaybeUninit<u32>]) -> bool {
             let least = |mask, point| _mm512_mask_cmplt_epu32_mask(mask, points, _mm512_set1_epi32(point));
             let is_overlong = least(is_three, 0x800) | least(is_four, 0x1_0000);
             let is_above = _mm512_mask_cmpgt_epu32_mask(is_four, points, _mm512_set1_epi32(0x10_ffff));
-            let is_surrogate = _mm512_mask_cmpeq_epu32_mask(
-                is_three,
-                bits(points, 0x1f_f800),
-                _mm512_set1_epi32(0xd800),
-            );
+            let is_surrogate =
+                _mm512_mask_cmpeq_epu32_mask(is_three, bits(points, 0x1f_f800), _mm512_set1_epi32(0xd800));
             if is_overlong | is_above | is_surrogate != 0 {
                 return false;
             }

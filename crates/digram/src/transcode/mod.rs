@@ -192,9 +192,23 @@ mod tests {
     #[test]
     fn invalid_bytes_are_found_at_every_place() {
         let invalid: &[&[u8]] = &[
-            b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xe0\x9f\xbf", b"\xe2\x82", b"\xed\xa0\x80",
-            b"\xed\xbf\xbf", b"\xf0\x8f\xbf\xbf", b"\xf0\x9f\x99", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80",
-            b"\xf8\x88\x80\x80\x80", b"\xff", b"\xc3\xa9\xa9", b"\xe2\x82\xac\x80", b"\xf0\x9f\x99\x82\x82",
+            b"\x80",
+            b"\xc0\x80",
+            b"\xc1\xbf",
+            b"\xc3",
+            b"\xe0\x9f\xbf",
+            b"\xe2\x82",
+            b"\xed\xa0\x80",
+            b"\xed\xbf\xbf",
+            b"\xf0\x8f\xbf\xbf",
+            b"\xf0\x9f\x99",
+            b"\xf4\x90\x80\x80",
+            b"\xf5\x80\x80\x80",
+            b"\xf8\x88\x80\x80\x80",
+            b"\xff",
+            b"\xc3\xa9\xa9",
+            b"\xe2\x82\xac\x80",
+            b"\xf0\x9f\x99\x82\x82",
         ];
         for filler in ["a", "é", "語", "😀", "aé", "a語é", "😀a"] {
             for before in 0..70 {
@@ -212,9 +226,19 @@ mod tests {
     #[test]
     fn random_bytes_are_judged_as_by_the_standard_library() {
         let pieces: &[&[u8]] = &[
-            b"a", b"text ", "é".as_bytes(), "ÿ".as_bytes(), "Ā".as_bytes(), "語".as_bytes(), "😀".as_bytes(),
-            "\u{ffff}".as_bytes(), "\u{10ffff}".as_bytes(), b"0123456789abcdef0123456789abcdef",
-            b"\x80", b"\xe2", b"\xf0\x9f",
+            b"a",
+            b"text ",
+            "é".as_bytes(),
+            "ÿ".as_bytes(),
+            "Ā".as_bytes(),
+            "語".as_bytes(),
+            "😀".as_bytes(),
+            "\u{ffff}".as_bytes(),
+            "\u{10ffff}".as_bytes(),
+            b"0123456789abcdef0123456789abcdef",
+            b"\x80",
+            b"\xe2",
+            b"\xf0\x9f",
         ];
         let mut state = 1_u64;
         let mut random = |below: usize| {
