@@ -9,7 +9,7 @@ from typing import Any
 
 from benches.data import CORPORA, MB, documents
 from benches.encode import MEGABYTES, title
-from benches.peers import PEERS, Peer, ready
+from benches.peers import PEERS, TINY, Peer, ready
 from benches.run import Options, Results, Task, disagreements, take_turns
 from benches.tables import markdown, number, times
 
@@ -17,6 +17,9 @@ ENCODING = "o200k_base"
 DECODERS = (
     *("digram, NumPy", "gigatoken, arrays", "digram, lists", "tiktoken", "gigatoken, lists"),
     *("fastokens, lists", "rs-bpe", "tokenizers"),
+)
+BYTES_DECODERS = (
+    *("digram, NumPy", "gigatoken, arrays", "digram, lists", "tiktoken", "gigatoken, lists"),
 )
 COUNTERS = ("digram, lists", "digram, NumPy", "tiktoken", "rs-bpe")
 
@@ -27,10 +30,12 @@ def measure(who: str, corpus: str, megabytes: float, what: str) -> dict[str, Any
     encoder = ready(who, ENCODING, 1)
     out = encoder.batch(texts)
     size = sum(len(text.encode()) for text in texts)
-    if what == "decode":
-        assert encoder.decode is not None
+    if what.startswith("decode"):
+        decode = encoder.decode if what == "decode" else encoder.decode_bytes
+        assert decode is not None
+        decode(encoder.batch(TINY))
         before = perf_counter()
-        parts = encoder.decode(out)
+        parts = decode(out)
         taken = perf_counter() - before
         result = b"".join(one if isinstance(one, bytes) else one.encode() for one in parts)
     else:
@@ -52,6 +57,7 @@ def run(options: Options) -> tuple[str, list[Task]]:
     """Two tables, and the measurements whose outputs differ from digram's."""
     megabytes = options.megabytes or (2.0 if options.quick else MEGABYTES)
     decoders = [PEERS[name] for name in DECODERS if options.wants(PEERS[name].package)]
+    to_bytes = [PEERS[name] for name in BYTES_DECODERS if options.wants(PEERS[name].package)]
     counters = [PEERS[name] for name in COUNTERS if options.wants(PEERS[name].package)]
 
     def group(corpus: str, peers: Sequence[Peer], what: str) -> list[Task]:
@@ -70,10 +76,15 @@ def run(options: Options) -> tuple[str, list[Task]]:
 
     groups = [
         group(corpus, peers, what)
-        for peers, what in ((decoders, "decode"), (counters, "count"))
+        for peers, what in (
+            (decoders, "decode"),
+            (to_bytes, "decode to bytes"),
+            (counters, "count"),
+        )
         for corpus in CORPORA
     ]
     results = take_turns(groups, options)
+    n = len(CORPORA)
     wrong = [task for tasks in groups for task in disagreements(results, tasks)]
     heads = ["digram, count", "digram, encode to NumPy", "tiktoken, encode to a list"]
     heads += ["rs-bpe, count"]
@@ -81,10 +92,12 @@ def run(options: Options) -> tuple[str, list[Task]]:
         [
             "## Decode and count",
             f"{ENCODING}, up to {megabytes:g} MB of each corpus, one thread.",
-            "### Decode",
-            _table(results, [*map(title, decoders)], decoders, groups[: len(CORPORA)], wrong),
+            "### Decode to text",
+            _table(results, [*map(title, decoders)], decoders, groups[:n], wrong),
+            "### Decode to bytes, one call for each document",
+            _table(results, [*map(title, to_bytes)], to_bytes, groups[n : 2 * n], wrong),
             "### Count",
-            _table(results, heads[: len(counters)], counters, groups[len(CORPORA) :], wrong),
+            _table(results, heads[: len(counters)], counters, groups[2 * n :], wrong),
         ]
     ), wrong
 
@@ -114,7 +127,12 @@ def _table(
                     number(one) + " ≠" * (by_peer.get(peer.name) in wrong) if one else "–"
                     for peer, one in zip(peers, cells, strict=True)
                 ),
-                times(cells[0] / best) if best else "–",
+                *(
+                    times(cell / best) if best else "–"
+                    for peer, cell in zip(peers, cells, strict=True)
+                    if peer.package == "digram"
+                ),
             ]
         )
-    return markdown(["MB/s", *heads, "÷ the best peer"], lines)
+    ratios = [f"{one.name} ÷ the best peer" for one in peers if one.package == "digram"]
+    return markdown(["MB/s", *heads, *ratios], lines)

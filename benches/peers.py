@@ -39,7 +39,8 @@ class Encoder:
 
     `batch` is timed; `flat` turns what it returned into ids and the number of ids of each text,
     and is not. `one` gives the ids of one text. `decode` gives the texts of what `batch` returned,
-    or their bytes, and `count` the number of ids of each text. `special` gives the ids of one text
+    or their bytes if it has nothing else, `decode_bytes` their bytes, and `count` the number of
+    ids of each text. `special` gives the ids of one text
     in which "<|endoftext|>" is a special token, and other ones are text.
     """
 
@@ -49,6 +50,7 @@ class Encoder:
     decode: Callable[[Any], Sequence[str | bytes]] | None = None
     count: Callable[[Texts], Sequence[int]] | None = None
     special: Callable[[str], Any] | None = None
+    decode_bytes: Callable[[Any], Sequence[bytes]] | None = None
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,16 @@ def _digram(encoding: str) -> Any:
 
 def _digram_arrays(encoding: str, threads: int) -> Encoder:
     tok = _digram(encoding)
+
+    def rows(out: Any) -> list[NDArray[Any]]:
+        return np.split(out.ids, out.offsets[1:-1].astype(np.int64))
+
     return Encoder(
         batch=lambda texts: tok.encode_batch(texts, threads=threads, out="numpy"),
         flat=lambda out: (out.ids, np.diff(out.offsets.astype(np.int64))),
         one=tok.encode,
         decode=lambda out: tok.decode_batch(out, threads=threads),
+        decode_bytes=lambda out: [tok.decode_bytes(row) for row in rows(out)],
         count=lambda texts: [tok.count(text) for text in texts],
     )
 
@@ -138,6 +145,7 @@ def _digram_lists(encoding: str, threads: int) -> Encoder:
         flat=flat_lists,
         one=tok.encode,
         decode=lambda ids: tok.decode_batch(ids, threads=threads),
+        decode_bytes=lambda batch: [tok.decode_bytes(ids) for ids in batch],
         count=lambda texts: [tok.count(text) for text in texts],
         special=lambda text: tok.encode(text, special={"<|endoftext|>"}),
     )
@@ -188,6 +196,7 @@ def _tiktoken(encoding: str, threads: int) -> Encoder:
         special=lambda text: enc.encode(
             text, allowed_special={"<|endoftext|>"}, disallowed_special=()
         ),
+        decode_bytes=lambda batch: [enc.decode_bytes(ids) for ids in batch],
     )
 
 
@@ -214,6 +223,7 @@ def _gigatoken_arrays(encoding: str, threads: int) -> Encoder:
         flat=_awkward,
         one=tok.encode,
         decode=lambda out: [tok.decode(row) for row in rows(out)],
+        decode_bytes=lambda out: [tok.decode(row) for row in rows(out)],
     )
 
 
@@ -231,6 +241,7 @@ def _gigatoken_lists(encoding: str, threads: int) -> Encoder:
         flat=flat_lists,
         one=lambda text: tok.encode_batch_list([text], parallel=False)[0],
         decode=lambda batch: [tok.decode(ids) for ids in batch],
+        decode_bytes=lambda batch: [tok.decode(ids) for ids in batch],
     )
 
 

@@ -1,4 +1,4 @@
-"""Decoded texts are the objects that Python itself would make, and lists are read as Python would."""
+"""Decoded texts are the objects that Python would make; lists are read as Python would."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ pub fn survey(text: &[u8]) -> Survey {
     let width = match highest {
         0..=0x7f => Width::Ascii,
         // The first bytes of characters tell the most that can follow.
-        ..=0xc3 => Width::One,
-        ..=0xef => Width::Two,
+        0x80..=0xc3 => Width::One,
+        0xc4..=0xef => Width::Two,
         _ => Width::Four,
     };
     Survey { characters, width }
@@ -170,8 +170,8 @@ mod tests {
                 if let Some(points) = &points {
                     let expected = match points.iter().max().unwrap_or(&0) {
                         0..=0x7f => Width::Ascii,
-                        ..=0xff => Width::One,
-                        ..=0xffff => Width::Two,
+                        0x80..=0xff => Width::One,
+                        0x100..=0xffff => Width::Two,
                         _ => Width::Four,
                     };
                     assert_eq!(width, expected);
