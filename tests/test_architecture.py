@@ -41,6 +41,7 @@ RUST = [
     "utf8",
     "cpu",
     "text",
+    "transcode",
     "pages",
     "bits",
     "vocabulary",
