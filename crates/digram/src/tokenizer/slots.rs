@@ -1,6 +1,5 @@
 //! A second copy of the tokens for decoding: one cache line and one branch-free copy per token.
 
-use crate::cpu::prefetch;
 use crate::error::Error;
 use crate::memory;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -14,10 +13,6 @@ const MAX_LEN: usize = SLOT_SIZE - 1;
 
 /// The number of tokens per reservation of memory.
 const BLOCK: usize = 1024;
-
-/// The number of tokens between the one that is copied and the one whose slot is prefetched. The slots do not fit
-/// into the near caches, and a wrong guess at a long token stops the processor's own reading ahead.
-const AHEAD: usize = 32;
 
 /// The bytes of a token, and its length in the last byte; 0 for a hole and for a token that does not fit.
 #[derive(Clone, Copy)]
@@ -81,9 +76,6 @@ impl TokenSlots {
         let mut end = bytes.len();
         let mut count = 0;
         for &id in ids {
-            if let Some(&id) = ids.get(count + AHEAD) {
-                prefetch(self.0.as_ptr().wrapping_add(id as usize));
-            }
             let Some(TokenSlot(slot)) = self.0.get(id as usize) else { break };
             // The whole slot is copied, since copying a variable length costs more. Bytes past the token's
             // end are overwritten by the next token, or stay past the end of `bytes`.
