@@ -322,6 +322,7 @@ mod tests {
     use super::super::group::Group;
     use super::super::misses::Misses;
     use super::*;
+    use crate::bits::seeds_of;
     use crate::pages::Zero;
     use crate::vocabulary::MAX_VOCAB_SIZE;
 
@@ -418,32 +419,34 @@ mod tests {
         let index = TokenIndex::new(&tokens);
         let mut table = Table { max_lines: FEW_LINES, ..Table::new() };
         table.prepare(Some(&index)).unwrap();
-        let (mut found, mut missed, mut is_full) = (0, 0, false);
+        let (mut found, mut is_full) = (0, false);
         for group in Group::new(&text, 0, &ends).parts(AHEAD) {
             let (ids, misses) = get_group(&mut table, group, Some(&index));
             let missing: Vec<usize> = (0..misses.len()).map(|miss| misses.number(miss)).collect();
             let mut expected = Vec::new();
+            is_full |= table.is_full();
             for (number, word) in group.pretokens().enumerate() {
-                let is_missing = missing.binary_search(&number).is_ok();
-                is_full |= table.is_full();
-                // Only those whose two lines are full.
-                missed +=
-                    usize::from(is_token(word) && word.len() <= TokenKey::MAX && !is_full && is_missing);
-                if !is_missing {
+                if missing.binary_search(&number).is_err() {
                     expected.push(index.get(word.bytes()).unwrap());
                     let added = table.get(Owner::Pretoken, word).map(|ids| ids.as_slice().to_vec());
                     assert_eq!(added, expected.last().map(|&id| vec![id]));
                     found += 1;
+                } else if is_token(word) && word.len() <= TokenKey::MAX && !is_full {
+                    let key = table.key(Owner::Pretoken, word);
+                    let has_space = |line: usize| table.lines[line].0.iter().any(|entry| entry.key == 0);
+                    assert!(!has_space(table.line(key, 0)) && !has_space(table.line(key, 1)));
                 }
             }
             assert_eq!(ids, expected);
         }
-        assert!(found > 200 && missed * 10 < found && is_full, "{found} found, {missed} missed");
+        assert!(found > 200 && is_full, "{found} found");
     }
 
     #[test]
     fn entries_that_are_used_are_moved_to_the_line_that_is_read_first() {
-        let mut table = Table { max_lines: FEW_LINES, ..Table::new() };
+        // With given seeds, the same number of entries is moved each time.
+        let seeds = Seeds(seeds_of(|number| 0x9e37_79b9_7f4a_7c15 >> number));
+        let mut table = Table { max_lines: FEW_LINES, seeds, ..Table::new() };
         table.prepare(None).unwrap();
         let (text, ends) = words(0, FEW_LINES as u32 * 6 / 5);
         let mut words: Vec<TextSlice<'_>> = Group::new(&text, 0, &ends).pretokens().collect();
