@@ -8,7 +8,8 @@
 //! The pairs of characters that are neighbours in some token are stored in a hashed bit set. A false
 //! positive prevents a valid split, which costs time and changes no result. A token may also begin or end
 //! inside a character; then only the byte next to the place is known on that side. So there are four kinds
-//! of pairs, and each place is tested for all of them.
+//! of pairs, and each place is tested for all of them. Pairs with a byte are looked up by the other side, in one
+//! word of bits for each character.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -32,24 +33,46 @@ enum KnownNeighbour {
     Byte(u8),
 }
 
-/// The bit that distinguishes bytes from characters.
-const BYTE: u64 = 1 << 31;
+/// For each character of the Basic Multilingual Plane, the bytes that occur next to it in some token, if the
+/// character of that byte is only in part in the token: bit `first & 15` for the first byte of the character
+/// behind it, and bit `16 + (last & 15)` for the last byte of the one before it. Other characters share the bits
+/// of those.
+struct BytesBeside(Box<[u32; 1 << 16]>);
 
-impl KnownNeighbour {
-    fn code(self) -> u64 {
-        match self {
-            KnownNeighbour::Character(c) => u64::from(c),
-            KnownNeighbour::Byte(byte) => BYTE | u64::from(byte),
-        }
+impl BytesBeside {
+    fn new() -> BytesBeside {
+        // Zeros are allocated without writing them.
+        BytesBeside(vec![0; 1 << 16].into_boxed_slice().try_into().expect("it has this length"))
+    }
+
+    fn bits(&mut self, c: char) -> &mut u32 {
+        &mut self.0[u32::from(c) as usize & 0xffff]
+    }
+
+    #[inline(always)]
+    fn of(&self, c: char) -> u32 {
+        self.0[u32::from(c) as usize & 0xffff]
+    }
+
+    /// The bit of the first byte of the character behind another one.
+    #[inline(always)]
+    fn bit_behind(first: u8) -> u32 {
+        u32::from(first & 15)
+    }
+
+    /// The bit of the last byte of the character before another one.
+    #[inline(always)]
+    fn bit_before(last: u8) -> u32 {
+        16 + u32::from(last & 15)
     }
 }
 
 /// The pairs of neighbours that occur in some token.
 pub(super) struct SafeSplits {
+    /// The pairs of characters.
     pairs: BitFilter,
-    /// The characters that occur next to a single byte of a partial character. They are few; testing this
-    /// small set first mostly saves testing the pairs with a byte.
-    near_part: BitFilter,
+    /// The pairs of a character and a byte.
+    beside: BytesBeside,
     /// The pairs of a last and a first byte, `last << 8 | first`.
     parts: BitFilter,
     #[cfg(target_arch = "x86_64")]
@@ -65,8 +88,8 @@ struct Neighbour {
     c: char,
     first: u8,
     last: u8,
-    /// Whether it may occur next to a byte of a partial character.
-    near_part: bool,
+    /// Its bits of [`BytesBeside`].
+    beside: u32,
 }
 
 /// Consecutive pretokens of a text, and the ends of pieces of them, up to [`GROUP`].
@@ -89,7 +112,7 @@ struct Run {
 impl SafeSplits {
     /// Collects the pairs of the tokens that the merges make.
     pub(super) fn new(vocabulary: &Vocabulary, merges: &[Merge]) -> SafeSplits {
-        let (mut pairs, mut near_part) = (Vec::new(), Vec::new());
+        let (mut pairs, mut beside) = (Vec::new(), BytesBeside::new());
         let mut parts = BitFilter::new(1 << 16);
         let mut place = |token: &[u8], at: usize| {
             // A place inside a character is never tested.
@@ -98,15 +121,19 @@ impl SafeSplits {
             }
             let (left, right) = (last_whole(&token[..at]), first_whole(&token[at..]));
             match (left, right) {
-                (KnownNeighbour::Character(_), KnownNeighbour::Character(_)) => {}
-                (KnownNeighbour::Character(c), KnownNeighbour::Byte(_))
-                | (KnownNeighbour::Byte(_), KnownNeighbour::Character(c)) => near_part.push(u64::from(c)),
+                (KnownNeighbour::Character(left), KnownNeighbour::Character(right)) => {
+                    pairs.push(hash(left, right));
+                }
+                (KnownNeighbour::Character(c), KnownNeighbour::Byte(first)) => {
+                    *beside.bits(c) |= 1 << BytesBeside::bit_behind(first);
+                }
+                (KnownNeighbour::Byte(last), KnownNeighbour::Character(c)) => {
+                    *beside.bits(c) |= 1 << BytesBeside::bit_before(last);
+                }
                 (KnownNeighbour::Byte(left), KnownNeighbour::Byte(right)) => {
                     parts.insert(u64::from(left) << 8 | u64::from(right));
-                    return;
                 }
             }
-            pairs.push(hash(left, right));
         };
         for merge in merges {
             let Some(token) = vocabulary.get(merge.id) else { continue };
@@ -130,7 +157,7 @@ impl SafeSplits {
         // One bit in sixteen is set: about 6 % of the valid splits are missed.
         SafeSplits {
             pairs: BitFilter::of(pairs, 16),
-            near_part: BitFilter::of(near_part, 64),
+            beside,
             parts,
             #[cfg(target_arch = "x86_64")]
             three_byte_parts,
@@ -250,29 +277,27 @@ impl SafeSplits {
     fn read_three_by(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
         let Pieces { text, pretoken_ends, ends, count } = pieces;
         let Run { mut number, mut at, left } = *run;
-        let [pairs, near_part, parts] = [&self.pairs, &self.near_part, &self.parts].map(BitFilter::view);
+        let [pairs, parts] = [&self.pairs, &self.parts].map(BitFilter::view);
         let mut end_count = *count;
         let last = pretoken_ends[pretoken_ends.len() - 1];
-        let (mut left_c, mut left_last, mut left_near) = (left.c, left.last, u64::from(left.near_part));
+        let (mut left_c, mut left_last, mut left_beside) = (left.c, left.last, left.beside);
         while at < last && end_count < GROUP {
             let Some(c) = three_bytes_at(text, at) else { break };
-            let (near, first) = (near_part.bit(u64::from(c)), text[at]);
-            let mut spanned = pairs.bit(pair_hash(u64::from(left_c), u64::from(c)))
-                | parts.bit(u64::from(left_last) << 8 | u64::from(first));
-            if left_near | near != 0 {
-                let side = |c, last, first, near| Neighbour { c, first, last, near_part: near != 0 };
-                let (left, right) = (side(left_c, left_last, 0, left_near), side(c, 0, first, near));
-                spanned |= u64::from(self.spanned_by_part(left, right));
-            }
+            let (first, beside) = (text[at], self.beside.of(c));
+            let by_byte =
+                left_beside >> BytesBeside::bit_behind(first) | beside >> BytesBeside::bit_before(left_last);
+            let spanned = pairs.bit(hash(left_c, c))
+                | parts.bit(u64::from(left_last) << 8 | u64::from(first))
+                | u64::from(by_byte & 1);
             let is_end = at >= pretoken_ends[number];
             ends[end_count] = at;
             end_count += usize::from(is_end) | (spanned ^ 1) as usize;
             number += usize::from(is_end);
-            (left_c, left_last, left_near) = (c, text[at + 2], near);
+            (left_c, left_last, left_beside) = (c, text[at + 2], beside);
             at += 3;
         }
-        let left = Neighbour { c: left_c, last: left_last, near_part: left_near != 0, ..left };
-        *run = Run { number, at, left };
+        *run =
+            Run { number, at, left: Neighbour { c: left_c, last: left_last, beside: left_beside, ..left } };
         *count = end_count;
     }
 
@@ -300,30 +325,23 @@ impl SafeSplits {
 
     #[inline(always)]
     fn neighbour(&self, c: char, first: u8, last: u8) -> Neighbour {
-        Neighbour { c, first, last, near_part: self.near_part.may_contain(u64::from(c)) }
+        Neighbour { c, first, last, beside: self.beside.of(c) }
     }
 
     /// Whether a token may span the place between two characters.
     #[inline(always)]
     fn spanned(&self, left: Neighbour, right: Neighbour) -> bool {
-        let (left_c, right_c) = (KnownNeighbour::Character(left.c), KnownNeighbour::Character(right.c));
-        self.pairs.may_contain(hash(left_c, right_c))
+        let by_byte = left.beside >> BytesBeside::bit_behind(right.first)
+            | right.beside >> BytesBeside::bit_before(left.last);
+        self.pairs.may_contain(hash(left.c, right.c))
             | self.parts.may_contain(u64::from(left.last) << 8 | u64::from(right.first))
-            | ((left.near_part | right.near_part) && self.spanned_by_part(left, right))
-    }
-
-    /// Whether a token that begins or ends inside one of two characters may span the place between them.
-    #[cold]
-    fn spanned_by_part(&self, left: Neighbour, right: Neighbour) -> bool {
-        let (left_c, right_c) = (KnownNeighbour::Character(left.c), KnownNeighbour::Character(right.c));
-        let (left_byte, right_byte) = (KnownNeighbour::Byte(left.last), KnownNeighbour::Byte(right.first));
-        self.pairs.may_contain(hash(left_c, right_byte)) || self.pairs.may_contain(hash(left_byte, right_c))
+            | (by_byte & 1 == 1)
     }
 }
 
-#[inline]
-fn hash(left: KnownNeighbour, right: KnownNeighbour) -> u64 {
-    pair_hash(left.code(), right.code())
+#[inline(always)]
+fn hash(left: char, right: char) -> u64 {
+    pair_hash(u64::from(left), u64::from(right))
 }
 
 /// The character that ends where `text` does, or the last byte if the character starts before it.

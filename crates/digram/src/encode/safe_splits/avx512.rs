@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{BYTE, Neighbour, Pieces, Run, SafeSplits};
+use super::{Neighbour, Pieces, Run, SafeSplits};
 use crate::bits::{BitFilterView, PAIR_FACTOR};
 use crate::encode::lookup::GROUP;
 
@@ -20,13 +20,13 @@ pub(super) type ThreeByteParts = [u64; 16];
 pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces<'_>) {
     let Pieces { text, pretoken_ends, ends, count } = pieces;
     let Run { mut number, mut at, left } = *run;
-    let (pairs, near_part) = (splits.pairs.view(), splits.near_part.view());
+    let pairs = splits.pairs.view();
     // SAFETY: the table has 128 bytes.
     let parts =
         [0, 8].map(|at| unsafe { _mm512_loadu_si512(splits.three_byte_parts.as_ptr().add(at).cast()) });
     let number_of = |value: u32| _mm512_set1_epi32(value as i32);
     let (mut left_codes, mut left_lasts) = (number_of(left.c.into()), number_of(left.last.into()));
-    let mut left_near = u32::from(left.near_part);
+    let mut left_beside = number_of(left.beside);
     let last = pretoken_ends[pretoken_ends.len() - 1].min(text.len());
     while at < last && *count + LANES <= GROUP {
         let bytes = (last - at).min(3 * LANES);
@@ -54,31 +54,26 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
         let before = _mm512_alignr_epi32::<15>(codes, left_codes);
         let before_lasts = _mm512_alignr_epi32::<15>(lasts, left_lasts);
 
-        let near = u32::from(bits(near_part, codes));
-        let near_before = near << 1 | left_near;
-        let mut spanned = u32::from(
-            bits(pairs, pair_hashes(before, codes)) | {
-                // The first byte selects a number of eight bytes, the last byte one of these and a bit of it.
-                let of_first = _mm512_and_si512(_mm512_srli_epi32::<13>(words), number_of(0x78));
-                let of_last = _mm512_and_si512(_mm512_srli_epi32::<3>(before_lasts), number_of(7));
-                let byte = _mm512_permutex2var_epi8(parts[0], _mm512_or_si512(of_first, of_last), parts[1]);
-                let byte = _mm512_and_si512(byte, number_of(0xff));
-                let bit = _mm512_srlv_epi32(byte, _mm512_and_si512(before_lasts, number_of(7)));
-                // No part of an ASCII character is in a token without the rest.
-                _mm512_test_epi32_mask(bit, number_of(1))
-                    & _mm512_test_epi32_mask(before_lasts, number_of(0x80))
-            },
+        // SAFETY: the codes of characters of three bytes, and of what is none, are below 2^16.
+        let beside = unsafe { _mm512_i32gather_epi32::<4>(codes, splits.beside.0.as_ptr().cast()) };
+        let before_beside = _mm512_alignr_epi32::<15>(beside, left_beside);
+        // The first byte selects a number of eight bytes, the last byte one of these and a bit of it.
+        let of_first = _mm512_and_si512(_mm512_srli_epi32::<13>(words), number_of(0x78));
+        let of_last = _mm512_and_si512(_mm512_srli_epi32::<3>(before_lasts), number_of(7));
+        let byte = _mm512_permutex2var_epi8(parts[0], _mm512_or_si512(of_first, of_last), parts[1]);
+        let byte = _mm512_and_si512(byte, number_of(0xff));
+        let by_bytes = _mm512_srlv_epi32(byte, _mm512_and_si512(before_lasts, number_of(7)));
+        // No part of an ASCII character is in a token without the rest.
+        let by_bytes =
+            _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(before_lasts, number_of(0x80)), by_bytes);
+        let behind = _mm512_srlv_epi32(before_beside, _mm512_srli_epi32::<12>(codes));
+        let last_bits = _mm512_or_si512(_mm512_and_si512(before_lasts, number_of(15)), number_of(16));
+        let by_byte = _mm512_or_si512(behind, _mm512_srlv_epi32(beside, last_bits));
+        let spanned = u32::from(
+            bits(pairs, pair_hashes(before, codes))
+                | _mm512_test_epi32_mask(_mm512_or_si512(by_byte, by_bytes), number_of(1)),
         );
         let lanes = (1u32 << characters) - 1;
-        let near_place = (near | near_before) & lanes;
-        if near_place != 0 {
-            let byte = number_of(BYTE as u32);
-            let first_bytes = _mm512_or_si512(_mm512_srli_epi32::<16>(words), byte);
-            let last_bytes = _mm512_or_si512(before_lasts, byte);
-            let by_part =
-                bits(pairs, pair_hashes(before, first_bytes)) | bits(pairs, pair_hashes(last_bytes, codes));
-            spanned |= u32::from(by_part) & near_place;
-        }
         // The places where a pretoken ends.
         let mut are_ends = 0;
         while number < pretoken_ends.len() && pretoken_ends[number] <= at + 3 * (characters - 1) {
@@ -100,13 +95,14 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
         let last_lane = number_of(characters as u32 - 1);
         left_codes = _mm512_permutexvar_epi32(last_lane, codes);
         left_lasts = _mm512_permutexvar_epi32(last_lane, lasts);
-        left_near = near >> (characters - 1) & 1;
+        left_beside = _mm512_permutexvar_epi32(last_lane, beside);
         at += 3 * characters;
     }
-    let [code, last] = [left_codes, left_lasts].map(|lanes| _mm512_cvtsi512_si32(lanes) as u32);
+    let [code, last, beside] =
+        [left_codes, left_lasts, left_beside].map(|lanes| _mm512_cvtsi512_si32(lanes) as u32);
     // SAFETY: it is the code of a character.
     let c = unsafe { char::from_u32_unchecked(code) };
-    *run = Run { number, at, left: Neighbour { c, last: last as u8, near_part: left_near != 0, ..left } };
+    *run = Run { number, at, left: Neighbour { c, last: last as u8, beside, ..left } };
 }
 
 /// The places of the bytes of characters of three bytes each, the last byte of each first.
