@@ -11,6 +11,7 @@ use crate::vocabulary::{TokenId, Vocabulary};
 
 /// What merges do with two neighbouring bytes.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub(super) struct BytePair {
     /// The rank of their merge.
     pub(super) rank: Rank,
@@ -56,6 +57,23 @@ impl FirstMerges {
     #[inline(always)]
     pub(super) fn id(&self, byte: u8) -> TokenId {
         self.ids[usize::from(byte)]
+    }
+
+    /// The token of each byte.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn ids(&self) -> &[TokenId; 256] {
+        &self.ids
+    }
+
+    /// Pointers to the three numbers of the first pair, in the order of [`BytePair`]; those of the next one are
+    /// three numbers behind them.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn numbers(&self) -> [*const Rank; 3] {
+        const { assert!(size_of::<BytePair>() == 3 * size_of::<Rank>()) };
+        let first = self.pairs.as_ptr().cast::<Rank>();
+        [first, first.wrapping_add(1), first.wrapping_add(2)]
     }
 
     #[inline(always)]

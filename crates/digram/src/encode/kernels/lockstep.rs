@@ -4,6 +4,9 @@
 //! processor. A word that is merged alone waits for each. Here the memory for the pairs of all words is
 //! prefetched before any of it is read, so that a word waits while the others are merged.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use crate::bits::set_bits;
 use crate::cpu::SimdLevel;
 use crate::merges::{Merges, NO_RANK, PairSlot};
@@ -60,15 +63,26 @@ impl<const LEN: usize> Lockstep<LEN> {
         }
     }
 
-    /// Removes all words.
-    pub(in crate::encode) fn clear(&mut self) {
+    /// Adds words of 1 to `LEN` bytes; there are at most [`WORDS`].
+    pub(super) fn start<'a>(
+        &mut self,
+        words: impl Iterator<Item = &'a [u8]>,
+        first_merges: &FirstMerges,
+        merges: &Merges,
+        simd: SimdLevel,
+    ) {
         self.count = 0;
         self.pending_count = 0;
+        match simd {
+            // SAFETY: this level is chosen only where the processor has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => unsafe { self.push_avx512(words, first_merges, merges) },
+            _ => words.for_each(|word| self.push(word, first_merges, merges)),
+        }
     }
 
-    /// Adds a word of 1 to `LEN` bytes; there are at most [`WORDS`].
     #[inline]
-    pub(super) fn push(&mut self, bytes: &[u8], first_merges: &FirstMerges, merges: &Merges) {
+    fn push(&mut self, bytes: &[u8], first_merges: &FirstMerges, merges: &Merges) {
         let word = &mut self.words[self.count];
         word.keys = [NONE; LEN];
         let len = bytes.len().min(LEN);
@@ -96,12 +110,19 @@ impl<const LEN: usize> Lockstep<LEN> {
         }
         word.remaining = ((1u64 << len) - 1) as u32 & !(merged << 1);
         word.len = len as u32;
+        self.ask_beside(merged, merges);
+    }
+
+    /// Prefetches the ranks of the pairs of a new word that are beside its merged ones.
+    #[inline(always)]
+    fn ask_beside(&mut self, merged: u32, merges: &Merges) {
+        let word = &self.words[self.count];
         for at in set_bits(((merged | merged >> 1) & word.remaining).into()) {
             let next = (word.remaining & beyond(at)).trailing_zeros() as usize;
             let (slot, may_be) = merges.prefetch_pair(word.ids[at], word.ids[next % LEN]);
             let pending = self.pending.as_flattened_mut();
             pending[self.pending_count] = Pending { word: self.count as u8, at: at as u8, slot };
-            self.pending_count += usize::from(may_be & (next < len));
+            self.pending_count += usize::from(may_be & (next < word.len as usize));
         }
         self.count += 1;
     }
@@ -209,8 +230,7 @@ mod tests {
                     .map(|_| (0..1 + next(LEN)).map(|_| next(4) as u8).collect())
                     .collect();
                 for simd in SimdLevel::available() {
-                    lockstep.clear();
-                    words.iter().for_each(|word| lockstep.push(word, &first_merges, &merges));
+                    lockstep.start(words.iter().map(|word| &word[..]), &first_merges, &merges, simd);
                     lockstep.merge(&merges, simd);
                     for (number, word) in words.iter().enumerate() {
                         let mut ids = [0; LEN];

@@ -60,9 +60,8 @@ impl Ranked {
         words: impl Iterator<Item = &'a [u8]>,
         lockstep: &mut Lockstep<LEN>,
     ) {
-        lockstep.clear();
         let Some(first_merges) = &self.first_merges else { return };
-        words.for_each(|word| lockstep.push(word, first_merges, &self.merges));
+        lockstep.start(words, first_merges, &self.merges, self.simd);
         lockstep.merge(&self.merges, self.simd);
     }
 
