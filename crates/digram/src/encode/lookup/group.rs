@@ -147,11 +147,12 @@ impl Lookup {
                 continue;
             }
             // It may have been added for an earlier miss, or be in a line that was not read.
-            if let Some(ids) = scratch.table.get_missed(scratch.table.key(self.owner, pretoken), pretoken) {
+            let key = scratch.misses.key(miss);
+            if let Some(ids) = scratch.table.get_missed(key, pretoken) {
                 scratch.missed_ids.set(miss, ids.as_slice().iter().copied());
             } else if let Some(id) = self.whole(pretoken) {
                 scratch.missed_ids.set(miss, [id]);
-                scratch.table.put(self.owner, pretoken, &[id], self.tokens());
+                scratch.table.put(key, pretoken, &[id], self.tokens());
             } else if is_word {
                 scratch.push_word(miss, pretoken.len());
             } else {

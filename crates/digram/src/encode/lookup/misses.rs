@@ -12,21 +12,24 @@ pub(in crate::encode) struct Misses {
     numbers: [u16; GROUP],
     /// For each, the number of ids of the pretokens before it that the table contains.
     ids_before: [u32; GROUP],
+    /// Their keys in the table.
+    keys: [u128; GROUP],
 }
 
 impl Misses {
     pub(in crate::encode) fn new() -> Misses {
-        Misses { count: 0, numbers: [0; GROUP], ids_before: [0; GROUP] }
+        Misses { count: 0, numbers: [0; GROUP], ids_before: [0; GROUP], keys: [0; GROUP] }
     }
 
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Adds the pretoken of a number, before which there are `ids_before` ids.
+    /// Adds the pretoken of a number and its key, before which there are `ids_before` ids.
     #[inline(always)]
-    pub(super) fn push(&mut self, number: usize, ids_before: usize) {
+    pub(super) fn push(&mut self, number: usize, key: u128, ids_before: usize) {
         (self.numbers[self.count], self.ids_before[self.count]) = (number as u16, ids_before as u32);
+        self.keys[self.count] = key;
         self.count += 1;
     }
 
@@ -39,6 +42,12 @@ impl Misses {
     #[inline]
     pub(super) fn number(&self, miss: usize) -> usize {
         usize::from(self.numbers[miss])
+    }
+
+    /// The key of a miss.
+    #[inline]
+    pub(super) fn key(&self, miss: usize) -> u128 {
+        self.keys[miss]
     }
 
     #[inline]

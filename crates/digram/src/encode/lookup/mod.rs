@@ -198,7 +198,8 @@ impl Lookup {
         // Long pretokens of scripts without spaces rarely recur.
         if is_word || !has_splits {
             context.scratch.table.prepare(self.tokens())?;
-            context.scratch.table.put(self.owner, pretoken, ids, self.tokens());
+            let table = &mut context.scratch.table;
+            table.put(table.key(self.owner, pretoken), pretoken, ids, self.tokens());
         }
         Ok(())
     }
@@ -212,7 +213,8 @@ impl Lookup {
     ) -> Result<()> {
         self.kernel.encode(piece, context, ids)?;
         context.scratch.table.prepare(self.tokens())?;
-        context.scratch.table.put(self.piece_owner(), piece, ids, self.tokens());
+        let table = &mut context.scratch.table;
+        table.put(table.key(self.piece_owner(), piece), piece, ids, self.tokens());
         Ok(())
     }
 

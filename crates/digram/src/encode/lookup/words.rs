@@ -85,7 +85,7 @@ impl Lookup {
                 let number = scratch.misses.number(miss);
                 // An earlier batch may have added it, or it is in a line that was not read.
                 let pretoken = group.pretoken(number);
-                let key = scratch.table.key(self.owner, pretoken);
+                let key = scratch.misses.key(miss);
                 match scratch.table.get_missed(key, pretoken) {
                     Some(ids) => scratch.missed_ids.set(miss, ids.as_slice().iter().copied()),
                     None => batch.push(miss, number, key, group),
@@ -103,7 +103,7 @@ impl Lookup {
                 let mut ids = [0; LEN];
                 let count = words(scratch).lockstep.copy_ids(word, &mut ids);
                 scratch.missed_ids.set(miss, ids[..count].iter().copied());
-                scratch.table.put(self.owner, group.pretoken(number), &ids[..count], self.tokens());
+                scratch.table.put(batch.keys[word], group.pretoken(number), &ids[..count], self.tokens());
             }
             for &(miss, other) in &batch.repeated[..batch.repeated_count] {
                 scratch.missed_ids.repeat(miss, other);

@@ -80,8 +80,8 @@ fn start<const LEN: usize>(
             ]
         };
         // Two symbols are merged at once if neither is taken by another one before.
-        let is_merged = _mm512_cmplt_epu32_mask(*ranks, takes_second)
-            & _mm512_cmplt_epu32_mask(*ranks, takes_first);
+        let is_merged =
+            _mm512_cmplt_epu32_mask(*ranks, takes_second) & _mm512_cmplt_epu32_mask(*ranks, takes_first);
         merged |= u32::from(is_merged) << at;
         // SAFETY: there is space for the ids of a chunk.
         unsafe { _mm512_storeu_si512(word.ids.as_mut_ptr().add(at).cast(), ids) };

@@ -164,7 +164,7 @@ impl Table {
                 break;
             }
         }
-        query.misses.push(query.number + number, count);
+        query.misses.push(query.number + number, key, count);
         0
     }
     /// Adds a pretoken that is a token at a free place, and returns its id. A new word is mostly a token, and a

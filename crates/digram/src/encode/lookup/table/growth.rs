@@ -2,7 +2,7 @@
 //! size it is cleared.
 
 use super::entry::{Entry, Line};
-use super::key::{Seeds, is_hash, is_pretoken};
+use super::key::is_pretoken;
 use super::{MAX_ARENA, Table};
 use crate::index::TokenIndex;
 use crate::pages::{Pages, Zero};
@@ -58,6 +58,9 @@ impl Table {
     /// Fills a table that was not filled yet with all tokens, and leaves `space` times their space for words.
     pub(in crate::encode::lookup) fn start_with(&mut self, tokens: &TokenIndex, space: usize) {
         if self.can_be_filled(tokens) {
+            if self.lines.is_empty() {
+                self.seed_by(Some(tokens));
+            }
             let lines = tokens.key_count().next_power_of_two() * space;
             let lines = lines.max(self.lines.len() * 2).min(self.max_lines);
             // Without memory, it grows when it has to.
@@ -107,10 +110,9 @@ impl Table {
             self.fill(tokens);
         }
         for entry in lines.iter().flat_map(|line| line.0).filter(|entry| entry.key != 0) {
-            // With the seeds of the tokens, hashes are different; and an entry with one id is a token,
-            // which has been added.
+            // A pretoken of one id is a token, which has been added.
             let is_token = entry.count() == 1 && is_pretoken(entry.key);
-            if tokens.is_none() || !is_hash(entry.key) && !is_token {
+            if tokens.is_none() || !is_token {
                 self.insert(entry);
             }
         }
@@ -118,8 +120,7 @@ impl Table {
 
     /// Fills the empty table with all tokens of up to 15 bytes.
     fn fill(&mut self, tokens: &TokenIndex) {
-        // With the seeds of the index, the tokens come in the order of the lines they belong to.
-        self.seeds = Seeds(tokens.seeds());
+        debug_assert!(self.seeds.0 == tokens.seeds(), "keys stay the same as long as a table has lines");
         for (key, id) in tokens.keys() {
             self.insert(Entry::near(key.number(), &[id]));
         }
