@@ -71,13 +71,14 @@ pub(crate) fn stored_texts<'a>(
     collected(first.py(), objects.iter().enumerate().map(stored))
 }
 
-/// A `str` as it is stored, if it has at most `longest` characters; otherwise what `utf8` returns.
+/// A `str` as it is stored, if it is ASCII or has at most `longest` characters; otherwise what `utf8` returns.
 pub(crate) fn stored_text<'a>(
     object: &'a Bound<'_, PyAny>,
     longest: usize,
     utf8: impl FnOnce() -> PyResult<Text<'a>>,
 ) -> PyResult<StoredText<'a>> {
-    match object.cast::<PyString>().ok().and_then(strings::stored) {
+    match strings::stored(object) {
+        Some(stored @ StoredText::Utf8(_)) => Ok(stored),
         Some(stored) if stored.len() <= longest => Ok(stored),
         _ => utf8().map(|text| StoredText::Utf8(text.bytes())),
     }

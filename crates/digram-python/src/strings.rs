@@ -34,23 +34,20 @@ const LAYOUTS: [Layout; 3] = [
     Layout { kind_bit: 16, utf8: 48, characters: 56 },
 ];
 
-/// The number of characters of a text.
-pub(crate) fn len(text: &Bound<'_, PyString>) -> usize {
-    // SAFETY: the object is a `str`, whose length the call returns, whatever a subclass says it is.
-    unsafe { ffi::PyUnicode_GetLength(text.as_ptr()) as usize }
-}
-
-/// The characters of a text, if it is not ASCII and its UTF-8 form was not computed yet.
+/// A `str` as it is stored, if it is ASCII or its UTF-8 form was not computed yet; `None` for other objects.
 #[inline]
-pub(crate) fn stored<'a>(text: &'a Bound<'_, PyString>) -> Option<Text<'a>> {
-    // SAFETY: the layout was tested.
-    known(text.py()).and_then(|layout| unsafe { layout.read(text) })
+pub(crate) fn stored<'a>(object: &'a Bound<'_, PyAny>) -> Option<Text<'a>> {
+    // That of a subclass may have another layout.
+    if !object.is_exact_instance_of::<PyString>() {
+        return None;
+    }
+    // SAFETY: the object is a `str`, and the layout was tested.
+    known(object.py()).and_then(|layout| unsafe { layout.read(object) })
 }
 
 /// The offsets of the characters in `str` objects: in those of ASCII text, and in others.
 pub(crate) fn offsets(py: Python<'_>) -> Option<[usize; 2]> {
-    // An ASCII object ends where others have the length of the UTF-8 form.
-    known(py).map(|layout| [layout.utf8 - size_of::<usize>(), layout.characters])
+    known(py).map(|layout| [layout.ascii(), layout.characters])
 }
 
 fn known(py: Python<'_>) -> Option<Layout> {
@@ -59,27 +56,34 @@ fn known(py: Python<'_>) -> Option<Layout> {
 }
 
 impl Layout {
+    /// The offset of the characters of ASCII text.
+    #[inline]
+    fn ascii(self) -> usize {
+        // These objects end where others have the length of the UTF-8 form.
+        self.utf8 - size_of::<usize>()
+    }
+
     /// As [`stored`], by this layout.
     ///
     /// # Safety
     ///
-    /// It is that of `str` objects.
+    /// The object is a `str`, of no subclass, and the layout is that of `str` objects.
     #[inline]
-    unsafe fn read<'a>(self, text: &'a Bound<'_, PyString>) -> Option<Text<'a>> {
-        if !text.is_exact_instance_of::<PyString>() {
-            return None;
-        }
-        let object = text.as_ptr().cast::<u8>();
+    unsafe fn read<'a>(self, object: &'a Bound<'_, PyAny>) -> Option<Text<'a>> {
+        let object = object.as_ptr().cast::<u8>();
         // SAFETY: as the caller promises; the characters of a `str` never change.
         unsafe {
             let flags = object.add(FLAGS).cast::<u32>().read() >> self.kind_bit;
             let (kind, is_compact, is_ascii) = (flags & 7, flags >> 3 & 1, flags >> 4 & 1);
-            let utf8 = object.add(self.utf8).cast::<*const u8>();
+            let len = object.add(LEN).cast::<usize>().read();
+            if is_compact == 1 && is_ascii == 1 {
+                return Some(Text::Utf8(std::slice::from_raw_parts(object.add(self.ascii()), len)));
+            }
             // An ASCII object ends before the pointer.
-            if is_compact == 0 || is_ascii == 1 || !utf8.read().is_null() {
+            if is_compact == 0 || !object.add(self.utf8).cast::<*const u8>().read().is_null() {
                 return None;
             }
-            let (characters, len) = (object.add(self.characters), object.add(LEN).cast::<usize>().read());
+            let characters = object.add(self.characters);
             match kind {
                 1 => Some(Text::Latin1(std::slice::from_raw_parts(characters, len))),
                 2 => Some(Text::Ucs2(std::slice::from_raw_parts(characters.cast(), len))),
@@ -111,22 +115,26 @@ impl Layout {
             let text = PyString::new(py, sample);
             let size: usize = text.call_method0("__sizeof__")?.extract()?;
             let len = sample.chars().count();
-            if kind > 0 && size != self.characters + (len + 1) * kind {
+            let expected = match kind {
+                0 => self.ascii() + len + 1,
+                _ => self.characters + (len + 1) * kind,
+            };
+            // So that all that is read for the flags of the text is in the object.
+            if size != expected {
                 return Ok(false);
             }
-            // SAFETY: the object has this size, so all that is read is in it, and an object of this size has
-            // as many characters. Of an ASCII object only the flags are read if they are what they should be.
+            // SAFETY: the object has this size, so it has as many characters, and all that is read is in it.
             let is_known = match unsafe { self.read(&text) } {
-                None => kind == 0,
+                None => false,
                 Some(Text::Latin1(found)) => kind == 1 && equal(found, sample),
                 Some(Text::Ucs2(found)) => kind == 2 && equal(found, sample),
                 Some(Text::Ucs4(found)) => kind == 4 && equal(found, sample),
-                Some(Text::Utf8(_)) => false,
+                Some(Text::Utf8(found)) => kind == 0 && found == sample.as_bytes(),
             };
             // Computes the UTF-8 form.
             let utf8 = text.to_str()?;
             // SAFETY: as above.
-            if !is_known || utf8 != sample || unsafe { self.read(&text) }.is_some() {
+            if !is_known || utf8 != sample || unsafe { self.read(&text) }.is_some() != (kind == 0) {
                 return Ok(false);
             }
         }

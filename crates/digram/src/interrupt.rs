@@ -52,10 +52,10 @@ impl<'w> Pacer<'w> {
         Pacer { interrupt, every, left: every }
     }
 
-    /// Records that one of several texts was processed. Even an empty text has a cost.
+    /// Records that one of several texts was processed, of this many bytes. Even an empty text has a cost.
     #[inline]
-    pub(crate) fn after_text(&mut self, text: &[u8]) -> Result<()> {
-        self.after(text.len() + TEXT_COST)
+    pub(crate) fn after_text(&mut self, bytes: usize) -> Result<()> {
+        self.after(bytes + TEXT_COST)
     }
 
     /// Records `work` more units.

@@ -37,7 +37,7 @@ impl<'a> Text<'a> {
     }
 
     /// The number of bytes in UTF-8; an estimate if the text has another form.
-    pub(crate) fn len_hint(&self) -> usize {
+    pub fn len_hint(&self) -> usize {
         self.bytes_hint(self.len())
     }
 
@@ -113,6 +113,12 @@ pub(crate) struct Utf8Converter {
     bytes: Vec<u8>,
 }
 
+impl Default for Utf8Converter {
+    fn default() -> Utf8Converter {
+        Utf8Converter::new()
+    }
+}
+
 impl Utf8Converter {
     pub(crate) fn new() -> Utf8Converter {
         Utf8Converter { simd: SimdLevel::best(), bytes: Vec::new() }
@@ -132,6 +138,13 @@ impl Utf8Converter {
             Text::Ucs4(characters) => self.convert(characters, interrupt)?,
         }
         Ok(&self.bytes)
+    }
+
+    /// Frees memory of more than `maximum` bytes.
+    pub(crate) fn trim(&mut self, maximum: usize) {
+        if self.bytes.capacity() > maximum {
+            self.bytes = Vec::new();
+        }
     }
 
     fn convert<C: Character>(&mut self, characters: &[C], interrupt: &dyn Interrupt) -> Result<()> {

@@ -21,6 +21,10 @@ FORMS = ["naïve café", "日本語 and low", "🙂 日本 é", "ascii low", "",
 LONG = ["é" * 5_000, "日本" * 70_000, "low “lower” 🙂 " * 9_000, "é" * 70_000]
 
 
+def repr_of(text: str) -> str:
+    return f"{text[:12]!a}…{len(text)}"
+
+
 def fresh(text: str) -> str:
     """A copy whose UTF-8 form was never computed."""
     return text[:1] + text[1:]
@@ -42,6 +46,22 @@ def test_ids_are_those_of_the_bytes(threads: int) -> None:
     assert arrays.ids.tolist() == [id for ids in expected for id in ids]
 
 
+@pytest.mark.parametrize("text", FORMS + LONG, ids=repr_of)
+def test_ids_of_one_text_are_those_of_the_bytes(text: str) -> None:
+    expected = TOK.encode(text.encode())
+    assert TOK.encode(fresh(text)) == TOK.encode(Named(text)) == expected
+    assert TOK.count(fresh(text)) == TOK.count(Named(text)) == len(expected)
+    assert TOK.encode([fresh(text)]) == TOK.encode((text.encode(),)) == expected
+
+
+@cases(300)
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=90), st.integers(1, 300))
+def test_ids_of_any_text_are_those_of_the_bytes(text: str, times: int) -> None:
+    expected = TOK.encode((text * times).encode())
+    assert TOK.encode(fresh(text * times)) == expected
+    assert TOK.count(fresh(text * times)) == len(expected)
+
+
 @cases(300)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=90), max_size=9))
 def test_ids_of_any_texts_are_those_of_the_bytes(texts: list[str]) -> None:
@@ -61,13 +81,15 @@ def test_no_other_form_is_kept(text: str) -> None:
     before = sys.getsizeof(text)
     TOK.encode_batch([text], threads=1)
     TOK.count_batch([text], threads=2)
+    TOK.encode(text)
+    TOK.count(text)
     assert sys.getsizeof(text) == before
 
 
 def test_a_form_that_is_kept_already_is_used() -> None:
     text = fresh(FORMS[1])
-    TOK.encode(text)
-    assert TOK.encode_batch([text]) == [TOK.encode(FORMS[1].encode())]
+    TOK.token_to_id(text)
+    assert TOK.encode_batch([text]) == [TOK.encode(text)] == [TOK.encode(FORMS[1].encode())]
 
 
 @pytest.mark.parametrize("call", [TOK.encode_batch, TOK.count_batch])
@@ -78,6 +100,17 @@ def test_a_surrogate_is_an_error_with_its_place(
     with pytest.raises(digram.InvalidTextError, match=r"texts\[1\] has a lone surrogate") as caught:
         call(["low", f"{start}\ud800é"])
     assert caught.value.index == len(start)
+
+
+@pytest.mark.parametrize("call", [TOK.encode, TOK.count])
+@pytest.mark.parametrize("start", ["", "é", "日" * 33, "🙂" * 40, "é" * 40_000, "日 " * 200_000])
+def test_a_surrogate_in_one_text_is_an_error_with_its_place(
+    call: Callable[[str], object], start: str
+) -> None:
+    with pytest.raises(digram.InvalidTextError, match=r"^the text has a lone surrogate") as caught:
+        call(f"{start}\ud800é")
+    assert caught.value.index == len(start)
+    assert call(fresh(start)) == call(start)
 
 
 def test_the_two_arrays_of_a_batch_are_decoded() -> None:
@@ -91,3 +124,9 @@ def test_a_special_token_is_found_at_its_character() -> None:
     with pytest.raises(digram.SpecialTokenError, match=r"texts\[0\].*at character 3") as caught:
         chat.encode_batch([fresh("日本é<|end|>")], special="raise")
     assert caught.value.index == 3
+    with pytest.raises(digram.SpecialTokenError, match=r"at character 70003") as caught:
+        chat.encode(fresh("日本é" + "é" * 70_000 + "<|end|>"), special="raise")
+    assert caught.value.index == 70_003
+    assert chat.encode(fresh("日本é<|end|>"), special="parse")[-1:] == chat.encode(
+        "<|end|>", special="parse"
+    )

@@ -8,10 +8,10 @@ use digram::tokenizer::Documents;
 use digram::{Error, OnSpecial, memory};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::PyList;
 
 use super::dropout::with_dropout;
-use super::parts::{InputPiece, TextsInParts};
+use super::parts::{InputPiece, TextsInParts, is_in_parts};
 use super::special::Special;
 use super::{Core, KEEP_GIL_BYTES};
 use crate::arrays::array;
@@ -21,7 +21,6 @@ use crate::errors;
 use crate::id_lists::{IdLists, IdObjects, list_of_ids};
 use crate::objects::{Objects, SignalChecks, list};
 use crate::signals::Signals;
-use crate::strings;
 use crate::threads::threads as threads_of;
 
 /// Texts of this size and more are split among threads.
@@ -36,16 +35,31 @@ fn longest_stored(special: &Special) -> usize {
     }
 }
 
-/// A text that is long enough to be split among threads; `None` if it is shorter, or in parts.
-fn long_text<'a>(text: &'a Bound<'_, PyAny>, special: &Special) -> PyResult<Option<Text<'a>>> {
-    let len = match text.cast::<PyString>() {
-        Ok(text) => strings::len(text),
-        Err(_) => text.cast::<PyBytes>().map_or(0, |bytes| bytes.as_bytes().len()),
-    };
-    if len < PARALLEL_BYTES {
-        return Ok(None);
+/// A single text that is not in parts.
+#[derive(Clone, Copy)]
+enum Single<'a, 'py> {
+    /// The argument.
+    Object(&'a Bound<'py, PyAny>),
+    /// A part of the argument.
+    Part(InputText<'a>),
+}
+
+impl<'a> Single<'a, '_> {
+    /// The text, for a call that reads it once.
+    fn text(self, special: &Special) -> PyResult<Text<'a>> {
+        match self {
+            Single::Object(object) => stored_text(object, longest_stored(special), || self.utf8()),
+            Single::Part(text) => Ok(Text::Utf8(text.bytes())),
+        }
     }
-    stored_text(text, longest_stored(special), || InputText::new(text)).map(Some)
+
+    /// The text in UTF-8, in which a surrogate is an error.
+    fn utf8(self) -> PyResult<InputText<'a>> {
+        match self {
+            Single::Object(object) => InputText::new(object),
+            Single::Part(text) => Ok(text),
+        }
+    }
 }
 
 /// The text that an error refers to, made by `input`; `None` if it refers to none.
@@ -113,10 +127,11 @@ impl Core {
         if let Some(dropout) = with_dropout(dropout, seed)? {
             return self.encode_with_dropout(py, text, &special, &dropout);
         }
-        if let Some(long) = long_text(text, &special)? {
-            return self.list_of_long(py, text, long, &special);
+        if is_in_parts(text) {
+            let append = |text: &InputText<'_>, ids: &mut Vec<u32>| self.append_ids(py, *text, &special, ids);
+            return self.list_of_pieces(py, text, append);
         }
-        self.list_of_pieces(py, text, |text, ids| self.encode_into(py, text, &special, ids))
+        self.list_of_text(py, Single::Object(text), &special)
     }
 
     /// The ids of several texts, as lists: see `encode_batch`.
@@ -223,18 +238,14 @@ impl Core {
         special: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<usize> {
         let special = Special::new(self, special)?;
-        let mut count = 0;
-        if let Some(long) = long_text(text, &special)? {
-            let threads = threads_of(py, None)?;
-            return self.with_long(py, text, long, &special, |texts, special, signals| {
-                let counts = self.tokenizer.count_batch(texts, special, threads, signals)?;
-                Ok(counts.into_iter().sum::<u64>() as usize)
-            });
+        if !is_in_parts(text) {
+            return self.count_text(py, Single::Object(text), &special);
         }
+        let mut count = 0;
         self.for_pieces(text, |piece| {
             count += match piece {
                 InputPiece::Id(_) => 1,
-                InputPiece::Text(text) => self.count_text(py, &text, &special)?,
+                InputPiece::Text(text) => self.count_text(py, Single::Part(text), &special)?,
             };
             Ok(())
         })?;
@@ -295,81 +306,62 @@ impl Core {
         self.id_objects.get_or_try_init(py, || IdObjects::new(self.tokenizer.vocab_size()))
     }
 
-    /// The ids of a long text as a list.
-    fn list_of_long<'py>(
+    /// The ids of a text as a list. Those of a long text become a list while threads encode the rest.
+    fn list_of_text<'py>(
         &self,
         py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-        long: Text<'_>,
+        single: Single<'_, 'py>,
         special: &Special,
     ) -> PyResult<Bound<'py, PyList>> {
+        let text = single.text(special)?;
+        if text.len_hint() < PARALLEL_BYTES {
+            let encode =
+                |special: OnSpecial<'_>, signals: &Signals| self.tokenizer.ids(text, special, signals);
+            return self.list(py, &with_text(py, single, text, special, encode)?);
+        }
         let (threads, objects) = (threads_of(py, None)?, self.id_objects(py)?);
-        let lists = self.with_long(py, text, long, special, |texts, special, signals| {
+        let encode = |special: OnSpecial<'_>, signals: &Signals| {
             let mut lists = IdLists::new(objects, signals);
-            self.tokenizer.encode_batch_to(texts, special, threads, signals, &mut lists)?;
-            Ok(lists.finished())
-        })?;
-        lists.only(py)
-    }
-
-    /// Calls `work` with a long text, without the GIL.
-    fn with_long<R: Send>(
-        &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        long: Text<'_>,
-        special: &Special,
-        work: impl Fn(&[Text<'_>], OnSpecial<'_>, &Signals) -> std::result::Result<R, (usize, Error)> + Sync,
-    ) -> PyResult<R> {
-        let signals = Signals::new();
-        let result = {
-            let (work, special, signals, texts) = (&work, special.on_special(), &signals, &[long]);
-            py.detach(move || work(texts, special, signals))
+            let encoded = self.tokenizer.encode_batch_to(&[text], special, threads, signals, &mut lists);
+            encoded.map(|()| lists.finished()).map_err(|(_, error)| error)
         };
-        result.map_err(|(_, error)| match input_for(&error, || InputText::new(text)) {
-            Ok(text) => signals.error(py, error, text.as_ref()),
-            Err(error) => error,
-        })
+        with_text(py, single, text, special, encode)?.only(py)
     }
 
-    fn encode_into(
+    /// Appends the ids of a part of a text.
+    fn append_ids(
         &self,
         py: Python<'_>,
-        text: &InputText<'_>,
+        part: InputText<'_>,
         special: &Special,
         ids: &mut Vec<u32>,
     ) -> PyResult<()> {
-        let signals = Signals::new();
-        let bytes = text.bytes();
-        let special = special.on_special();
-        let encoded = if bytes.len() < KEEP_GIL_BYTES {
-            self.tokenizer.encode(bytes, special, &signals, ids)
-        } else if bytes.len() < PARALLEL_BYTES {
-            py.detach(|| self.tokenizer.encode(bytes, special, &signals, ids))
-        } else {
-            let threads = threads_of(py, None)?;
-            let encode = || self.tokenizer.encode_batch(&[bytes], special, threads, &signals);
-            py.detach(encode)
-                .and_then(|(batch_ids, _)| append(ids, batch_ids).map_err(|error| (0, error)))
-                .map_err(|(_, error)| error)
-        };
-        encoded.map_err(|error| signals.error(py, error, Some(text)))
+        let (single, bytes) = (Single::Part(part), part.bytes());
+        let text = Text::Utf8(bytes);
+        if bytes.len() < PARALLEL_BYTES {
+            return with_text(py, single, text, special, |special, signals| {
+                self.tokenizer.encode(bytes, special, signals, ids)
+            });
+        }
+        let threads = threads_of(py, None)?;
+        with_text(py, single, text, special, |special, signals| {
+            let encoded = self.tokenizer.encode_batch(&[bytes], special, threads, signals);
+            encoded.map_err(|(_, error)| error).and_then(|(batch_ids, _)| append(ids, batch_ids))
+        })
     }
 
-    fn count_text(&self, py: Python<'_>, text: &InputText<'_>, special: &Special) -> PyResult<usize> {
-        let signals = Signals::new();
-        let bytes = text.bytes();
-        let special = special.on_special();
-        let counted = if bytes.len() < KEEP_GIL_BYTES {
-            self.tokenizer.count(bytes, special, &signals)
-        } else if bytes.len() < PARALLEL_BYTES {
-            py.detach(|| self.tokenizer.count(bytes, special, &signals))
-        } else {
-            let threads = threads_of(py, None)?;
-            let count = || self.tokenizer.count_batch(&[bytes], special, threads, &signals);
-            py.detach(count).map(|counts| counts[0] as usize).map_err(|(_, error)| error)
-        };
-        counted.map_err(|error| signals.error(py, error, Some(text)))
+    fn count_text(&self, py: Python<'_>, single: Single<'_, '_>, special: &Special) -> PyResult<usize> {
+        let text = single.text(special)?;
+        if text.len_hint() < PARALLEL_BYTES {
+            let count =
+                |special: OnSpecial<'_>, signals: &Signals| self.tokenizer.count(text, special, signals);
+            return with_text(py, single, text, special, count);
+        }
+        let threads = threads_of(py, None)?;
+        with_text(py, single, text, special, |special, signals| {
+            let counts = self.tokenizer.count_batch(&[text], special, threads, signals);
+            counts.map(|counts| counts.iter().sum::<u64>() as usize).map_err(|(_, error)| error)
+        })
     }
 
     fn encode_texts(
@@ -413,6 +405,27 @@ impl Core {
         let input = |index: usize| text(&objects[index], "texts", index);
         detached(py, &texts, &special, |index| index, input, work)
     }
+}
+
+/// Calls `work`, which encodes a text, without the GIL if the text is long.
+fn with_text<R: Send>(
+    py: Python<'_>,
+    single: Single<'_, '_>,
+    text: Text<'_>,
+    special: &Special,
+    work: impl FnOnce(OnSpecial<'_>, &Signals) -> digram::Result<R> + Send,
+) -> PyResult<R> {
+    let signals = Signals::new();
+    let result = if text.len_hint() < KEEP_GIL_BYTES {
+        work(special.on_special(), &signals)
+    } else {
+        let (special, signals) = (special.on_special(), &signals);
+        py.detach(move || work(special, signals))
+    };
+    result.map_err(|error| match input_for(&error, || single.utf8()) {
+        Ok(text) => signals.error(py, error, text.as_ref()),
+        Err(error) => error,
+    })
 }
 
 /// Calls `work` with texts, without the GIL. For an error, `index_of` returns the index in the argument of a text

@@ -5,7 +5,7 @@ use digram::text::Text as StoredText;
 use digram::tokenizer::WithDropout;
 use digram::{Error, OnSpecial};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyList, PyString, PyTuple};
 
 use super::Core;
 use super::encode::detached;
@@ -16,8 +16,9 @@ use crate::objects::{SignalChecks, reserve};
 use crate::signals::Signals;
 
 /// Whether an object is a text in parts.
-fn is_in_parts(object: &Bound<'_, PyAny>) -> bool {
-    object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>()
+pub(super) fn is_in_parts(object: &Bound<'_, PyAny>) -> bool {
+    !object.is_exact_instance_of::<PyString>()
+        && (object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>())
 }
 
 /// A part of a text that is given in parts.

@@ -164,7 +164,7 @@ impl Counter {
                     let start = starts[part.text] + part.range.start as u64;
                     let tally = borrowed.tally.as_mut().expect("lent until the end");
                     pretokens += tally.count(&self.pretokenizer, text, start, spill_target)?;
-                    pacer.after_text(text)?;
+                    pacer.after_text(text.len())?;
                 }
                 Ok(pretokens)
             },

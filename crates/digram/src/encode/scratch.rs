@@ -3,10 +3,17 @@
 use super::kernels::{events, lockstep, long};
 use super::lookup::{Keys, MissedIds, MissedWords, Misses, Table};
 use crate::interrupt::Interrupt;
+use crate::text::Utf8Converter;
 use crate::vocabulary::TokenId;
 
 /// Lists with a larger capacity are freed.
 const KEEP: usize = 1 << 15;
+
+/// The same for the ids of a text: those of 100,000 bytes of English take half of it.
+const KEEP_IDS: usize = 1 << 16;
+
+/// Memory for a text in UTF-8 is freed if it has more bytes.
+const KEEP_BYTES: usize = 1 << 18;
 
 /// Buffers and a cache that a thread reuses from one pretoken to the next. They never change a result.
 pub(crate) struct Scratch {
@@ -18,6 +25,12 @@ pub(crate) struct Scratch {
     spare: Vec<Vec<TokenId>>,
     /// The ids of a group, for sinks that are not lists.
     pub(super) group: Vec<TokenId>,
+    /// The ids of a text.
+    pub(crate) ids: Vec<TokenId>,
+    /// Converts texts that are not in UTF-8.
+    pub(crate) converter: Utf8Converter,
+    /// The bytes of this memory that the pool it belongs to has counted.
+    pub(super) counted: usize,
     pub(super) short_words: Box<MissedWords<{ lockstep::SHORT }>>,
     pub(super) long_words: Box<MissedWords<{ lockstep::LONG }>>,
     pub(super) long: long::LongScratch,
@@ -33,6 +46,9 @@ impl Scratch {
             missed_ids: MissedIds::default(),
             spare: Vec::new(),
             group: Vec::new(),
+            ids: Vec::new(),
+            converter: Utf8Converter::new(),
+            counted: 0,
             short_words: Box::new(MissedWords::new()),
             long_words: Box::new(MissedWords::new()),
             long: long::LongScratch::default(),
@@ -67,6 +83,10 @@ impl Scratch {
         if self.group.capacity() > KEEP {
             self.group = Vec::new();
         }
+        if self.ids.capacity() > KEEP_IDS {
+            self.ids = Vec::new();
+        }
+        self.converter.trim(KEEP_BYTES);
     }
 }
 

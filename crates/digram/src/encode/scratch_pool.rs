@@ -2,7 +2,8 @@
 //! number of bytes.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use super::budget::Budget;
@@ -33,7 +34,8 @@ pub fn cache_bytes() -> usize {
 static ALL: ProcessPool = ProcessPool::new();
 
 struct ProcessPool {
-    /// The bytes kept in all pools.
+    /// The bytes of all scratch memory that was kept in a pool, and is there or in use again. Those of memory in
+    /// use change when it is kept again, so that a call does not have to subtract and add them.
     bytes: AtomicUsize,
     /// A counter of returns, which orders the pools by last use.
     times: AtomicU64,
@@ -59,7 +61,7 @@ impl ProcessPool {
         });
         living.sort_unstable_by_key(|pool| pool.used.load(Ordering::Relaxed));
         for pool in living {
-            while is_more() && pool.take().is_some() {}
+            while is_more() && pool.free_one() {}
         }
     }
 }
@@ -67,8 +69,11 @@ impl ProcessPool {
 /// The idle scratch memory of one tokenizer.
 struct TokenizerPool {
     all: &'static ProcessPool,
+    /// Where one thread finds the memory of its last call, or null: a lock would take a twentieth of the time of
+    /// a short call.
+    first: AtomicPtr<Scratch>,
     #[expect(clippy::vec_box, reason = "a short call would spend a tenth of its time on moving it")]
-    idle: Mutex<Vec<Box<Scratch>>>,
+    others: Mutex<Vec<Box<Scratch>>>,
     /// The time of the last return.
     used: AtomicU64,
     /// Whether the pool is registered with the process.
@@ -76,30 +81,53 @@ struct TokenizerPool {
 }
 
 impl TokenizerPool {
+    #[inline]
     fn take(&self) -> Option<Box<Scratch>> {
-        let scratch = self.idle.try_lock().ok()?.pop()?;
-        self.all.bytes.fetch_sub(scratch.bytes(), Ordering::Relaxed);
-        Some(scratch)
+        let first = self.first.swap(ptr::null_mut(), Ordering::Acquire);
+        if first.is_null() {
+            return self.others.try_lock().ok()?.pop();
+        }
+        // SAFETY: `keep` made it from a box, and only this thread got it from the swap.
+        Some(unsafe { Box::from_raw(first) })
     }
 
-    fn keep(self: &Arc<TokenizerPool>, scratch: Box<Scratch>, maximum: usize) {
+    /// Frees idle memory; false if there is none.
+    fn free_one(&self) -> bool {
+        self.take().map(|scratch| self.free(scratch)).is_some()
+    }
+
+    fn free(&self, scratch: Box<Scratch>) {
+        self.all.bytes.fetch_sub(scratch.counted, Ordering::Relaxed);
+    }
+
+    fn keep(self: &Arc<TokenizerPool>, mut scratch: Box<Scratch>, maximum: usize) {
         let all = self.all;
         if !self.is_known.load(Ordering::Relaxed) {
             // Memory in an unregistered pool could never be evicted.
-            let Ok(mut pools) = all.pools.try_lock() else { return };
+            let Ok(mut pools) = all.pools.try_lock() else { return self.free(scratch) };
             if !self.is_known.swap(true, Ordering::Relaxed) {
                 pools.retain(|pool| pool.strong_count() > 0);
                 pools.push(Arc::downgrade(self));
             }
         }
         let bytes = scratch.bytes();
-        {
-            let Ok(mut idle) = self.idle.try_lock() else { return };
-            // Before another thread can take it and subtract its bytes.
-            all.bytes.fetch_add(bytes, Ordering::Relaxed);
-            idle.push(scratch);
+        if bytes != scratch.counted {
+            // Before another thread can free it. The difference may be negative, and wraps then.
+            all.bytes.fetch_add(bytes.wrapping_sub(scratch.counted), Ordering::Relaxed);
+            scratch.counted = bytes;
         }
-        self.used.store(all.times.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        let first = Box::into_raw(scratch);
+        let (none, order) = (ptr::null_mut(), Ordering::Relaxed);
+        if self.first.compare_exchange(none, first, Ordering::Release, order).is_err() {
+            // SAFETY: it was made from a box just above, and no other thread has got it.
+            let scratch = unsafe { Box::from_raw(first) };
+            let Ok(mut others) = self.others.try_lock() else { return self.free(scratch) };
+            others.push(scratch);
+        }
+        // Two threads may store the same time: which of their pools was used last does not matter.
+        let time = all.times.load(Ordering::Relaxed) + 1;
+        all.times.store(time, Ordering::Relaxed);
+        self.used.store(time, Ordering::Relaxed);
         if all.bytes.load(Ordering::Relaxed) > maximum {
             all.evict_while(|| all.bytes.load(Ordering::Relaxed) > maximum);
         }
@@ -108,9 +136,7 @@ impl TokenizerPool {
 
 impl Drop for TokenizerPool {
     fn drop(&mut self) {
-        let idle = self.idle.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let bytes: usize = idle.iter().map(|scratch| scratch.bytes()).sum();
-        self.all.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        while self.free_one() {}
     }
 }
 
@@ -130,7 +156,8 @@ impl ScratchPool {
     fn of(all: &'static ProcessPool, maximum: fn() -> usize) -> ScratchPool {
         let pool = TokenizerPool {
             all,
-            idle: Mutex::default(),
+            first: AtomicPtr::default(),
+            others: Mutex::default(),
             used: AtomicU64::new(0),
             is_known: AtomicBool::new(false),
         };
@@ -151,7 +178,7 @@ impl ScratchPool {
 
     /// Frees all idle memory.
     pub(crate) fn clear(&self) {
-        while self.pool.take().is_some() {}
+        while self.pool.free_one() {}
     }
 }
 
@@ -179,9 +206,10 @@ impl Drop for Pooled<'_> {
     fn drop(&mut self) {
         BUDGET.leave();
         // The state after a panic is not reused.
-        if let Some(mut scratch) = self.scratch.take()
-            && !std::thread::panicking()
-        {
+        if let Some(mut scratch) = self.scratch.take() {
+            if std::thread::panicking() {
+                return self.kept.pool.free(scratch);
+            }
             scratch.trim();
             self.kept.pool.keep(scratch, (self.kept.maximum)());
         }
@@ -195,7 +223,8 @@ mod tests {
     use super::*;
 
     fn kept(kept: &ScratchPool) -> usize {
-        kept.pool.idle.lock().unwrap().len()
+        let first = kept.pool.first.load(Ordering::Relaxed);
+        usize::from(!first.is_null()) + kept.pool.others.lock().unwrap().len()
     }
 
     #[test]

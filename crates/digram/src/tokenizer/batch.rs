@@ -7,14 +7,14 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::Tokenizer;
-use crate::encode::{IdCount, IdHistogram, Pooled, Sink};
+use crate::encode::{IdCount, IdHistogram, Pooled, Scratch, Sink};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::parallel::{ItemResult, Receiver, items_in_order, items_in_parallel};
 use crate::pretokenize::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
 use crate::special::OnSpecial;
-use crate::text::{AsText, Text, Utf8Converter};
+use crate::text::{AsText, Text};
 use crate::vocabulary::TokenId;
 
 /// A rather high estimate of the bytes of text per id.
@@ -120,10 +120,10 @@ impl Tokenizer {
             return Ok((joined.ids, joined.offsets));
         }
         // One thread writes all ids where they remain.
-        let (mut worker, mut ends) = (self.worker(&plan), Vec::new());
+        let (mut scratch, mut ends) = (self.scratch_of(&plan), Vec::new());
         joined.ids.reserve_hint(plan.bytes / BYTES_PER_ID);
         let Joined { ids, offsets } = &mut joined;
-        self.each_part(texts, special, &plan.parts, &mut worker, interrupt, ids, &mut ends)?;
+        self.each_part(texts, special, &plan.parts, &mut scratch, interrupt, ids, &mut ends)?;
         let lasts = plan.parts.iter().zip(ends).filter(|(part, _)| part.bytes_after == 0);
         offsets.extend(lasts.map(|(_, end)| end as u64));
         Ok((joined.ids, joined.offsets))
@@ -191,7 +191,7 @@ impl Tokenizer {
         let totals = Mutex::new(memory::try_filled(0, self.vocab_size()).map_err(|error| (0, error))?);
         let new_share = || {
             let counts = memory::try_filled(0, self.vocab_size())?;
-            Ok(HistogramShare { worker: self.worker(&plan), counts, totals: &totals })
+            Ok(HistogramShare { scratch: self.scratch_of(&plan), counts, totals: &totals })
         };
         let task_ends = items_in_parallel(
             plan.threads,
@@ -201,7 +201,7 @@ impl Tokenizer {
             |share, task, interrupt| {
                 let mut sink = IdHistogram { times: &mut share.counts, len: 0 };
                 let (parts, mut ends) = (plan.parts_of(task), Vec::new());
-                self.each_part(texts, special, parts, &mut share.worker, interrupt, &mut sink, &mut ends)?;
+                self.each_part(texts, special, parts, &mut share.scratch, interrupt, &mut sink, &mut ends)?;
                 Ok(ends)
             },
         )?;
@@ -222,12 +222,12 @@ impl Tokenizer {
             plan.threads,
             plan.tasks.len(),
             interrupt,
-            || Ok(self.worker(&plan)),
-            |worker, task, interrupt| {
+            || Ok(self.scratch_of(&plan)),
+            |scratch, task, interrupt| {
                 let (mut sink, mut ends) = TaskOutput::<S>::default();
                 let parts = plan.parts_of(task);
                 sink.reserve_hint(bytes_of(parts) / BYTES_PER_ID);
-                self.each_part(texts, special, parts, worker, interrupt, &mut sink, &mut ends)?;
+                self.each_part(texts, special, parts, scratch, interrupt, &mut sink, &mut ends)?;
                 Ok((sink, ends))
             },
         )?;
@@ -246,12 +246,12 @@ impl Tokenizer {
             plan.threads,
             plan.tasks.len(),
             interrupt,
-            || Ok(self.worker(plan)),
-            |worker, task, (ids, ends): &mut TaskOutput<Vec<TokenId>>, interrupt| {
+            || Ok(self.scratch_of(plan)),
+            |scratch, task, (ids, ends): &mut TaskOutput<Vec<TokenId>>, interrupt| {
                 let parts = plan.parts_of(task);
                 ids.clear();
                 ids.reserve_hint(bytes_of(parts) / BYTES_PER_ID);
-                self.each_part(texts, special, parts, worker, interrupt, ids, ends)
+                self.each_part(texts, special, parts, scratch, interrupt, ids, ends)
             },
             &mut PartReceiver { plan, receiver },
         )
@@ -290,7 +290,7 @@ impl Tokenizer {
         texts: &[T],
         special: OnSpecial<'_>,
         parts: &[TextPart],
-        worker: &mut Worker<'_>,
+        scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
         ends: &mut Vec<usize>,
@@ -298,13 +298,11 @@ impl Tokenizer {
         ends.clear();
         memory::try_reserve(ends, parts.len()).map_err(without_index)?;
         let mut pacer = Pacer::new(interrupt);
-        let Worker { scratch, converter } = worker;
         for TextPart { text: index, range, .. } in parts {
             let text = texts[*index].as_text();
             let mut encode = || {
-                let content = converter.utf8(text.part(range), interrupt)?;
-                self.each_id(content, special, scratch, interrupt, sink)?;
-                pacer.after_text(content)
+                let bytes = self.each_of(text.part(range), special, scratch, interrupt, sink)?;
+                pacer.after_text(bytes)
             };
             encode().map_err(|error| {
                 let error = match error {
@@ -318,12 +316,9 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// What a thread needs.
-    fn worker(&self, plan: &BatchPlan) -> Worker<'_> {
-        Worker {
-            scratch: self.scratch_for(plan.bytes / plan.threads.max(1), plan.threads.min(plan.tasks.len())),
-            converter: Utf8Converter::new(),
-        }
+    /// The memory of a thread.
+    fn scratch_of(&self, plan: &BatchPlan) -> Pooled<'_> {
+        self.scratch_for(plan.bytes / plan.threads.max(1), plan.threads.min(plan.tasks.len()))
     }
 
     /// Offsets at which a long text can be split, about the size of a task apart.
@@ -340,7 +335,7 @@ impl Tokenizer {
             while let Some((start, end, _)) = special_token
                 && end <= split
             {
-                pacer.after_text(&text[start..end])?;
+                pacer.after_text(end - start)?;
                 special_token = self.find_special(text, end, special);
             }
             Ok(match special_token {
@@ -421,15 +416,9 @@ impl ReceiveIds for Joined {
     }
 }
 
-/// The memory of a thread.
-struct Worker<'a> {
-    scratch: Pooled<'a>,
-    converter: Utf8Converter,
-}
-
 /// The counts of a thread, added to the total when it ends.
 struct HistogramShare<'a> {
-    worker: Worker<'a>,
+    scratch: Pooled<'a>,
     counts: Vec<u64>,
     totals: &'a Mutex<Vec<u64>>,
 }

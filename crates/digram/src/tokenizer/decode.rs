@@ -113,7 +113,7 @@ impl Tokenizer {
             let sequence = &ids[ranges[index].clone()];
             let start = decoded.bytes.len();
             self.decode(sequence, interrupt, &mut decoded.bytes)
-                .and_then(|()| pacer.after_text(&decoded.bytes[start..]))
+                .and_then(|()| pacer.after_text(decoded.bytes.len() - start))
                 .map_err(|error| (index, error))?;
             decoded.ends.push(decoded.bytes.len());
         }

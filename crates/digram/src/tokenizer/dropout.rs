@@ -83,7 +83,7 @@ impl Tokenizer {
                     let mut encode = || {
                         let text = converter.utf8(texts[index].as_text(), interrupt)?;
                         self.all_with_dropout(text, special, &mut choices, interrupt, &mut ids)?;
-                        pacer.after_text(text)
+                        pacer.after_text(text.len())
                     };
                     encode().map_err(|error| (index, error))?;
                     ends.push(ids.len() as u64);
@@ -111,7 +111,7 @@ impl Tokenizer {
     ) -> Result<()> {
         let (mut offset, mut pacer) = (0, Pacer::new(interrupt));
         while let Some((start, end, token)) = self.find_special(text, offset, special) {
-            pacer.after_text(&text[offset..end])?;
+            pacer.after_text(end - offset)?;
             self.each_with_dropout(&text[offset..start], dropout, interrupt, ids)
                 .map_err(|error| error.shifted(offset))?;
             self.push_special(special, token, start, ids)?;

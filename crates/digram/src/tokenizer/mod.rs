@@ -19,6 +19,7 @@ mod stream;
 mod tail;
 mod truncate;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use once_cell::race::OnceBox;
@@ -33,6 +34,7 @@ use crate::merges::Merge;
 use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::special::{OnSpecial, SpecialTokens};
+use crate::text::{AsText, Text};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
 use slots::TokenSlots;
@@ -251,20 +253,44 @@ impl Tokenizer {
     /// Takes near-linear time for any text.
     pub fn encode(
         &self,
-        text: &[u8],
+        text: impl AsText,
         special: OnSpecial<'_>,
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let previous_len = ids.len();
-        self.each_id(text, special, &mut self.scratch_for(text.len(), 1), interrupt, ids)
+        let (text, previous_len) = (text.as_text(), ids.len());
+        let scratch = &mut self.scratch_for(text.len_hint(), 1);
+        self.each_of(text, special, scratch, interrupt, ids)
+            .map(|_| ())
             .inspect_err(|_| ids.truncate(previous_len))
     }
 
+    /// The ids that [`Tokenizer::encode`] gives, in memory that a later call uses again.
+    pub fn ids(
+        &self,
+        text: impl AsText,
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<TextIds<'_>> {
+        let text = text.as_text();
+        let mut scratch = self.scratch_for(text.len_hint(), 1);
+        let mut ids = std::mem::take(&mut scratch.ids);
+        ids.clear();
+        self.each_of(text, special, &mut scratch, interrupt, &mut ids)?;
+        scratch.ids = ids;
+        Ok(TextIds(scratch))
+    }
+
     /// The number of ids that [`Tokenizer::encode`] would give, without storing them.
-    pub fn count(&self, text: &[u8], special: OnSpecial<'_>, interrupt: &dyn Interrupt) -> Result<usize> {
-        let mut count = IdCount(0);
-        self.each_id(text, special, &mut self.scratch_for(text.len(), 1), interrupt, &mut count)?;
+    pub fn count(
+        &self,
+        text: impl AsText,
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<usize> {
+        let (text, mut count) = (text.as_text(), IdCount(0));
+        let scratch = &mut self.scratch_for(text.len_hint(), 1);
+        self.each_of(text, special, scratch, interrupt, &mut count)?;
         Ok(count.0)
     }
 
@@ -273,6 +299,29 @@ impl Tokenizer {
         let mut scratch = self.scratch_pool.take_for(threads);
         self.encoder.expect(bytes, &mut scratch);
         scratch
+    }
+
+    /// Emits the ids of a text, and returns its number of bytes in UTF-8.
+    #[inline]
+    fn each_of(
+        &self,
+        text: Text<'_>,
+        special: OnSpecial<'_>,
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        sink: &mut impl Sink,
+    ) -> Result<usize> {
+        if let Text::Utf8(bytes) = text {
+            return self.each_id(bytes, special, scratch, interrupt, sink).map(|()| bytes.len());
+        }
+        let mut converter = std::mem::take(&mut scratch.converter);
+        let converted = converter.utf8(text, interrupt);
+        let emitted = converted.and_then(|bytes| {
+            self.each_id(bytes, special, scratch, interrupt, sink)?;
+            Ok(bytes.len())
+        });
+        scratch.converter = converter;
+        emitted
     }
 
     fn each_id(
@@ -285,7 +334,7 @@ impl Tokenizer {
     ) -> Result<()> {
         let (mut offset, mut pacer) = (0, Pacer::new(interrupt));
         while let Some((start, end, token)) = self.find_special(text, offset, special) {
-            pacer.after_text(&text[offset..end])?;
+            pacer.after_text(end - offset)?;
             self.each_ordinary(&text[offset..start], 0, GoesOn::No, scratch, interrupt, sink)
                 .map_err(|error| error.shifted(offset))?;
             self.push_special(special, token, start, sink)?;
@@ -354,6 +403,17 @@ impl Tokenizer {
             })
         });
         encoded.map_err(|error| error.shifted(from))
+    }
+}
+
+/// The ids of one text.
+pub struct TextIds<'t>(Pooled<'t>);
+
+impl Deref for TextIds<'_> {
+    type Target = [TokenId];
+
+    fn deref(&self) -> &[TokenId] {
+        &self.0.ids
     }
 }
 

@@ -78,7 +78,7 @@ impl<T: AsRef<[u8]> + Sync> EncodedTexts<'_, T> {
                 for text in tasks[task].clone() {
                     let ids = &self.ids[ids(text..text + 1)];
                     work(text, self.texts[text].as_ref(), ids, &mut results, interrupt)?;
-                    pacer.after_text(self.texts[text].as_ref())?;
+                    pacer.after_text(self.texts[text].as_ref().len())?;
                 }
                 Ok(results)
             },
@@ -171,7 +171,7 @@ impl Tokenizer {
             rest.next().ok_or_else(mismatch)?;
             visit(position..end);
             position = end;
-            pacer.after_text(&[])?;
+            pacer.after_text(0)?;
         }
         if rest.next().is_some() { Err(mismatch()) } else { Ok(()) }
     }
@@ -188,7 +188,7 @@ impl Tokenizer {
         loop {
             let special_token = self.find_special(text, position, special);
             let segment_end = special_token.map_or(text.len(), |(start, ..)| start);
-            pacer.after_text(&text[position..segment_end])?;
+            pacer.after_text(segment_end - position)?;
             self.pretokenizer.for_many(
                 &text[position..segment_end],
                 0,

@@ -130,7 +130,7 @@ impl Tokenizer {
             && start < certain
         {
             result = pacer
-                .after_text(&bytes[*pending..end])
+                .after_text(end - *pending)
                 .and_then(|()| {
                     let ordinary = &bytes[segment_start..start];
                     self.each_ordinary(
