@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -69,6 +72,26 @@ def test_errors_name_the_place_in_a_long_str(threads: int, monkeypatch: pytest.M
         with pytest.raises(digram.InvalidTextError, match=f"U\\+DC80.* at index {at},") as error:
             of_characters.encode(text)
         assert error.value.index == at
+
+
+CHECKED = """
+import gc, sys, digram
+tok = digram.train("the cat sat, \u65e5\u672c\u8a9e", vocab_size=300, pretokenizer="gpt4")
+first, second = "the cat sat, " * 40_000, "\u65e5\u672c\u8a9e " * 90_000
+for text in (first + second, second + first):
+    ids = tok.encode(text)
+    assert tok.decode(ids) == text
+    ids.append(1)
+    del ids[: len(ids) // 2]
+    gc.collect()
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_lists_that_grow_are_in_memory_of_python(threads: str) -> None:
+    """Python checks the allocator, and the borders of the memory, when a list is freed."""
+    env = {**os.environ, "PYTHONMALLOC": "debug", "DIGRAM_THREADS": threads}
+    subprocess.run([sys.executable, "-c", CHECKED], env=env, check=True)
 
 
 def test_special_tokens_are_found_in_a_long_str(tok: digram.Tokenizer) -> None:

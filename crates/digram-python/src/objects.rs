@@ -109,6 +109,18 @@ pub(crate) fn list<'py, T>(
     Ok(unsafe { list.cast_into_unchecked() })
 }
 
+/// Prefetches a value.
+#[inline(always)]
+pub(crate) fn prefetch<T>(value: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint that reads nothing; all x86-64 processors have it.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(value.cast())
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
 /// An `int`.
 #[inline]
 pub(crate) fn integer(py: Python<'_>, number: u64) -> PyResult<Bound<'_, PyAny>> {

@@ -11,7 +11,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList};
 
 use crate::id_lists::{ListObject, has_known_layout};
-use crate::objects::integer;
+use crate::objects::{integer, prefetch};
 
 /// An int object of CPython.
 #[repr(C)]
@@ -121,18 +121,6 @@ fn append_by_calls(list: &Bound<'_, PyList>, range: Range<usize>, ids: &mut Vec<
         }
         range.end.min(list.len()).max(range.start)
     })
-}
-
-/// Prefetches an object.
-#[inline(always)]
-fn prefetch(object: *mut ffi::PyObject) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint that reads nothing; all x86-64 processors have it.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(object.cast())
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = object;
 }
 
 /// The tags of the running Python, if lists and ints are laid out as here.

@@ -232,9 +232,16 @@ mod avx512 {
     use std::arch::x86_64::*;
 
     use super::{BEYOND, Character, ascii};
+    use crate::cpu::prefetch;
 
     /// The characters that are converted together.
     const LANES: usize = 16;
+
+    /// Prefetch distance, in bytes: hardware prefetching stops at page boundaries.
+    const AHEAD: usize = 2048;
+
+    /// The size of a cache line.
+    const LINE: usize = 64;
 
     /// As [`super::append`].
     ///
@@ -248,6 +255,9 @@ mod avx512 {
         let mut index = 0;
         while index < characters.len() {
             let rest = &characters[index..];
+            for line in 0..2 * LANES * size_of::<C>() / LINE {
+                prefetch(rest.as_ptr().wrapping_byte_add(AHEAD + line * LINE));
+            }
             if let Some(ascii) = rest.first_chunk::<{ 2 * LANES }>().and_then(ascii) {
                 // SAFETY: there is memory for a byte of each character.
                 unsafe { out.add(len).cast::<[u8; 2 * LANES]>().write(ascii) };

@@ -20,6 +20,9 @@ use crate::vocabulary::TokenId;
 /// A rather high estimate of the bytes of text per id.
 const BYTES_PER_ID: usize = 4;
 
+/// As this, but low: memory beyond the ids of a task is not touched, and memory that has to grow is touched twice.
+const LEAST_BYTES_PER_ID: usize = 2;
+
 /// The output of a task, and its number of ids after each part.
 type TaskOutput<S> = (S, Vec<usize>);
 
@@ -91,6 +94,15 @@ impl Documents {
     }
 }
 
+/// What receives the ids of a batch.
+#[derive(Clone, Copy)]
+enum Outputs {
+    /// A single thread writes all ids to one output.
+    OneOfAThread,
+    /// The ids of tasks are received, so that those of few tasks at a time take memory: that of a near cache.
+    OfTasks,
+}
+
 /// The parts of the texts, and the range of parts of each task.
 struct BatchPlan {
     threads: usize,
@@ -112,7 +124,7 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(Vec<TokenId>, Vec<u64>)> {
-        let plan = self.plan(texts, special, threads, interrupt)?;
+        let plan = self.plan(texts, special, threads, Outputs::OneOfAThread, interrupt)?;
         let mut joined = Joined::new(texts.len()).map_err(without_index)?;
         if plan.threads > 1 {
             joined.ids.reserve_hint(plan.bytes / BYTES_PER_ID);
@@ -140,7 +152,7 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         receiver: &mut impl ReceiveIds,
     ) -> ItemResult<()> {
-        let plan = self.plan(texts, special, threads, interrupt)?;
+        let plan = self.plan(texts, special, threads, Outputs::OfTasks, interrupt)?;
         self.encode_parts_to(texts, special, &plan, interrupt, receiver)
     }
 
@@ -187,7 +199,7 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(Vec<u64>, Vec<u64>)> {
-        let plan = self.plan(texts, special, threads, interrupt)?;
+        let plan = self.plan(texts, special, threads, Outputs::OneOfAThread, interrupt)?;
         let totals = Mutex::new(memory::try_filled(0, self.vocab_size()).map_err(|error| (0, error))?);
         let new_share = || {
             let counts = memory::try_filled(0, self.vocab_size())?;
@@ -217,7 +229,7 @@ impl Tokenizer {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(BatchPlan, Vec<TaskOutput<S>>)> {
-        let plan = self.plan(texts, special, threads, interrupt)?;
+        let plan = self.plan(texts, special, threads, Outputs::OneOfAThread, interrupt)?;
         let outputs = items_in_parallel(
             plan.threads,
             plan.tasks.len(),
@@ -250,7 +262,7 @@ impl Tokenizer {
             |scratch, task, (ids, ends): &mut TaskOutput<Vec<TokenId>>, interrupt| {
                 let parts = plan.parts_of(task);
                 ids.clear();
-                ids.reserve_hint(bytes_of(parts) / BYTES_PER_ID);
+                ids.reserve_hint(bytes_of(parts) / LEAST_BYTES_PER_ID);
                 self.each_part(texts, special, parts, scratch, interrupt, ids, ends)
             },
             &mut PartReceiver { plan, receiver },
@@ -262,12 +274,14 @@ impl Tokenizer {
         texts: &[T],
         special: OnSpecial<'_>,
         threads: usize,
+        outputs: Outputs,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<BatchPlan> {
         let bytes: usize = texts.iter().map(|text| text.as_text().len_hint()).sum();
         let threads = if bytes < ALONE_BYTES { 1 } else { threads };
+        let is_one_task = threads == 1 && matches!(outputs, Outputs::OneOfAThread);
         let splits = |text: Text<'_>| match text {
-            Text::Utf8(_) if threads == 1 => Ok(Vec::new()),
+            Text::Utf8(_) if is_one_task => Ok(Vec::new()),
             Text::Utf8(text) => self.task_splits(text, special, interrupt),
             // Also for one thread, so that what is converted stays in a near cache.
             text if matches!(special, OnSpecial::Text) => {
@@ -277,8 +291,7 @@ impl Tokenizer {
             _ => Ok(Vec::new()),
         };
         let parts = parts(texts, splits).map_err(without_index)?;
-        // A single thread needs only one task and writes to one output.
-        let task_bytes = if threads == 1 { usize::MAX } else { TASK_BYTES };
+        let task_bytes = if is_one_task { usize::MAX } else { TASK_BYTES };
         let tasks = tasks(&parts, task_bytes).map_err(without_index)?;
         Ok(BatchPlan { threads, bytes, parts, tasks })
     }
