@@ -32,8 +32,11 @@ pub(crate) struct ListObject {
     capacity: ffi::Py_ssize_t,
 }
 
+/// A list of more ids is made without Python's zeros, which it would write first.
+const FEW: usize = 256;
+
 /// The number of ids after which a prefetched object is read.
-const AHEAD: usize = 16;
+const AHEAD: usize = 32;
 
 /// The integer objects of ids, which all lists of a tokenizer share: sharing one takes a third of the time of
 /// creating one. An object is created when its id first occurs, so that those of frequent ids are neighbours
@@ -107,7 +110,7 @@ pub(crate) fn list_of_ids<'py>(
     objects: &IdObjects,
     checks: &mut SignalChecks,
 ) -> PyResult<Bound<'py, PyList>> {
-    if ids.len() > CHECK_INTERVAL || !has_known_layout(py) {
+    if ids.len() > FEW || !has_known_layout(py) {
         return Ok(untracked_list_of_ids(py, ids, objects, checks)?.tracked(py));
     }
     checks.after(py, ids.len())?;
@@ -190,13 +193,11 @@ impl GrowingList {
     fn new(py: Python<'_>, capacity: usize) -> PyResult<GrowingList> {
         // SAFETY: a new list is a reference of our own, or null with an error set.
         let list = unsafe {
-            let list = ffi::PyList_New(capacity as ffi::Py_ssize_t);
+            let list = ffi::PyList_New(0);
             UntrackedList::of(Bound::from_owned_ptr_or_err(py, list)?.cast_into_unchecked())
         };
-        let mut list = GrowingList { list, capacity };
-        // SAFETY: no items are there, but memory for them.
-        unsafe { list.set_len(0) };
-        memory::prefer_large_pages_for(list.object().items, capacity);
+        let mut list = GrowingList { list, capacity: 0 };
+        list.reserve(capacity)?;
         Ok(list)
     }
 
