@@ -33,6 +33,7 @@ pub(crate) struct Scratch {
     pub(super) counted: usize,
     pub(super) short_words: Box<MissedWords<{ lockstep::SHORT }>>,
     pub(super) long_words: Box<MissedWords<{ lockstep::LONG }>>,
+    pub(super) longest_words: Box<MissedWords<{ lockstep::LONGEST }>>,
     pub(super) long: long::LongScratch,
     pub(super) events: events::EventScratch,
 }
@@ -51,6 +52,7 @@ impl Scratch {
             counted: 0,
             short_words: Box::new(MissedWords::new()),
             long_words: Box::new(MissedWords::new()),
+            longest_words: Box::new(MissedWords::new()),
             long: long::LongScratch::default(),
             events: events::EventScratch::default(),
         }
@@ -69,7 +71,11 @@ impl Scratch {
     /// Adds a miss that is merged in lockstep.
     #[inline]
     pub(super) fn push_word(&mut self, miss: usize, len: usize) {
-        if len <= lockstep::SHORT { self.short_words.push(miss) } else { self.long_words.push(miss) }
+        match len {
+            ..=lockstep::SHORT => self.short_words.push(miss),
+            ..=lockstep::LONG => self.long_words.push(miss),
+            _ => self.longest_words.push(miss),
+        }
     }
 
     /// The size of the cache in bytes; the rest is small.

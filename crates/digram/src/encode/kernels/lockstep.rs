@@ -18,10 +18,11 @@ use super::rank_key::{NONE, RankKey, key, rank_and_place};
 /// The number of words that are merged together.
 pub(in crate::encode) const WORDS: usize = 16;
 
-/// The maximum lengths of words, in bytes: the keys of a short word fill two vectors. Words of up to 32 bytes
-/// are long enough for most words in letters of two bytes.
+/// The maximum lengths of words, in bytes. Short words are most words in ASCII letters, and long ones those in
+/// letters of two bytes; the longest are parts of texts in scripts without spaces.
 pub(in crate::encode) const SHORT: usize = 16;
 pub(in crate::encode) const LONG: usize = 32;
+pub(in crate::encode) const LONGEST: usize = 64;
 
 /// A word whose symbols are merged.
 #[derive(Clone, Copy)]
@@ -32,7 +33,7 @@ struct Word<const LEN: usize> {
     /// Symbols do not move.
     ids: [TokenId; LEN],
     /// The places where symbols remain, as bits.
-    remaining: u32,
+    remaining: u64,
     len: u32,
 }
 
@@ -87,37 +88,37 @@ impl<const LEN: usize> Lockstep<LEN> {
         word.keys = [NONE; LEN];
         let len = bytes.len().min(LEN);
         // The places of pairs that are merged at once, as bits; see `first_merges`.
-        let mut merged = 0;
+        let mut merged = 0u64;
         // The lowest rank at which the symbol before a pair takes its first byte, and the rank of the pair
         // before it, if that symbol is not merged earlier.
         let (mut taken, mut before) = (NO_RANK, NO_RANK);
         for at in 0..len - 1 {
             let pair = first_merges.pair(bytes[at], bytes[at + 1]);
             word.ids[at] = first_merges.id(bytes[at]);
-            word.keys[at] = key::<LONG>(pair.rank, at);
-            merged |= u32::from(before < pair.takes_first) << at;
+            word.keys[at] = key::<LONGEST>(pair.rank, at);
+            merged |= u64::from(before < pair.takes_first) << at;
             before = if pair.rank < taken { pair.rank } else { NO_RANK };
             taken = pair.takes_second;
         }
         word.ids[len - 1] = first_merges.id(bytes[len - 1]);
         // The bit of a pair is that of the place behind it so far.
-        let merged = (merged | u32::from(before < NO_RANK) << (len - 1)) >> 1;
-        for at in set_bits(merged.into()) {
-            word.ids[at] = merges.id(rank_and_place::<LONG>(word.keys[at]).0);
+        let merged = (merged | u64::from(before < NO_RANK) << (len - 1)) >> 1;
+        for at in set_bits(merged) {
+            word.ids[at] = merges.id(rank_and_place::<LONGEST>(word.keys[at]).0);
             word.keys[at.saturating_sub(1)] = NONE;
             word.keys[at] = NONE;
             word.keys[at + 1] = NONE;
         }
-        word.remaining = ((1u64 << len) - 1) as u32 & !(merged << 1);
+        word.remaining = u64::MAX >> (LONGEST - len) & !(merged << 1);
         word.len = len as u32;
         self.ask_beside(merged, merges);
     }
 
     /// Prefetches the ranks of the pairs of a new word that are beside its merged ones.
     #[inline(always)]
-    fn ask_beside(&mut self, merged: u32, merges: &Merges) {
+    fn ask_beside(&mut self, merged: u64, merges: &Merges) {
         let word = &self.words[self.count];
-        for at in set_bits(((merged | merged >> 1) & word.remaining).into()) {
+        for at in set_bits((merged | merged >> 1) & word.remaining) {
             let next = (word.remaining & beyond(at)).trailing_zeros() as usize;
             let (slot, may_be) = merges.prefetch_pair(word.ids[at], word.ids[next % LEN]);
             let pending = self.pending.as_flattened_mut();
@@ -148,7 +149,8 @@ impl<const LEN: usize> Lockstep<LEN> {
         let mut unfinished = (1u32 << self.count) - 1;
         while unfinished > 0 {
             for &Pending { word, at, slot } in &self.pending.as_flattened()[..self.pending_count] {
-                self.words[word as usize].keys[at as usize] = key::<LONG>(merges.rank_in(slot), at as usize);
+                self.words[word as usize].keys[at as usize] =
+                    key::<LONGEST>(merges.rank_in(slot), at as usize);
             }
             let (pending, mut count) = (self.pending.as_flattened_mut(), 0);
             let mut turn = unfinished;
@@ -161,7 +163,7 @@ impl<const LEN: usize> Lockstep<LEN> {
                     unfinished &= !(1 << number);
                     continue;
                 }
-                let (rank, at) = rank_and_place::<LONG>(lowest);
+                let (rank, at) = rank_and_place::<LONGEST>(lowest);
                 word.ids[at] = merges.id(rank);
                 let right = (word.remaining & beyond(at)).trailing_zeros() as usize;
                 word.keys[at] = NONE;
@@ -191,7 +193,7 @@ impl<const LEN: usize> Lockstep<LEN> {
     pub(in crate::encode) fn copy_ids(&self, number: usize, ids: &mut [TokenId; LEN]) -> usize {
         let word = &self.words[number];
         let mut count = 0;
-        for at in set_bits(word.remaining.into()) {
+        for at in set_bits(word.remaining) {
             ids[count] = word.ids[at];
             count += 1;
         }
@@ -201,8 +203,8 @@ impl<const LEN: usize> Lockstep<LEN> {
 
 /// The bits above bit `at`.
 #[inline(always)]
-fn beyond(at: usize) -> u32 {
-    u32::MAX << 1 << at
+fn beyond(at: usize) -> u64 {
+    u64::MAX << 1 << at
 }
 
 #[cfg(test)]
@@ -214,6 +216,7 @@ mod tests {
     fn all_words_are_merged_as_defined() {
         check::<SHORT>();
         check::<LONG>();
+        check::<LONGEST>();
     }
 
     fn check<const LEN: usize>() {

@@ -135,11 +135,12 @@ impl Lookup {
         // An error may have left words in them.
         context.scratch.short_words.clear();
         context.scratch.long_words.clear();
+        context.scratch.longest_words.clear();
         for miss in 0..count {
             let scratch = &mut *context.scratch;
             let pretoken = group.pretoken(scratch.misses.number(miss));
             let is_word = in_lockstep.is_some()
-                && pretoken.len() <= lockstep::LONG
+                && pretoken.len() <= lockstep::LONGEST
                 && (group.are_split || !has_splits(pretoken.bytes()));
             // A table with all tokens contains it if it is one.
             if is_word && scratch.table.has_tokens_of_len(pretoken.len()) {
@@ -170,6 +171,7 @@ impl Lookup {
         if let Some(ranked) = in_lockstep {
             self.encode_words(group, context.scratch, ranked, |scratch| &mut scratch.short_words);
             self.encode_words(group, context.scratch, ranked, |scratch| &mut scratch.long_words);
+            self.encode_words(group, context.scratch, ranked, |scratch| &mut scratch.longest_words);
         }
         Ok(())
     }

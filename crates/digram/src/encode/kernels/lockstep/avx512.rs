@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::first_merges::FirstMerges;
 use super::super::rank_key::{NONE, RankKey};
-use super::{LONG, Lockstep, Word};
+use super::{LONGEST, Lockstep, Word};
 use crate::bits::set_bits;
 use crate::merges::{Merges, NO_RANK};
 
@@ -41,10 +41,10 @@ fn start<const LEN: usize>(
     bytes: &[u8],
     first_merges: &FirstMerges,
     merges: &Merges,
-) -> u32 {
-    const { assert!(LEN.is_multiple_of(LANES) && LEN <= LONG) };
-    let (len, mut merged) = (bytes.len(), 0u32);
-    let mut ranks = [_mm512_set1_epi32(-1); LONG / LANES];
+) -> u64 {
+    const { assert!(LEN.is_multiple_of(LANES) && LEN <= LONGEST) };
+    let (len, mut merged) = (bytes.len(), 0u64);
+    let mut ranks = [_mm512_set1_epi32(-1); LONGEST / LANES];
     for (chunk, ranks) in ranks[..LEN / LANES].iter_mut().enumerate() {
         let at = chunk * LANES;
         if at >= len {
@@ -82,7 +82,7 @@ fn start<const LEN: usize>(
         // Two symbols are merged at once if neither is taken by another one before.
         let is_merged =
             _mm512_cmplt_epu32_mask(*ranks, takes_second) & _mm512_cmplt_epu32_mask(*ranks, takes_first);
-        merged |= u32::from(is_merged) << at;
+        merged |= u64::from(is_merged) << at;
         // SAFETY: there is space for the ids of a chunk.
         unsafe { _mm512_storeu_si512(word.ids.as_mut_ptr().add(at).cast(), ids) };
     }
@@ -94,18 +94,18 @@ fn start<const LEN: usize>(
             _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
             _mm512_set1_epi32(at as i32),
         );
-        let keys = _mm512_or_si512(_mm512_slli_epi32::<{ LONG.ilog2() }>(ranks), places);
+        let keys = _mm512_or_si512(_mm512_slli_epi32::<{ LONGEST.ilog2() }>(ranks), places);
         let has_key = _mm512_cmpneq_epi32_mask(ranks, _mm512_set1_epi32(NO_RANK as i32))
             & !((without_key >> at) as __mmask16);
         let keys = _mm512_mask_mov_epi32(_mm512_set1_epi32(NONE), has_key, keys);
         // SAFETY: there is space for the keys of a chunk.
         unsafe { _mm512_storeu_si512(word.keys.as_mut_ptr().add(at).cast::<RankKey>().cast(), keys) };
     }
-    for at in set_bits(merged.into()) {
+    for at in set_bits(merged) {
         let rank = first_merges.pair(bytes[at], bytes[at + 1]).rank;
         word.ids[at] = merges.id(rank);
     }
-    word.remaining = ((1u64 << len) - 1) as u32 & !(merged << 1);
+    word.remaining = u64::MAX >> (LONGEST - len) & !(merged << 1);
     word.len = len as u32;
     merged
 }
