@@ -160,3 +160,34 @@ def test_special_tokens(pair: Pair) -> None:
 
 
 ODD = [("<|endof", "text|>", "<|endoftext|"), ("it's", "  ", "   "), ("\n", "\n\n", "\n \n")]
+
+
+LONG_PIECES = [
+    "\0",
+    "é",
+    "ß",
+    "日",
+    "本語",
+    "。",
+    "ก",
+    "ำ",
+    "🙂",
+    "👩\u200d👩\u200d👧",
+    "e\u0301",
+    "Ж",
+    "\ud7ff",
+]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_long_pretokens(pair: Pair, tally: Tally, seed: int) -> None:
+    """Of one thing, and of several, longer than the parts in which a pretoken is looked up."""
+    random = np.random.default_rng(seed)
+    texts = []
+    for size in (1, 1, 2, 3, 6):
+        pieces = random.choice(LONG_PIECES, size, replace=False)
+        texts.append("".join(random.choice(pieces, int(random.integers(9_000, 40_000)))))
+    pair.compare(tally, texts, decode=True)
+    for text in texts:
+        assert pair.ours.encode(text) == pair.ours.encode_batch([text])[0]
+        assert pair.ours.count(text) == len(pair.ours.encode(text))

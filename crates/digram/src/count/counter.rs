@@ -138,7 +138,7 @@ impl Counter {
         let pretokenizer = &self.pretokenizer;
         let parts = parts(texts, |text| match text {
             Text::Utf8(text) if !alone => {
-                split_points(text.len(), |offset| pretokenizer.border_from(text, offset, interrupt))
+                split_points(text.len(), |offsets| pretokenizer.first_border(text, offsets, interrupt))
             }
             _ => Ok(Vec::new()),
         })?;

@@ -196,6 +196,27 @@ impl SafeSplits {
         piece(&text[start..], single)
     }
 
+    /// The length of the first piece of `text`.
+    pub(super) fn first_piece_len(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<usize> {
+        let (Some(c), mut at) = decode(text) else { return Ok(text.len()) };
+        let (mut left, mut pacer) = (self.neighbour(c, text[0], text[at - 1]), Pacer::new(interrupt));
+        while let (Some(c), width) = decode(&text[at..]) {
+            pacer.after(width)?;
+            let right = self.neighbour(c, text[at], text[at + width - 1]);
+            if !self.spanned(left, right) {
+                return Ok(at);
+            }
+            (left, at) = (right, at + width);
+        }
+        // Nothing is known about the places in bytes that are not UTF-8.
+        Ok(text.len())
+    }
+
+    /// The last split of the first `len` bytes of a longer text, if there is one.
+    pub(super) fn last_split(&self, text: &[u8], len: usize) -> Option<usize> {
+        (1..=len).rev().find(|&at| self.can_split_at(text, at))
+    }
+
     /// Calls `visit` with the ends of the pieces of consecutive pretokens, in order, up to [`GROUP`] at a time,
     /// until it fails. The pretokens end at `pretoken_ends`, and the first starts at `start`; those for which
     /// `may_split` returns true are split.
@@ -220,7 +241,9 @@ impl SafeSplits {
                 let left = self.neighbour(c, text[start], text[start + width - 1]);
                 let mut run = Run { number, at: start + width, left };
                 loop {
-                    self.read_three_byte_characters(&mut run, &mut pieces);
+                    if text.get(run.at).is_some_and(|byte| byte & 0xf0 == 0xe0) {
+                        self.read_three_byte_characters(&mut run, &mut pieces);
+                    }
                     if pieces.count == GROUP {
                         visit(std::mem::replace(&mut group_start, pieces.ends[GROUP - 1]), &pieces.ends)?;
                         pieces.count = 0;

@@ -89,18 +89,16 @@ impl Blocks {
 
     #[inline]
     fn read_whole(&self, text: &[u8], bytes: &[u8; BLOCK], block: &mut Block) {
-        // The last character may extend beyond the block.
-        let mut kinds = [0; BLOCK + 4];
-        let (block_kinds, _) = kinds.split_first_chunk_mut().expect("longer");
-        let byte_masks = self.tables.kinds(bytes, block_kinds);
+        let mut kinds = [0; BLOCK];
+        let byte_masks = self.tables.kinds(bytes, &mut kinds);
         let (mut starts, mut disturbing) = (u64::MAX, byte_masks.marked);
         block.next = block.start + BLOCK;
         if byte_masks.others != 0 {
-            starts = self.read_others(text, byte_masks.others, &mut kinds, block);
-            disturbing = equal(kinds.first_chunk().expect("longer"), self.disturbing) & starts;
+            starts = self.read_others(text, bytes, byte_masks.others, &mut kinds, block);
+            disturbing = equal(&kinds, self.disturbing) & starts;
         }
         let before = block.last.map_or(0, |last| last.kind);
-        let masks = self.tables.masks(before, kinds.first_chunk().expect("longer"));
+        let masks = self.tables.masks(before, &kinds);
         let mut disturbed = first_of(starts, std::mem::take(&mut block.disturbed));
         while disturbing != 0 {
             let after = starts & u64::MAX << 1 << disturbing.trailing_zeros();
@@ -117,22 +115,35 @@ impl Blocks {
 
     /// Writes the kinds of characters that are not ASCII, and returns a mask of the positions where characters
     /// begin.
-    fn read_others(&self, text: &[u8], others: u64, kinds: &mut [u8; BLOCK + 4], block: &mut Block) -> u64 {
+    fn read_others(
+        &self,
+        text: &[u8],
+        bytes: &[u8; BLOCK],
+        others: u64,
+        kinds: &mut [u8; BLOCK],
+        block: &mut Block,
+    ) -> u64 {
+        // The last character may extend beyond the block.
+        let mut other_kinds = [0; BLOCK + 4];
         let (mut remaining, mut inside, mut last_end) = (others, 0, 0);
         while remaining != 0 {
             let offset = remaining.trailing_zeros() as usize;
             let (kind, width) = self.kinds.first(text, block.start + offset);
-            // All bytes of a character get its kind, so that the next character finds it before itself.
-            let four = kinds[offset..].first_chunk_mut().expect("four more than the block");
-            let (old, new) = (u32::from_le_bytes(*four), u32::from(kind) * 0x0101_0101);
-            let keep = (u64::MAX << (8 * width)) as u32;
-            *four = (old & keep | new & !keep).to_le_bytes();
+            // All bytes of a character get its kind, so that the next character finds it before itself. Further
+            // bytes are written again, or are ASCII. Four bytes that are read and changed would wait for those
+            // that were written last.
+            *other_kinds[offset..].first_chunk_mut().expect("four more than the block") = [kind; 4];
             let bits = ((1 << width) - 2) << offset;
             inside |= bits;
             remaining &= !(bits | 1 << offset);
             last_end = offset + width;
         }
         block.next = block.start + last_end.max(BLOCK);
+        for (at, kind) in kinds.iter_mut().enumerate() {
+            // All bits of a byte that is not ASCII. Without a branch, so that this is compiled to vectors.
+            let is_other = (bytes[at] as i8 >> 7) as u8;
+            *kind = *kind & !is_other | other_kinds[at] & is_other;
+        }
         !inside
     }
 }

@@ -378,11 +378,15 @@ impl Pretokenizer {
         offsets.rev().find(|&offset| self.is_border(complete, offset))
     }
 
-    /// The first such position at or after `from`; the end of the text if there is none.
-    pub(crate) fn border_from(&self, text: &[u8], from: usize, interrupt: &dyn Interrupt) -> Result<usize> {
-        let offsets = if self.has_borders { from..text.len() } else { 0..0 };
-        let border = find_first(offsets, interrupt, |offset| self.is_border(text, offset))?;
-        Ok(border.unwrap_or(text.len()))
+    /// The first such position of some offsets.
+    pub(crate) fn first_border(
+        &self,
+        text: &[u8],
+        offsets: Range<usize>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<usize>> {
+        let offsets = if self.has_borders { offsets } else { 0..0 };
+        find_first(offsets, interrupt, |offset| self.is_border(text, offset))
     }
 
     /// The last such position; 0 if there is none. Meanwhile `pause` is called regularly, and may break.

@@ -15,18 +15,27 @@ pub(crate) const TASK_BYTES: usize = 1 << 16;
 /// Less text than this is processed on the calling thread, because starting others takes longer.
 pub(crate) const ALONE_BYTES: usize = 1 << 17;
 
-/// Positions inside a text of `len` bytes, a task or more apart. `next` returns the first possible
-/// position from an offset on, or `len`.
-pub(crate) fn split_points(len: usize, mut next: impl FnMut(usize) -> Result<usize>) -> Result<Vec<usize>> {
+/// The size of the part of a text in which a position to split it is searched for: a text that has none is not
+/// read a second time.
+const SEARCHED: usize = TASK_BYTES / 16;
+
+/// Positions inside a text of `len` bytes, a task or more apart. `first_in` returns the first possible position in
+/// a range, or one behind the range if the text must not be split in between.
+pub(crate) fn split_points(
+    len: usize,
+    mut first_in: impl FnMut(Range<usize>) -> Result<Option<usize>>,
+) -> Result<Vec<usize>> {
     let mut split_points = Vec::new();
     let mut offset = TASK_BYTES;
     while offset + TASK_BYTES < len {
-        let split_point = next(offset)?;
-        if split_point >= len {
-            break;
+        if let Some(split_point) = first_in(offset..offset + SEARCHED)? {
+            if split_point >= len {
+                break;
+            }
+            split_points.push(split_point);
+            offset = split_point;
         }
-        split_points.push(split_point);
-        offset = split_point + TASK_BYTES;
+        offset += TASK_BYTES;
     }
     Ok(split_points)
 }
@@ -79,4 +88,27 @@ pub(crate) fn tasks(parts: &[TextPart], size: usize) -> Result<Vec<Range<usize>>
         tasks.push(start..parts.len());
     }
     Ok(tasks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_positions_is_not_read_a_second_time() {
+        const LEN: usize = 20 * TASK_BYTES;
+        let mut searched = 0;
+        // The only positions, one of which is not in a part that is searched.
+        let positions = [TASK_BYTES * 3 / 2, 3 * TASK_BYTES + 7, 9 * TASK_BYTES];
+        let found = split_points(LEN, |range| {
+            searched += range.len();
+            Ok(positions.into_iter().find(|position| range.contains(position)))
+        });
+        assert_eq!(found.unwrap(), [3 * TASK_BYTES + 7]);
+        assert!(searched * 10 < LEN, "{searched}");
+        // One that is found behind the range, and one at the end.
+        let behind = 5 * TASK_BYTES;
+        let found = split_points(LEN, |range| Ok(Some(if range.start < behind { behind } else { LEN })));
+        assert_eq!(found.unwrap(), [behind]);
+    }
 }

@@ -285,7 +285,7 @@ impl Tokenizer {
             Text::Utf8(text) => self.task_splits(text, special, interrupt),
             // Also for one thread, so that what is converted stays in a near cache.
             text if matches!(special, OnSpecial::Text) => {
-                split_points(text.len(), |index| self.next_split_of_characters(text, index, interrupt))
+                split_points(text.len(), |indices| self.first_split_of_characters(text, indices, interrupt))
             }
             // Special tokens are searched for in UTF-8.
             _ => Ok(Vec::new()),
@@ -343,18 +343,18 @@ impl Tokenizer {
     ) -> Result<Vec<usize>> {
         let mut special_token = self.find_special(text, 0, special);
         let mut pacer = Pacer::new(interrupt);
-        split_points(text.len(), |offset| {
-            let split = self.next_split(text, offset, interrupt)?;
+        split_points(text.len(), |offsets| {
+            let Some(split) = self.first_split(text, offsets, interrupt)? else { return Ok(None) };
             while let Some((start, end, _)) = special_token
                 && end <= split
             {
                 pacer.after_text(end - start)?;
                 special_token = self.find_special(text, end, special);
             }
-            Ok(match special_token {
+            Ok(Some(match special_token {
                 Some((start, end, _)) if start < split => end,
                 _ => split,
-            })
+            }))
         })
     }
 }

@@ -82,27 +82,34 @@ impl Tokenizer {
 
     /// The first split at or after `from`; the end of the text if there is none.
     pub(super) fn next_split(&self, text: &[u8], from: usize, interrupt: &dyn Interrupt) -> Result<usize> {
-        let offsets = self.possible_splits(from..text.len());
-        let split = find_first(offsets, interrupt, |offset| self.can_split_at(text, offset))?;
-        Ok(split.unwrap_or(text.len()))
+        Ok(self.first_split(text, from..text.len(), interrupt)?.unwrap_or(text.len()))
     }
 
-    /// As [`next_split`](Tokenizer::next_split), in the characters of a text that is not in UTF-8.
-    pub(super) fn next_split_of_characters(
+    /// The first split at one of some offsets.
+    pub(super) fn first_split(
+        &self,
+        text: &[u8],
+        offsets: Range<usize>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<usize>> {
+        find_first(self.possible_splits(offsets), interrupt, |offset| self.can_split_at(text, offset))
+    }
+
+    /// As [`first_split`](Tokenizer::first_split), in the characters of a text that is not in UTF-8.
+    pub(super) fn first_split_of_characters(
         &self,
         text: Text<'_>,
-        from: usize,
+        indices: Range<usize>,
         interrupt: &dyn Interrupt,
-    ) -> Result<usize> {
-        let split = find_first(self.possible_splits(from..text.len()), interrupt, |index| {
+    ) -> Result<Option<usize>> {
+        find_first(self.possible_splits(indices), interrupt, |index| {
             let before = index.checked_sub(1).and_then(|index| text.character(index));
             let (Some(before), Some(after)) = (before, text.character(index)) else { return false };
             let mut both = [0; 2 * char::MAX.len_utf8()];
             let middle = before.encode_utf8(&mut both).len();
             let end = middle + after.encode_utf8(&mut both[middle..]).len();
             self.can_split_at(&both[..end], middle)
-        })?;
-        Ok(split.unwrap_or(text.len()))
+        })
     }
 
     /// Those of some offsets that may be splits: all, or none.

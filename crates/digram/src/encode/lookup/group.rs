@@ -2,6 +2,7 @@
 //! are merged.
 
 use super::super::kernels::lockstep;
+use super::super::safe_splits::SafeSplits;
 use super::super::text_slice::TextSlice;
 use super::super::{Context, Scratch};
 use super::table::{AHEAD, BEYOND, GroupQuery};
@@ -88,6 +89,24 @@ impl Lookup {
             }
             _ => self.look_up(group, context, ids),
         }
+    }
+
+    /// Appends the ids of a part of a pretoken, which is split.
+    pub(super) fn encode_pieces(
+        &self,
+        splits: &SafeSplits,
+        part: TextSlice<'_>,
+        context: &mut Context<'_>,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let TextSlice { text, start, end } = part;
+        splits.each_group(
+            text,
+            start,
+            &[end],
+            |_| true,
+            |start, ends| self.look_up(Group { text, start, ends, are_split: true }, context, ids),
+        )
     }
 
     /// Appends the ids of a group whose pretokens are looked up whole.

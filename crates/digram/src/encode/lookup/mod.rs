@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::index::TokenIndex;
-use crate::interrupt::Never;
+use crate::interrupt::{Never, Pacer};
 use crate::vocabulary::TokenId;
 
 use super::kernels::Kernel;
@@ -115,19 +115,7 @@ impl Lookup {
                 false => self.encode_long(group, context, sink),
             };
         }
-        match sink.list() {
-            Some(ids) => self.encode_group(group, context, ids),
-            None => {
-                let mut ids = std::mem::take(&mut context.scratch.group);
-                ids.clear();
-                let encoded = self.encode_group(group, context, &mut ids);
-                if encoded.is_ok() {
-                    sink.push_ids(&ids);
-                }
-                context.scratch.group = ids;
-                encoded
-            }
-        }
+        with_list_of(sink, context, |context, ids| self.encode_group(group, context, ids))
     }
 
     /// Like `encode`, for groups with long pretokens, whose ids are written to the sink directly.
@@ -140,12 +128,53 @@ impl Lookup {
             } else if let Some(id) = self.whole(pretoken) {
                 sink.push_id(id);
             } else {
-                let encoded = match self.kernel.looks_up() {
-                    true => self.kernel.encode(pretoken, context, sink),
-                    false => self.encode_in_pieces(pretoken, context, sink),
-                };
-                encoded.map_err(|error| error.shifted(pretoken.start))?;
+                match &self.splits {
+                    Some(splits) if self.splits_first => {
+                        self.encode_in_parts(splits, pretoken, context, sink)?
+                    }
+                    _ => {
+                        let encoded = match self.kernel.looks_up() {
+                            true => self.kernel.encode(pretoken, context, sink),
+                            false => self.encode_in_pieces(pretoken, context, sink),
+                        };
+                        encoded.map_err(|error| error.shifted(pretoken.start))?;
+                    }
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// Emits the ids of a long pretoken. It is split into parts of up to [`LONG`] bytes, the pieces of which are
+    /// looked up in groups, as those of short pretokens are, and into longer pieces.
+    fn encode_in_parts(
+        &self,
+        splits: &SafeSplits,
+        pretoken: TextSlice<'_>,
+        context: &mut Context<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let (mut rest, mut pacer) = (pretoken, Pacer::new(context.interrupt));
+        while rest.len() > 0 {
+            let part_len = match rest.len() {
+                len @ ..=LONG => Some(len),
+                _ => splits.last_split(rest.bytes(), LONG),
+            };
+            let len = match part_len {
+                Some(len) => len,
+                None => splits.first_piece_len(rest.bytes(), context.interrupt)?,
+            };
+            let part = TextSlice { end: rest.start + len, ..rest };
+            if part_len.is_some() {
+                pacer.after(len)?;
+                with_list_of(sink, context, |context, ids| self.encode_pieces(splits, part, context, ids))?;
+            } else if let Some(id) = self.whole(part) {
+                sink.reserve(1)?;
+                sink.push_id(id);
+            } else {
+                self.kernel.encode(part, context, sink).map_err(|error| error.shifted(part.start))?;
+            }
+            rest.start = part.end;
         }
         Ok(())
     }
@@ -289,6 +318,26 @@ impl Lookup {
             self.encode_piece(piece, context, &mut ids).ok().map(|()| ids)
         }
     }
+}
+
+/// Calls `encode` with the list of a sink, or with one whose ids the sink then receives.
+#[inline]
+fn with_list_of(
+    sink: &mut impl Sink,
+    context: &mut Context<'_>,
+    encode: impl FnOnce(&mut Context<'_>, &mut Vec<TokenId>) -> Result<()>,
+) -> Result<()> {
+    if let Some(ids) = sink.list() {
+        return encode(context, ids);
+    }
+    let mut ids = std::mem::take(&mut context.scratch.group);
+    ids.clear();
+    let encoded = encode(context, &mut ids);
+    if encoded.is_ok() {
+        sink.push_ids(&ids);
+    }
+    context.scratch.group = ids;
+    encoded
 }
 
 /// Whether searching for places to split is worth the time. They are frequent only in scripts without spaces,
