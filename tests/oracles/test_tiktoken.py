@@ -180,14 +180,15 @@ LONG_PIECES = [
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_long_pretokens(pair: Pair, tally: Tally, seed: int) -> None:
+def test_long_pretokens(pair: Pair, seed: int) -> None:
     """Of one thing, and of several, longer than the parts in which a pretoken is looked up."""
     random = np.random.default_rng(seed)
     texts = []
     for size in (1, 1, 2, 3, 6):
         pieces = random.choice(LONG_PIECES, size, replace=False)
         texts.append("".join(random.choice(pieces, int(random.integers(9_000, 40_000)))))
-    pair.compare(tally, texts, decode=True)
+    with Tally(f"tiktoken, {pair.name}, long pretokens", "pretokens") as tally:
+        pair.compare(tally, texts, decode=True)
     for text in texts:
         assert pair.ours.encode(text) == pair.ours.encode_batch([text])[0]
         assert pair.ours.count(text) == len(pair.ours.encode(text))
