@@ -89,6 +89,46 @@ fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<u32> {
     ids
 }
 
+/// What `naive::encode` gives, in linear time, if each merge joins tokens that earlier merges made.
+fn encode_by_rank(text: &[u8], merges: &[Merge]) -> Vec<u32> {
+    let mut ids: Vec<u32> = text.iter().map(|&byte| byte.into()).collect();
+    for merge in merges {
+        let (mut kept, mut at) = (0, 0);
+        while at < ids.len() {
+            let joins = ids[at] == merge.left && ids.get(at + 1) == Some(&merge.right);
+            ids[kept] = if joins { merge.id } else { ids[at] };
+            (kept, at) = (kept + 1, at + 1 + usize::from(joins));
+        }
+        ids.truncate(kept);
+    }
+    ids
+}
+
+/// Whether each merge joins tokens that only earlier merges make.
+fn is_rising(merges: &[Merge]) -> bool {
+    let makes = |token: u32| move |merge: &Merge| merge.id == token;
+    merges.iter().enumerate().all(|(number, merge)| {
+        !merges[number..].iter().any(|later| makes(merge.left)(later) || makes(merge.right)(later))
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn long_pretokens_are_encoded_as_is_defined(
+        (tokens, merges) in vocabularies(),
+        parts in proptest::collection::vec((texts(), 1..2_000usize), 1..5),
+    ) {
+        let Some(tokenizer) = tokenizer(&tokens, &merges, false) else { return Err(TestCaseError::reject("refused")) };
+        prop_assume!(is_rising(&merges));
+        let text = parts.iter().map(|(part, times)| part.repeat(*times)).collect::<Vec<_>>().concat();
+        let expected = encode_by_rank(&text, &merges);
+        prop_assert!(encode(&tokenizer, &text) == expected, "{} bytes", text.len());
+        prop_assert_eq!(tokenizer.count(&text, OnSpecial::Text, &Never).unwrap(), expected.len());
+    }
+}
+
 proptest! {
     #![proptest_config(cases(4_000))]
 
