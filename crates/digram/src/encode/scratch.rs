@@ -71,10 +71,12 @@ impl Scratch {
     /// Adds a miss that is merged in lockstep.
     #[inline]
     pub(super) fn push_word(&mut self, miss: usize, len: usize) {
-        match len {
-            ..=lockstep::SHORT => self.short_words.push(miss),
-            ..=lockstep::LONG => self.long_words.push(miss),
-            _ => self.longest_words.push(miss),
+        if len <= lockstep::SHORT {
+            self.short_words.push(miss);
+        } else if len <= lockstep::LONG {
+            self.long_words.push(miss);
+        } else {
+            self.longest_words.push(miss);
         }
     }
 
