@@ -10,8 +10,9 @@ use crate::pages::{Pages, Zero};
 /// The number of lines of a new table.
 pub(super) const FEW_LINES: usize = 1 << 8;
 
-/// A table of this many lines is filled with all tokens when it has to grow.
-const SEEDED_LINES: usize = 1 << 12;
+/// A table that has outgrown this part of its maximum size is filled with all tokens. Filling takes as long as the
+/// first pass over half a megabyte, so tables for less text get only the tokens that it contains.
+const SEEDED_PART: usize = 8;
 
 impl Table {
     /// Whether there is space for another entry; if there is none, the table grows or is cleared.
@@ -30,7 +31,7 @@ impl Table {
     #[cold]
     fn make_space(&mut self, tokens: Option<&TokenIndex>) -> bool {
         let (mut lines, mut seeded) = (self.lines.len().max(FEW_LINES / 4) * 4, None);
-        if self.lines.len() >= SEEDED_LINES {
+        if self.lines.len() >= self.max_lines / SEEDED_PART {
             lines = self.lines.len() * 2;
             if let Some(tokens) = tokens.filter(|tokens| self.can_be_filled(tokens)) {
                 lines = lines.max(tokens.key_count().next_power_of_two());
