@@ -51,7 +51,7 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
     "offsets": (lambda: TOK(TEXT), lambda encoding: encoding.offsets),
     "offsets, found before": (looked_at, lambda encoding: encoding.offsets),
     "word_ids, found before": (looked_at, lambda encoding: encoding.word_ids),
-    "count": (lambda: TEXT * 8, TOK.count),
+    "count": (lambda: TEXT * 16, TOK.count),
     "count_batch": (lambda: [TEXT] * 16, TOK.count_batch),
     "fits": (lambda: TEXT * 8, lambda text: TOK.fits(text, 10**9)),
     "truncate": (endless, lambda text: WHOLE.truncate(text, 1_000_000)),
