@@ -116,7 +116,7 @@ pub(crate) fn list_of_ids<'py>(
     checks.after(py, ids.len())?;
     // No other code runs before it is complete.
     // SAFETY: a new list is a reference of our own, or null with an error set. The layout was tested, and there
-    // is memory for so many items.
+    // is memory for this many items.
     unsafe {
         let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len() as ffi::Py_ssize_t))?;
         fill((*list.as_ptr().cast::<ListObject>()).items, py, ids, objects).map_err(|(_, error)| error)?;
@@ -251,7 +251,7 @@ impl GrowingList {
         for part in ids.chunks(CHECK_INTERVAL) {
             checks.after(py, part.len())?;
             let len = self.object().len as usize;
-            // SAFETY: there is memory for these items, and so many are there afterwards.
+            // SAFETY: there is memory for these items, and the list contains them afterwards.
             unsafe {
                 let filled = fill(self.object().items.add(len), py, part, objects);
                 self.set_len(len + filled.as_ref().map_or_else(|(count, _)| *count, |()| part.len()));

@@ -99,7 +99,7 @@ impl Maker {
         write: impl FnOnce(&mut [MaybeUninit<U>]) -> bool,
     ) -> PyResult<Option<Bound<'py, PyString>>> {
         let offset = self.offsets[usize::from(highest > 0x7f)];
-        // SAFETY: the object is new, so nobody else reads it, and has memory for so many characters, from the
+        // SAFETY: the object is new, so nobody else reads it. It has memory for this many characters, from the
         // offset on.
         unsafe {
             let object = (self.new)(characters as ffi::Py_ssize_t, highest);

@@ -123,7 +123,7 @@ pub(super) fn to_ones(text: &[u8], units: &mut [MaybeUninit<u8>]) -> bool {
         let is_low = _mm512_cmpeq_epi8_mask(first, _mm512_set1_epi8(0xc2_u8 as i8));
         let points = _mm512_mask_mov_epi8(first, is_low, second);
         let points = _mm512_mask_add_epi8(points, is_high, second, _mm512_set1_epi8(0x40));
-        // SAFETY: there is room for so many units.
+        // SAFETY: `units` has memory for these units: their number was compared with the rest of it.
         unsafe {
             _mm512_mask_storeu_epi8(units.as_mut_ptr().add(written).cast(), below(found.count), points)
         };
@@ -184,7 +184,7 @@ pub(super) fn to_twos(text: &[u8], units: &mut [MaybeUninit<u16>]) -> bool {
             if is_overlong | is_surrogate != 0 {
                 return false;
             }
-            // SAFETY: there is room for so many units.
+            // SAFETY: `units` has memory for these units: their number was compared with the rest of it.
             unsafe {
                 let place = units.as_mut_ptr().add(written + half * 32);
                 _mm512_mask_storeu_epi16(place.cast(), valid, points);
@@ -254,7 +254,7 @@ pub(super) fn to_fours(text: &[u8], units: &mut [MaybeUninit<u32>]) -> bool {
             if is_overlong | is_above | is_surrogate != 0 {
                 return false;
             }
-            // SAFETY: there is room for so many units.
+            // SAFETY: `units` has memory for these units: their number was compared with the rest of it.
             unsafe {
                 let place = units.as_mut_ptr().add(written + quarter * 16);
                 _mm512_mask_storeu_epi32(place.cast(), valid, points);
