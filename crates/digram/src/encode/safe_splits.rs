@@ -8,11 +8,15 @@
 //! The pairs of characters that are neighbours in some token are stored in a hashed bit set. A false
 //! positive prevents a valid split, which costs time and changes no result. A token may also begin or end
 //! inside a character; then only the byte next to the place is known on that side. So there are four kinds
-//! of pairs, and each place is tested for all of them. Pairs with a byte are looked up by the other side, in one
-//! word of bits for each character.
+//! of pairs, and each place is tested for all of them. Those with a byte are looked up in one word of bits for each
+//! character.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
+
+use std::collections::HashSet;
 
 use once_cell::race::OnceBox;
 
@@ -33,10 +37,10 @@ enum KnownNeighbour {
     Byte(u8),
 }
 
-/// For each character of the Basic Multilingual Plane, the bytes that occur next to it in some token, if the
-/// character of that byte is only in part in the token: bit `first & 15` for the first byte of the character
-/// behind it, and bit `16 + (last & 15)` for the last byte of the one before it. Other characters share the bits
-/// of those.
+/// For each character of the Basic Multilingual Plane, the bytes that occur next to it or to its last byte in some
+/// token, if the character of that byte is only in part in the token: bit `first & 15` for the first byte of the
+/// character behind it, and bit `16 + (last & 15)` for the last byte of the one before it. Other characters share
+/// the bits of those, though not of ASCII: no part of an ASCII character is in a token without the rest.
 struct BytesBeside(Box<[u32; 1 << 16]>);
 
 impl BytesBeside {
@@ -46,12 +50,27 @@ impl BytesBeside {
     }
 
     fn bits(&mut self, c: char) -> &mut u32 {
-        &mut self.0[u32::from(c) as usize & 0xffff]
+        &mut self.0[BytesBeside::place(c)]
+    }
+
+    /// Adds to all characters with this last byte the first byte of a character behind them.
+    fn add_behind_last(&mut self, last: u8, first: u8) {
+        if is_inside(last) {
+            let of_last = self.0.iter_mut().skip(usize::from(last)).step_by(1 << 6);
+            of_last.for_each(|bits| *bits |= 1 << BytesBeside::bit_behind(first));
+        }
     }
 
     #[inline(always)]
     fn of(&self, c: char) -> u32 {
-        self.0[u32::from(c) as usize & 0xffff]
+        self.0[BytesBeside::place(c)]
+    }
+
+    /// The place of a character, which keeps the six bits of its last byte.
+    #[inline(always)]
+    fn place(c: char) -> usize {
+        let code = u32::from(c);
+        (code & 0xffff | u32::from(code > 0xffff) << 7) as usize
     }
 
     /// The bit of the first byte of the character behind another one.
@@ -71,12 +90,8 @@ impl BytesBeside {
 pub(super) struct SafeSplits {
     /// The pairs of characters.
     pairs: BitFilter,
-    /// The pairs of a character and a byte.
+    /// The pairs of a character and a byte, and those of a last and a first byte.
     beside: BytesBeside,
-    /// The pairs of a last and a first byte, `last << 8 | first`.
-    parts: BitFilter,
-    #[cfg(target_arch = "x86_64")]
-    three_byte_parts: avx512::ThreeByteParts,
     /// ASCII pairs that can be split, computed at first use; a text without splits tests every place.
     ascii: OnceBox<AsciiPairs>,
     simd: SimdLevel,
@@ -113,7 +128,7 @@ impl SafeSplits {
     /// Collects the pairs of the tokens that the merges make.
     pub(super) fn new(vocabulary: &Vocabulary, merges: &[Merge]) -> SafeSplits {
         let (mut pairs, mut beside) = (Vec::new(), BytesBeside::new());
-        let mut parts = BitFilter::new(1 << 16);
+        let mut parts = HashSet::new();
         let mut place = |token: &[u8], at: usize| {
             // A place inside a character is never tested.
             if is_inside(token[at]) {
@@ -131,7 +146,7 @@ impl SafeSplits {
                     *beside.bits(c) |= 1 << BytesBeside::bit_before(last);
                 }
                 (KnownNeighbour::Byte(left), KnownNeighbour::Byte(right)) => {
-                    parts.insert(u64::from(left) << 8 | u64::from(right));
+                    parts.insert((left, right));
                 }
             }
         };
@@ -149,21 +164,9 @@ impl SafeSplits {
                 (1..token.len()).for_each(|at| place(token, at));
             }
         }
-        #[cfg(target_arch = "x86_64")]
-        let three_byte_parts = std::array::from_fn(|first| {
-            let has = |last: u64| parts.may_contain((0x80 | last) << 8 | 0xe0 | first as u64);
-            (0..64).map(|last| u64::from(has(last)) << last).sum()
-        });
+        parts.into_iter().for_each(|(last, first)| beside.add_behind_last(last, first));
         // One bit in sixteen is set: about 6 % of the valid splits are missed.
-        SafeSplits {
-            pairs: BitFilter::of(pairs, 16),
-            beside,
-            parts,
-            #[cfg(target_arch = "x86_64")]
-            three_byte_parts,
-            ascii: OnceBox::new(),
-            simd: SimdLevel::best(),
-        }
+        SafeSplits { pairs: BitFilter::of(pairs, 16), beside, ascii: OnceBox::new(), simd: SimdLevel::best() }
     }
 
     /// Calls `piece` with the pieces between the splits of `text`, in order, until it fails. The second
@@ -279,28 +282,25 @@ impl SafeSplits {
             SimdLevel::Plain => self.read_three_by(run, pieces),
             // SAFETY: these levels are chosen only where the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => unsafe { self.read_three_avx2(run, pieces) },
+            SimdLevel::Avx2 => unsafe {
+                avx2::read_three(self, run, pieces);
+                self.read_three_by(run, pieces);
+            },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx512 => unsafe {
                 avx512::read_three(self, run, pieces);
-                self.read_three_avx2(run, pieces);
+                avx2::read_three(self, run, pieces);
+                self.read_three_by(run, pieces);
             },
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn read_three_avx2(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
-        self.read_three_by(run, pieces);
-    }
-
     // Only numbers in the loop: the compiler would pack a `Neighbour` into one, and unpack it in each turn.
-    #[inline(always)]
     fn read_three_by(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
         let Pieces { text, pretoken_ends, ends, count } = pieces;
         let Run { mut number, mut at, left } = *run;
-        let [pairs, parts] = [&self.pairs, &self.parts].map(BitFilter::view);
+        let pairs = self.pairs.view();
         let mut end_count = *count;
         let last = pretoken_ends[pretoken_ends.len() - 1];
         let (mut left_c, mut left_last, mut left_beside) = (left.c, left.last, left.beside);
@@ -309,9 +309,7 @@ impl SafeSplits {
             let (first, beside) = (text[at], self.beside.of(c));
             let by_byte =
                 left_beside >> BytesBeside::bit_behind(first) | beside >> BytesBeside::bit_before(left_last);
-            let spanned = pairs.bit(hash(left_c, c))
-                | parts.bit(u64::from(left_last) << 8 | u64::from(first))
-                | u64::from(by_byte & 1);
+            let spanned = pairs.bit(hash(left_c, c)) | u64::from(by_byte & 1);
             let is_end = at >= pretoken_ends[number];
             ends[end_count] = at;
             end_count += usize::from(is_end) | (spanned ^ 1) as usize;
@@ -356,9 +354,7 @@ impl SafeSplits {
     fn spanned(&self, left: Neighbour, right: Neighbour) -> bool {
         let by_byte = left.beside >> BytesBeside::bit_behind(right.first)
             | right.beside >> BytesBeside::bit_before(left.last);
-        self.pairs.may_contain(hash(left.c, right.c))
-            | self.parts.may_contain(u64::from(left.last) << 8 | u64::from(right.first))
-            | (by_byte & 1 == 1)
+        self.pairs.may_contain(hash(left.c, right.c)) | (by_byte & 1 == 1)
     }
 }
 

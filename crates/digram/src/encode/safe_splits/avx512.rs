@@ -11,19 +11,12 @@ const LANES: usize = 16;
 /// Fewer characters are read one by one.
 const FEW: usize = 4;
 
-/// The pairs of a last byte and a first byte of a character of three bytes for which [`SafeSplits::parts`] has a
-/// bit: bit `last & 63` of number `first & 15`.
-pub(super) type ThreeByteParts = [u64; 16];
-
 /// Continues a run like [`SafeSplits::read_three_by`], up to the last characters.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces<'_>) {
     let Pieces { text, pretoken_ends, ends, count } = pieces;
     let Run { mut number, mut at, left } = *run;
     let pairs = splits.pairs.view();
-    // SAFETY: the table has 128 bytes.
-    let parts =
-        [0, 8].map(|at| unsafe { _mm512_loadu_si512(splits.three_byte_parts.as_ptr().add(at).cast()) });
     let number_of = |value: u32| _mm512_set1_epi32(value as i32);
     let (mut left_codes, mut left_lasts) = (number_of(left.c.into()), number_of(left.last.into()));
     let mut left_beside = number_of(left.beside);
@@ -57,21 +50,11 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
         // SAFETY: the codes of characters of three bytes, and of what is none, are below 2^16.
         let beside = unsafe { _mm512_i32gather_epi32::<4>(codes, splits.beside.0.as_ptr().cast()) };
         let before_beside = _mm512_alignr_epi32::<15>(beside, left_beside);
-        // The first byte selects a number of eight bytes, the last byte one of these and a bit of it.
-        let of_first = _mm512_and_si512(_mm512_srli_epi32::<13>(words), number_of(0x78));
-        let of_last = _mm512_and_si512(_mm512_srli_epi32::<3>(before_lasts), number_of(7));
-        let byte = _mm512_permutex2var_epi8(parts[0], _mm512_or_si512(of_first, of_last), parts[1]);
-        let byte = _mm512_and_si512(byte, number_of(0xff));
-        let by_bytes = _mm512_srlv_epi32(byte, _mm512_and_si512(before_lasts, number_of(7)));
-        // No part of an ASCII character is in a token without the rest.
-        let by_bytes =
-            _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(before_lasts, number_of(0x80)), by_bytes);
         let behind = _mm512_srlv_epi32(before_beside, _mm512_srli_epi32::<12>(codes));
         let last_bits = _mm512_or_si512(_mm512_and_si512(before_lasts, number_of(15)), number_of(16));
         let by_byte = _mm512_or_si512(behind, _mm512_srlv_epi32(beside, last_bits));
         let spanned = u32::from(
-            bits(pairs, pair_hashes(before, codes))
-                | _mm512_test_epi32_mask(_mm512_or_si512(by_byte, by_bytes), number_of(1)),
+            bits(pairs, pair_hashes(before, codes)) | _mm512_test_epi32_mask(by_byte, number_of(1)),
         );
         let lanes = (1u32 << characters) - 1;
         // The places where a pretoken ends.
