@@ -29,7 +29,7 @@ use crate::interrupt::Never;
 pub(super) use classes::BLOCK;
 use classes::{CASELESS, HARD, LETTER, MARK, OTHER, UPPER};
 #[cfg(target_arch = "x86_64")]
-use others::Bitmaps;
+use others::{Bitmaps, Rows};
 pub(super) use successive::Starts;
 
 /// A member of the family that a pattern belongs to.
@@ -41,6 +41,8 @@ pub(super) struct FamilyMember {
     /// Made when a text first has characters that are not ASCII.
     #[cfg(target_arch = "x86_64")]
     bitmaps: OnceBox<Bitmaps>,
+    #[cfg(target_arch = "x86_64")]
+    rows: OnceBox<Rows>,
 }
 
 /// A letter without case, and a mark.
@@ -86,6 +88,8 @@ impl FamilyMember {
             simd: SimdLevel::best(),
             #[cfg(target_arch = "x86_64")]
             bitmaps: OnceBox::new(),
+            #[cfg(target_arch = "x86_64")]
+            rows: OnceBox::new(),
         })
     }
 

@@ -3,11 +3,15 @@
 use super::FamilyMember;
 use super::classes::{AsciiMasks, BLOCK, BlockClasses};
 #[cfg(target_arch = "x86_64")]
-use super::others::Bitmaps;
+use super::others::{Bitmaps, Rows};
 use super::others::{MORE, Others};
 use super::starts::{After, Before};
 use crate::cpu::SimdLevel;
 use crate::pretokenize::GoesOn;
+
+/// Up to this many bytes of a block that are not ASCII are few.
+#[cfg(target_arch = "x86_64")]
+const FEW_BYTES: u32 = 18;
 
 impl FamilyMember {
     /// The characters of a block that are not ASCII.
@@ -27,6 +31,25 @@ impl FamilyMember {
     ) -> Others {
         let bitmaps = self.bitmaps.get_or_init(|| Bitmaps::new(&self.kinds));
         let read = bitmaps.read::<CASED>(high, after_letters, text, start);
+        read.unwrap_or_else(|| self.others::<CASED>(high, after_letters, text, start))
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn others_avx2<const CASED: bool>(
+        &self,
+        high: u64,
+        after_letters: u64,
+        text: &[u8],
+        start: usize,
+    ) -> Others {
+        // Few characters, as the accented ones of French, are read one by one in less time.
+        if high.count_ones() <= FEW_BYTES {
+            return self.others::<CASED>(high, after_letters, text, start);
+        }
+        let rows = self.rows.get_or_init(|| Rows::new(&self.kinds));
+        let read = rows.read::<CASED>(high, after_letters, &self.kinds, text, start);
         read.unwrap_or_else(|| self.others::<CASED>(high, after_letters, text, start))
     }
 
@@ -55,7 +78,7 @@ impl FamilyMember {
         after_letter: u64,
     ) -> BlockClasses {
         BlockClasses::from_masks(AsciiMasks::of_avx2::<CASED>(block), after_letter, |high, after_letters| {
-            self.others::<CASED>(high, after_letters, text, start)
+            self.others_avx2::<CASED>(high, after_letters, text, start)
         })
     }
 

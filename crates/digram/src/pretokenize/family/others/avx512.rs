@@ -1,0 +1,137 @@
+//! Characters of two and three bytes by AVX-512.
+
+use super::super::super::kinds::KindsOfOthers;
+use super::super::classes::BLOCK;
+use super::{MORE, Others, attached, bit, bits_of};
+
+/// The classes of all characters of two and three bytes, as sets of bits that vector instructions look up for 64
+/// bytes at once.
+pub(in crate::pretokenize::family) struct Bitmaps {
+    /// For each bit: a set of the two-byte characters.
+    two: [[u8; 256]; bit::COUNT],
+    /// For each first byte of three-byte characters, for each bit: a set of the characters with that first byte.
+    three: [[[u8; 512]; bit::COUNT]; 16],
+    /// For each first byte of three-byte characters: the bits that all of them have, or [`bit::MIXED`].
+    uniform: [u8; 16],
+}
+
+impl Bitmaps {
+    pub(in crate::pretokenize::family) fn new(kinds: &KindsOfOthers) -> Box<Bitmaps> {
+        let mut bitmaps = Box::new(Bitmaps {
+            two: [[0; 256]; bit::COUNT],
+            three: [[[0; 512]; bit::COUNT]; 16],
+            uniform: [0; 16],
+        });
+        let bits_of = |code: u32, lowest: u32| bits_of(kinds, code, lowest);
+        let set = |sets: &mut [u8], at: u32, bits: u8, number: usize| {
+            sets[at as usize / 8] |= (bits >> number & 1) << (at % 8);
+        };
+        for code in 0..1 << 11 {
+            for number in 0..bit::COUNT {
+                set(&mut bitmaps.two[number], code, bits_of(code, 0x80), number);
+            }
+        }
+        for first in 0..16 {
+            let all = [0, 1 << 11, (1 << 12) - 1].map(|code| bits_of((first << 12) + code, 0x800));
+            bitmaps.uniform[first as usize] = all[0];
+            for code in 0..1 << 12 {
+                let bits = bits_of((first << 12) + code, 0x800);
+                if bits != all[0] {
+                    bitmaps.uniform[first as usize] = 1 << bit::MIXED;
+                }
+                for number in 0..bit::COUNT {
+                    set(&mut bitmaps.three[first as usize][number], code, bits, number);
+                }
+            }
+        }
+        bitmaps
+    }
+
+    /// As [`Others::read`]; `None` if there are characters of four bytes, or bytes that do not have the form of
+    /// UTF-8, or if the text ends within two bytes after the block. Overlong forms and surrogates are hard.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub(in crate::pretokenize::family) fn read<const CASED: bool>(
+        &self,
+        high: u64,
+        after_letters: u64,
+        text: &[u8],
+        start: usize,
+    ) -> Option<Others> {
+        use std::arch::x86_64::*;
+        let bytes = text.get(start..start + BLOCK + MORE)?;
+        // SAFETY: 64 bytes from each of these on are in `bytes`.
+        let [first, second, third] =
+            [0, 1, 2].map(|offset| unsafe { _mm512_loadu_si512(bytes.as_ptr().add(offset).cast()) });
+        let splat = |byte: u8| _mm512_set1_epi8(byte as i8);
+        let firsts = _mm512_cmpge_epu8_mask(first, splat(0xc0));
+        let three = _mm512_cmpge_epu8_mask(first, splat(0xe0));
+        let two = firsts & !three;
+        if high & !firsts != firsts << 1 | three << 2 || _mm512_cmpge_epu8_mask(first, splat(0xf0)) != 0 {
+            return None;
+        }
+        // The eight bits of a byte of a set, each as a byte.
+        let each_bit = _mm512_set1_epi64(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
+        // A byte of 256: index bits 0 to 6 select one of 128, twice, and bit 7 one of both.
+        let byte_of = |set: &[u8; 256], index: __m512i| {
+            // SAFETY: there are four times 64 bytes.
+            let [a, b, c, d] = [0, 1, 2, 3]
+                .map(|quarter| unsafe { _mm512_loadu_si512(set.as_ptr().add(64 * quarter).cast()) });
+            let [low, high] = [(a, b), (c, d)].map(|(a, b)| _mm512_permutex2var_epi8(a, index, b));
+            _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high)
+        };
+        // Five bits of one byte above bits 3 to 5 of the next.
+        let index_of = |upper: __m512i, lower: __m512i| {
+            let upper = _mm512_and_si512(_mm512_slli_epi16::<3>(upper), splat(0xf8));
+            _mm512_or_si512(upper, _mm512_and_si512(_mm512_srli_epi16::<3>(lower), splat(7)))
+        };
+        let bit_of = |byte: __m512i| _mm512_shuffle_epi8(each_bit, _mm512_and_si512(byte, splat(7)));
+        let count = if CASED { bit::COUNT } else { bit::HARD + 1 };
+        let mut bits = [0u64; bit::COUNT];
+        if two != 0 {
+            let (index, bit) = (index_of(first, second), bit_of(second));
+            for (bits, set) in bits.iter_mut().zip(&self.two).take(count) {
+                *bits = _mm512_mask_test_epi8_mask(two, byte_of(set, index), bit);
+            }
+        }
+        if three != 0 {
+            // SAFETY: there are 16 bytes.
+            let uniform = unsafe { _mm_loadu_si128(self.uniform.as_ptr().cast()) };
+            let uniform =
+                _mm512_shuffle_epi8(_mm512_broadcast_i32x4(uniform), _mm512_and_si512(first, splat(0xf)));
+            for (number, bits) in bits.iter_mut().enumerate().take(count) {
+                *bits |= _mm512_mask_test_epi8_mask(three, uniform, splat(1 << number));
+            }
+            let mut mixed = _mm512_mask_test_epi8_mask(three, uniform, splat(1 << bit::MIXED));
+            let (index, bit) = (index_of(second, third), bit_of(third));
+            while mixed != 0 {
+                let byte = bytes[mixed.trailing_zeros() as usize];
+                let same = _mm512_mask_cmpeq_epi8_mask(mixed, first, splat(byte));
+                mixed &= !same;
+                let upper = _mm512_test_epi8_mask(second, splat(0x20));
+                let sets = &self.three[usize::from(byte & 0xf)];
+                for (bits, set) in bits.iter_mut().zip(sets).take(count) {
+                    let (halves, _) = set.as_chunks::<256>();
+                    let [low, high] = [0, 1].map(|half| byte_of(&halves[half], index));
+                    let byte = _mm512_mask_blend_epi8(upper, low, high);
+                    *bits |= _mm512_mask_test_epi8_mask(same, byte, bit);
+                }
+            }
+        }
+        let all_bytes = |firsts: u64| firsts | firsts << 1 | (firsts & three) << 2;
+        let (mut letters, mut hard) = (all_bytes(bits[bit::LETTER]), bits[bit::HARD]);
+        if CASED {
+            let attached = attached(all_bytes(bits[bit::MARK]), letters, after_letters);
+            letters |= attached;
+            hard |= bits[bit::MARK] & !attached;
+        }
+        let incomplete = firsts & 1 << 63 | three & 1 << 62;
+        Some(Others {
+            len: (hard | incomplete).trailing_zeros(),
+            firsts,
+            letters,
+            upper: all_bytes(bits[bit::UPPER]),
+            caseless: all_bytes(bits[bit::CASELESS]),
+        })
+    }
+}
