@@ -363,6 +363,19 @@ fn hash(left: char, right: char) -> u64 {
     pair_hash(u64::from(left), u64::from(right))
 }
 
+/// Which of consecutive characters of three bytes, from `at` on, begin where a pretoken ends, one bit each. `number` is
+/// that of the first pretoken that may end there, and then of the first that ends behind the last of these places.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn ends_before_characters(pretoken_ends: &[usize], number: &mut usize, at: usize, characters: usize) -> u32 {
+    let mut are_ends = 0;
+    while let Some(end) = pretoken_ends.get(*number).filter(|&&end| end <= at + 3 * (characters - 1)) {
+        are_ends |= 1 << end.saturating_sub(at).div_ceil(3);
+        *number += 1;
+    }
+    are_ends
+}
+
 /// The character that ends where `text` does, or the last byte if the character starts before it.
 fn last_whole(text: &[u8]) -> KnownNeighbour {
     if let Some(&byte) = text.last().filter(|byte| byte.is_ascii()) {

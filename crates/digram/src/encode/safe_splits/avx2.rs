@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Neighbour, Pieces, Run, SafeSplits};
+use super::{Neighbour, Pieces, Run, SafeSplits, ends_before_characters};
 use crate::bits::{BitFilterView, PAIR_FACTOR};
 use crate::encode::lookup::GROUP;
 
@@ -66,12 +66,7 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
         let by_pair = bits(pairs, pair_hashes(before, codes));
         let spanned = _mm256_or_si256(_mm256_or_si256(by_first, by_last), by_pair);
         let spanned = mask_of(_mm256_slli_epi32::<31>(spanned));
-        // The places where a pretoken ends.
-        let mut are_ends = 0;
-        while number < pretoken_ends.len() && pretoken_ends[number] <= at + 3 * (characters - 1) {
-            are_ends |= 1 << pretoken_ends[number].saturating_sub(at).div_ceil(3);
-            number += 1;
-        }
+        let are_ends = ends_before_characters(pretoken_ends, &mut number, at, characters);
         let places = (are_ends | !spanned) & ((1 << characters) - 1);
         // SAFETY: there is space for as many ends as there are lanes.
         let free = unsafe { ends.as_mut_ptr().add(*count) };

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Neighbour, Pieces, Run, SafeSplits};
+use super::{Neighbour, Pieces, Run, SafeSplits, ends_before_characters};
 use crate::bits::{BitFilterView, PAIR_FACTOR};
 use crate::encode::lookup::GROUP;
 
@@ -57,12 +57,7 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
             bits(pairs, pair_hashes(before, codes)) | _mm512_test_epi32_mask(by_byte, number_of(1)),
         );
         let lanes = (1u32 << characters) - 1;
-        // The places where a pretoken ends.
-        let mut are_ends = 0;
-        while number < pretoken_ends.len() && pretoken_ends[number] <= at + 3 * (characters - 1) {
-            are_ends |= 1 << pretoken_ends[number].saturating_sub(at).div_ceil(3);
-            number += 1;
-        }
+        let are_ends = ends_before_characters(pretoken_ends, &mut number, at, characters);
         let places = (are_ends | !spanned) & lanes;
         for half in [0, 8] {
             let half_places = (places >> half) as u8;

@@ -151,8 +151,21 @@ mod tests {
             let (mut seen, mut compared) = (std::collections::HashSet::new(), 0);
             for _ in 0..200_000 {
                 // Characters of the same part of Unicode, so that few are hard.
-                let part = [0x80, 0x400, 0x600, 0x900, 0xe00, 0x3000, 0x4e00, 0xac00, 0xff00, next(0x1_0000)];
-                let part = part[next(10) as usize];
+                let part = [
+                    0x80,
+                    0x400,
+                    0x600,
+                    0x900,
+                    0xe00,
+                    0x3000,
+                    0x4e00,
+                    0xac00,
+                    0xff00,
+                    0x1_0400,
+                    0x1_f300,
+                    next(0x1_0000),
+                ];
+                let part = part[next(12) as usize];
                 let mut text = Vec::new();
                 while text.len() < BLOCK + 2 {
                     let range = [4, 0x80, 0x800][next(3) as usize];

@@ -1,4 +1,4 @@
-//! Characters of two and three bytes by AVX2.
+//! Characters that are not ASCII by AVX2.
 
 use std::arch::x86_64::*;
 
@@ -84,9 +84,10 @@ impl Rows {
             let uniform = unsafe { _mm_loadu_si128(self.uniform.as_ptr().cast()) };
             let uniform = first.look_up_lower(_mm256_broadcastsi128_si256(uniform));
             let known = remaining & leads.three & !uniform.with_bit(bit::MIXED);
-            let numbers = (0..count).filter(|_| known != 0);
-            numbers.for_each(|number| bits[number] |= uniform.with_bit(number) & known);
-            remaining &= !known;
+            if known != 0 {
+                (0..count).for_each(|number| bits[number] = uniform.with_bit(number) & known);
+                remaining &= !known;
+            }
         }
         while remaining != 0 {
             let offset = remaining.trailing_zeros() as usize;
