@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use crate::bits::seeds;
 use crate::cpu::prefetch;
 use crate::keys::{Places, TokenKey};
+use crate::pages::{Pages, Zero};
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// The number of pretokens looked up together; the bits of a word mark the misses.
@@ -27,7 +28,7 @@ pub(crate) fn start_of(index: usize, start: usize, ends: &[usize]) -> usize {
 /// keys of up to 7 bytes, five per line: selecting without a branch took more instructions than the nearer
 /// cache saved.
 pub(crate) struct TokenIndex {
-    lines: Box<[IndexLine]>,
+    lines: Pages<IndexLine>,
     /// The number of tokens in the lines.
     keys: usize,
     long: HashMap<Box<[u8]>, TokenId>,
@@ -45,11 +46,14 @@ struct IndexLine {
 
 const _: () = assert!(size_of::<IndexLine>() == 64);
 
+// SAFETY: the keys and ids of `ZERO` are zero.
+unsafe impl Zero for IndexLine {
+    const ZERO: IndexLine =
+        IndexLine { keys: [TokenKey::NONE; IndexLine::KEYS], ids: [0; IndexLine::KEYS + 1] };
+}
+
 impl IndexLine {
     const KEYS: usize = 3;
-    const FREE: IndexLine =
-        IndexLine { keys: [TokenKey::NONE; IndexLine::KEYS], ids: [0; IndexLine::KEYS + 1] };
-
     fn is_full(&self) -> bool {
         self.ids[IndexLine::KEYS] != 0
     }
@@ -108,7 +112,7 @@ impl TokenIndex {
 
     fn with_capacity(tokens: usize) -> TokenIndex {
         let lines = (tokens / 2).next_power_of_two();
-        let lines = vec![IndexLine::FREE; lines].into();
+        let lines = Pages::zeroed_unchecked(lines);
         TokenIndex { lines, keys: 0, long: HashMap::new(), seeds: seeds() }
     }
 
@@ -205,7 +209,7 @@ mod tests {
         assert_ne!(indexes[0].seeds, indexes[1].seeds);
         for index in indexes {
             let (mut run, mut longest) = (0, 0);
-            for line in &index.lines {
+            for line in index.lines.iter() {
                 run = if line.is_full() { run + 1 } else { 0 };
                 longest = longest.max(run);
             }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::{self, LARGE_PAGE};
 
 /// Smaller arrays have ordinary memory.
@@ -53,9 +53,25 @@ impl<T: Zero> Pages<T> {
                 return Ok(pages);
             }
         }
-        let mut list = std::mem::ManuallyDrop::new(memory::try_filled(T::ZERO, len)?);
-        let items = NonNull::new(list.as_mut_ptr()).ok_or(Error::Memory { bytes })?;
-        Ok(Pages { items, len, owner: Owner::List(PhantomData, list.capacity()) })
+        memory::try_filled(T::ZERO, len).map(Pages::of_list)
+    }
+
+    /// The same for callers that have made sure that there is memory, with [`memory::check_available`].
+    pub(crate) fn zeroed_unchecked(len: usize) -> Pages<T> {
+        let bytes = len * size_of::<T>();
+        #[cfg(unix)]
+        if bytes >= LARGE
+            && let Some(pages) = Pages::mapped(len, bytes)
+        {
+            return pages;
+        }
+        Pages::of_list(vec![T::ZERO; len])
+    }
+
+    fn of_list(list: Vec<T>) -> Pages<T> {
+        let mut list = std::mem::ManuallyDrop::new(list);
+        let items = NonNull::from(&mut **list).cast();
+        Pages { items, len: list.len(), owner: Owner::List(PhantomData, list.capacity()) }
     }
 
     #[cfg(unix)]
@@ -72,6 +88,19 @@ impl<T: Zero> Pages<T> {
         memory::advise_large_pages(aligned.cast(), bytes);
         let items = NonNull::new(aligned.cast::<T>())?;
         Some(Pages { items, len, owner: Owner::Mapping(start, mapping_len) })
+    }
+}
+
+// SAFETY: the bytes of `ZERO` are zero.
+unsafe impl Zero for u64 {
+    const ZERO: u64 = 0;
+}
+
+impl<T: Zero> Clone for Pages<T> {
+    fn clone(&self) -> Pages<T> {
+        let mut pages = Pages::zeroed_unchecked(self.len);
+        pages.copy_from_slice(self);
+        pages
     }
 }
 
@@ -119,11 +148,7 @@ impl<T> Drop for Pages<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    // SAFETY: the bytes of `ZERO` are zero.
-    unsafe impl Zero for u64 {
-        const ZERO: u64 = 0;
-    }
+    use crate::error::Error;
 
     #[test]
     fn arrays_are_initially_zero_and_store_values() {

@@ -5,6 +5,7 @@ mod apart;
 use crate::bits::{BloomFilter, seeds};
 use crate::cpu::prefetch;
 use crate::error::{Error, Result};
+use crate::pages::Pages;
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
 pub(crate) use apart::MadeBy;
@@ -36,7 +37,7 @@ pub struct Merges {
     /// `low[left * 256 + right]` for ids below 256.
     low: Vec<Rank>,
     /// The others: left, right and rank in 21 bits each, or [`FREE`].
-    slots: Vec<u64>,
+    slots: Pages<u64>,
     mask: usize,
     /// The hash of each pair in `slots`, which rejects most other pairs without reading `slots`.
     filter: BloomFilter,
@@ -62,7 +63,8 @@ impl PairSlot {
 /// Ids and ranks are smaller than this.
 const BITS: u32 = MAX_VOCAB_SIZE.ilog2();
 
-const FREE: u64 = u64::MAX;
+/// A slot without a pair: one of two ids that are 0 is in the table of low ids.
+const FREE: u64 = 0;
 
 impl Merges {
     /// Indexes merges given in rank order. Fails if a part or a result is not in the vocabulary, if
@@ -111,7 +113,7 @@ impl Merges {
 
     /// No merges yet, with capacity for `merges`.
     pub(crate) fn with_capacity(merges: usize) -> Merges {
-        let slots = vec![FREE; (merges * 2).next_power_of_two().max(8)];
+        let slots = Pages::zeroed_unchecked((merges * 2).next_power_of_two().max(8));
         Merges {
             in_order: Vec::with_capacity(merges),
             low: vec![NO_RANK; LOW * LOW],

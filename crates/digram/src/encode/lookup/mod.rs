@@ -181,10 +181,9 @@ impl Lookup {
 
     /// Prepares for texts of this many bytes together.
     pub(super) fn expect(&self, bytes: usize, table: &mut Table) {
-        if bytes >= MANY
-            && let Some(tokens) = self.tokens()
-        {
-            table.start_with(tokens, if bytes >= PLENTY { 2 } else { 1 });
+        match self.tokens() {
+            Some(tokens) if bytes >= MANY => table.start_with(tokens, if bytes >= PLENTY { 2 } else { 1 }),
+            tokens => table.start_for(bytes, tokens),
         }
     }
 

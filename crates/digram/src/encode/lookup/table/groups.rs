@@ -15,6 +15,9 @@ use crate::vocabulary::TokenId;
 /// In groups of up to this many pretokens, the tokens of all are prefetched.
 const FEW_PRETOKENS: usize = 32;
 
+/// The same is done if the table did not contain this many pretokens of the last group.
+const MANY_NEW: usize = AHEAD / 16;
+
 /// The keys of a group, and the lines in which they are looked up.
 pub(in crate::encode) struct Keys {
     keys: [u128; AHEAD],
@@ -67,8 +70,9 @@ impl Table {
         let Group { text, start, ends, .. } = query.group;
         let ends = &ends[..ends.len().min(AHEAD)];
         let (owner, table, places) = (query.owner, self.lines.as_ptr(), self.places());
-        // Of a short text, most words may be new, and their tokens are in memory that is far.
-        let tokens = query.tokens.filter(|_| ends.len() <= FEW_PRETOKENS);
+        // Of a short text, or at the start of one, most words may be new, and their tokens are in memory that is
+        // far.
+        let tokens = query.tokens.filter(|_| ends.len() <= FEW_PRETOKENS || self.new_in_group >= MANY_NEW);
         let done = if tokens.is_none() { self.prepare_fours(query) } else { 0 };
         let Keys { keys, lines } = &mut *query.keys;
         let mut start = if done == 0 { start } else { ends[done - 1] };
@@ -112,6 +116,7 @@ impl Table {
     unsafe fn copy_ids(&mut self, query: &mut GroupQuery<'_>) -> usize {
         let (lines, ids) = (self.lines.as_ptr(), query.ids);
         let mut count = query.found;
+        let known = self.count + query.misses.len();
         for number in 0..query.group.ends.len().min(AHEAD) {
             let key = &query.keys.keys[number];
             // SAFETY: the number of the line was computed for this table.
@@ -127,6 +132,7 @@ impl Table {
                 count += unsafe { self.copy_further(query, number, count) };
             }
         }
+        self.new_in_group = self.count + query.misses.len() - known;
         count
     }
 

@@ -68,6 +68,8 @@ pub(in crate::encode) struct Table {
     count: usize,
     /// Whether it was filled with all tokens.
     has_tokens: bool,
+    /// The number of pretokens of the last group that it did not contain.
+    new_in_group: usize,
     max_lines: usize,
     seeds: Seeds,
     /// The memory that it takes, and may take.
@@ -84,6 +86,7 @@ impl Table {
             arena: Vec::new(),
             count: 0,
             has_tokens: false,
+            new_in_group: 0,
             max_lines: MAX_LINES,
             seeds: Seeds(seeds()),
             share: Share::of(&BUDGET),
@@ -415,6 +418,31 @@ mod tests {
         assert_eq!(lines, [1 << 8, 1 << 10, 1 << 12, 1 << 14]);
         let token = TextSlice::all(b"t6999");
         assert_eq!(table.get(Owner::Pretoken, token).unwrap().as_slice(), [6_999]);
+    }
+
+    #[test]
+    fn a_table_for_a_text_has_lines_for_it_and_keeps_its_entries() {
+        let tokens: Vec<Vec<u8>> = (0..7_000u32).map(|id| format!("t{id}").into_bytes()).collect();
+        let index: Vec<(TokenId, &[u8])> = (0..).zip(tokens.iter().map(|token| &token[..])).collect();
+        let index = TokenIndex::new(&index);
+        let mut table = Table::new();
+        table.start_for(1_000, Some(&index));
+        assert_eq!(table.lines.len(), 0, "a short text needs no table of its size");
+        table.start_for(30_000, Some(&index));
+        assert_eq!(table.lines.len(), 1 << 12);
+        let word = TextSlice::all(b"a word");
+        put(&mut table, word, &[1, 2], Some(&index));
+        for (bytes, lines) in [(5_000, 1 << 12), (200_000, 1 << 15), (usize::MAX, MAX_LINES / 8)] {
+            table.start_for(bytes, Some(&index));
+            assert_eq!(table.lines.len(), lines);
+            assert_eq!(table.get(Owner::Pretoken, word).unwrap().as_slice(), [1, 2]);
+        }
+        assert!(!table.has_tokens());
+        // One that is filled grows by its own rule.
+        table.start_with(&index, 1);
+        let lines = table.lines.len();
+        table.start_for(usize::MAX, Some(&index));
+        assert_eq!((table.lines.len(), table.has_tokens()), (lines, true));
     }
 
     #[test]
