@@ -5,17 +5,21 @@ Ruby's syntax. Some constructs are valid in both but differ in meaning: `\w` and
 characters), `^` and `$` (lines or the text), `(?i)` in the middle, `{1,3}+` and nested classes. A
 pattern is accepted only if it consists of constructs that were compared on every code point; any
 other construct is an error that names it, since other programs would produce other ids.
+
+A pattern in a file of `tokenizers` is read as Oniguruma reads it: constructs that have the same
+meaning in other words, such as `\w`, `$` and nested classes, are replaced by those words.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import NoReturn
 
 from digram.errors import PatternError
 from digram.pretokenizers.pretokenizer import NAMED
 
-__all__ = ["PROPERTIES", "check_portable"]
+__all__ = ["PROPERTIES", "check_portable", "from_oniguruma"]
 
 PROPERTIES = frozenset(
     [
@@ -29,11 +33,23 @@ PROPERTIES = frozenset(
 )
 """The names accepted in `\\p{...}`: Unicode's general categories, and scripts."""
 
-_ESCAPE = re.compile(r"""\\(?:[sSdDtnrfv]|[pP]\{(\w+)\}|[-!"#$%&()*+,./:;=?@\[\\\]^_{|}~])""")
+_ESCAPE = re.compile(
+    r"""\\(?:[sSdDtnrfv]|[pP]\{(\w+)\}|u([0-9A-Fa-f]{4})|x\{([0-9A-Fa-f]{1,6})\}"""
+    r"""|[-!"#$%&()*+,./:;=?@\[\\\]^_{|}~])"""
+)
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+,\d*\})\??|\{\d+\}(?!\?)")
+_MANY = re.compile(r"\{1,\d*\}\+(?![*+?{])")
 _STACKED = re.compile(r"[*+?{]")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
 _LOOKS, _REPEATS = 1, 2
+_ITEMS = {
+    "w": r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}Ⓐ-ⓩ🄰-🅉🅐-🅩🅰-🆉",
+    "h": "0-9A-Fa-f",
+    "[:punct:]": r"\p{P}\p{S}",
+}
+"""What Oniguruma's shorthands contain, written as the items of a class."""
+_WORD_OUTSIDE = "²³¹¼-¾"
+"""Characters that Oniguruma's `\\w` matches only outside a class."""
 _MAX_DEPTH = 50
 # Unicode folds these to one character (ß, ﬀ, ﬁ, ﬂ, ﬆ); Oniguruma matches the two letters.
 _LIGATURES = re.compile("ss|ff|fi|fl|st", re.IGNORECASE)
@@ -52,17 +68,49 @@ def check_portable(pattern: str, path: str | None = None) -> None:
         _Reader(pattern, path).pattern(folding=False, depth=0)
 
 
+def from_oniguruma(pattern: str, path: str | None = None) -> str:
+    r"""A pattern of Oniguruma as one that both engines interpret in this way.
+
+    Raises `PatternError` for a construct that has no such form. Linear.
+
+    >>> from_oniguruma(r" ?[^(\s|[.,])]+|\d{1,3}+|\s+$")
+    ' ?[^(\\s|.,)]+|\\d+|\\s+(?![^\\n])'
+    """
+    if pattern in _NAMED_PATTERNS:
+        return pattern
+    reader = _Reader(pattern, path, foreign=True)
+    reader.pattern(folding=False, depth=0)
+    found = reader.finished()
+    # Flattened classes might make a range or an operator where they meet.
+    check_portable(found, path)
+    return found
+
+
 class _Reader:
     """Reads a pattern once; every method reads one construct from `at` on.
 
     The result says whether the construct contains a look-ahead (`_LOOKS`) or a repetition of
-    varying length (`_REPEATS`).
+    varying length (`_REPEATS`). With `foreign`, constructs that only Oniguruma reads in this way
+    are replaced.
     """
 
-    def __init__(self, pattern: str, path: str | None) -> None:
+    def __init__(self, pattern: str, path: str | None, foreign: bool = False) -> None:
         self.text = pattern
         self.path = path
+        self.foreign = foreign
         self.at = 0
+        self.done = 0
+        """The end of what is in `written`."""
+        self.written: list[str] = []
+
+    def replace(self, end: int, by: str) -> None:
+        """Write other words for the text from `at` to `end`."""
+        self.written += [self.text[self.done : self.at], by]
+        self.at = self.done = end
+
+    def finished(self) -> str:
+        """The whole pattern with its replacements."""
+        return "".join([*self.written, self.text[self.done :]])
 
     def pattern(self, *, folding: bool, depth: int) -> int:
         """Alternatives, up to the end or the closing bracket of a group."""
@@ -83,8 +131,14 @@ class _Reader:
         if char == "[":
             self.char_class(folding)
         elif char == "\\":
-            self.escape(folding)
-        elif char in ".^$*+?{}])":
+            if not self.shorthand(folding):
+                self.escape(folding)
+        elif char == ".":  # any character but a line feed
+            self.at += 1
+        elif char == "$" and self.foreign:  # before every line feed
+            self.replace(self.at + 1, r"(?![^\n])")
+            return _LOOKS
+        elif char in "^$*+?{}])":
             self.refuse(self.at, char)
         else:
             if folding and _LIGATURES.match(self.text, self.at):
@@ -100,12 +154,26 @@ class _Reader:
         self.at += 1
         return char
 
+    def shorthand(self, folding: bool, in_class: bool = False) -> bool:
+        """Replace a shorthand for a class, if one is next that only Oniguruma has."""
+        name = self.text[self.at + 1 : self.at + 2]
+        items = _ITEMS.get(name.lower()) if self.foreign and not folding else None
+        if items is None or len(name) != 1 or (in_class and name.isupper()):
+            return False
+        if not in_class:
+            items += _WORD_OUTSIDE if name in "wW" else ""
+            items = f"[{'^' if name.isupper() else ''}{items}]"
+        self.replace(self.at + 2, items)
+        return True
+
     def escape(self, folding: bool) -> None:
         match = _ESCAPE.match(self.text, self.at)
         if match is None or (match[1] is not None and match[1] not in PROPERTIES):
             self.refuse(self.at, match[0] if match else self.text[self.at : self.at + 2])
         if folding and match[1] is not None:  # one engine folds \p{Lu}, the other does not
             self.refuse(self.at, match[0], "means something else, under (?i:,")
+        if folding and (match[2] or match[3]) and int(match[2] or match[3], 16) > 0x7F:
+            self.refuse(self.at, match[0], "is not ASCII, under (?i:,")
         self.at = match.end()
 
     def char_class(self, folding: bool) -> None:
@@ -113,6 +181,8 @@ class _Reader:
         self.at += 2 if self.text.startswith("[^", self.at) else 1
         first = self.at
         while not self.text.startswith("]", self.at) or self.at == first:
+            if self.foreign and self.inner_class(start, folding):
+                continue
             low = self.class_item(start, folding)
             if self.text.startswith("-", self.at) and not self.text.startswith("-]", self.at):
                 dash = self.at
@@ -124,6 +194,32 @@ class _Reader:
                     self.refuse(dash, "-", "is not between two characters in order, which differs")
         self.at += 1
 
+    def inner_class(self, start: int, folding: bool) -> bool:
+        """Flatten a class inside a class, if one is next; both mean the union."""
+        posix = "[:punct:]"
+        if self.text.startswith(posix, self.at) and not folding:
+            self.replace(self.at + len(posix), _ITEMS[posix])
+            return True
+        if self.text.startswith("\\", self.at):
+            return self.shorthand(folding, in_class=True)
+        if not self.text.startswith("[", self.at) or self.text.startswith(("[^", "[:"), self.at):
+            return False
+        self.replace(self.at + 1, "")
+        first = self.at
+        while not self.text.startswith("]", self.at) or self.at == first:
+            if self.text.startswith(("-", "[", "\\w", "\\h"), self.at):
+                self.refuse(self.at, self.text[self.at], "in a class inside a class may mean more")
+            low = self.class_item(start, folding)
+            if self.text.startswith("-", self.at):
+                self.at += 1
+                high = self.class_item(start, folding)
+                if low is None or high is None or high < low:
+                    self.refuse(
+                        self.at, "-", "is not between two characters in order, which differs"
+                    )
+        self.replace(self.at + 1, "")
+        return True
+
     def class_item(self, start: int, folding: bool) -> str | None:
         """One character of a class, or None for an escape that stands for several."""
         if self.at >= len(self.text):
@@ -133,15 +229,16 @@ class _Reader:
                 self.refuse(self.at, bad, "inside a class means something else")
         if self.text[self.at] != "\\":
             return self.literal(folding)
-        escaped = self.text[self.at + 1 : self.at + 2]
+        start_of_item, escaped = self.at, self.text[self.at + 1 : self.at + 2]
         self.escape(folding)
+        if escaped in "ux":
+            number = int(self.text[start_of_item + 2 : self.at].strip("{}"), 16)
+            return chr(number) if number <= sys.maxunicode else None
         return None if escaped in "sSdDpP" else _CONTROLS.get(escaped, escaped)
 
     def group(self, folding: bool, depth: int) -> int:
-        for look in (r"(?!\S)", r"(?=\s)"):
-            if self.text.startswith(look, self.at):
-                self.at += len(look)
-                return _LOOKS
+        if self.text.startswith(("(?!", "(?="), self.at):
+            return self.look_ahead(folding)
         if depth >= _MAX_DEPTH:
             self.refuse(self.at, "(", "nests too deep")
         opening = next(one for one in ("(?i:", "(?:", "(") if self.text.startswith(one, self.at))
@@ -154,6 +251,18 @@ class _Reader:
             self.refuse(start, opening, "is not closed, which is invalid")
         self.at += 1
         return holds
+
+    def look_ahead(self, folding: bool) -> int:
+        """A look-ahead at one character or class."""
+        start = self.at
+        self.at += len("(?!")
+        char = self.text[self.at : self.at + 1]
+        if not char or char in "(|)$" or self.atom(char, folding):
+            self.refuse(start, self.text[start : start + 3])
+        if not self.text.startswith(")", self.at):
+            self.refuse(start, self.text[start : start + 3])
+        self.at += 1
+        return _LOOKS
 
     def quantifier(self, inside: int) -> int:
         """The quantifier after a construct; `inside` is what the construct contains."""
@@ -168,6 +277,10 @@ class _Reader:
         endless = match[0][0] in "*+" or ",}" in match[0]
         if endless and inside & _REPEATS:
             self.refuse(start, match[0], "repeats a repetition, which may take exponential time")
+        if self.foreign and _MANY.match(self.text, start):
+            # Oniguruma repeats the repetition: so any number, as many as possible.
+            self.replace(match.end() + 1, "+")
+            return _REPEATS
         self.at = match.end()
         if _STACKED.match(self.text, self.at):
             self.refuse(self.at, self.text[self.at], "after a repetition means something else")

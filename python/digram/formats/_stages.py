@@ -15,10 +15,11 @@ from typing import Any, Literal
 
 from digram.errors import CorruptFileError, PatternError
 from digram.formats._json import expect, unsupported
-from digram.formats._portable import check_portable
+from digram.formats._portable import check_portable, from_oniguruma
 from digram.formats._published import MISSING, Missing
 from digram.formats._rules import check_carried, regex_of, whole_regex_of
 from digram.formats._show import show
+from digram.formats._splits import READERS, only
 from digram.pretokenizers.pretokenizer import NAMED, Pretokenizer, Regex
 from digram.pretokenizers.rules import Digits, Rules
 from digram.vocab.definition import Unit
@@ -41,8 +42,8 @@ _GPT2 = NAMED["gpt2"].patterns
 
 _unsupported = partial(
     unsupported,
-    hint="digram reads Split with a Regex and behavior Isolated, and ByteLevel without "
-    "add_prefix_space; anything else would result in other ids.",
+    hint=f"digram reads {', '.join(READERS)} and, as the last, ByteLevel without add_prefix_space; "
+    "anything else would result in other ids.",
 )
 
 _PUBLISHED: dict[str, tuple[str, ...]] = {name: named.patterns for name, named in NAMED.items()} | {
@@ -112,9 +113,10 @@ def from_stages(
     for where, stage in _flattened(value, "pre_tokenizer", path):
         kind = expect(stage.get("type"), str, f"{where}.type", path)
         if unit == "byte":
-            raise _unsupported(f"{where} of type {kind} after ByteLevel", path)
-        if kind == "Split":
-            splits.append(_split(stage, where, path))
+            cause = "(it may split the bytes of a character)"
+            raise _unsupported(f"{where} of type {kind} after ByteLevel {cause}", path)
+        if kind in READERS:
+            splits.append(READERS[kind](stage, where, path))
         elif kind == "ByteLevel":
             unit = "byte"
             splits += _byte_level(stage, where, path)
@@ -122,9 +124,8 @@ def from_stages(
             raise _unsupported(f"{where} of type {kind}", path)
     if rules is not None:
         splits = _behind_rules(splits, rules, None if digits is MISSING else digits, path)
-    for regex in splits:
-        if regex not in _DIGITS.values():
-            check_portable(regex, path)
+    policies = _DIGITS.values()
+    splits = [one if one in policies else from_oniguruma(one, path) for one in splits]
     return _pretokenizer(splits, digits, rules, name, path), unit
 
 
@@ -149,7 +150,7 @@ def _flattened(value: Any, where: str, path: str | None) -> list[tuple[str, dict
     stage = expect(value, dict, where, path)
     if stage.get("type") != "Sequence":
         return [(where, stage)]
-    _only(stage, {"type", "pretokenizers"}, where, path)
+    only(stage, {"type", "pretokenizers"}, where, path)
     inner = expect(stage.get("pretokenizers"), list, f"{where}.pretokenizers", path)
     found = []
     for index, one in enumerate(inner):
@@ -158,21 +159,8 @@ def _flattened(value: Any, where: str, path: str | None) -> list[tuple[str, dict
     return found
 
 
-def _split(stage: dict[str, Any], where: str, path: str | None) -> str:
-    _only(stage, {"type", "pattern", "behavior", "invert"}, where, path)
-    pattern = expect(stage.get("pattern"), dict, f"{where}.pattern", path)
-    if list(pattern) != ["Regex"]:
-        raise _unsupported(f"{where}.pattern other than a Regex", path)
-    regex = expect(pattern["Regex"], str, f"{where}.pattern.Regex", path)
-    if stage.get("behavior") != "Isolated":
-        raise _unsupported(f"{where}.behavior {show(stage.get('behavior'))}", path)
-    if stage.get("invert") is not False:
-        raise _unsupported(f"{where}.invert {show(stage.get('invert'))}", path)
-    return regex
-
-
 def _byte_level(stage: dict[str, Any], where: str, path: str | None) -> tuple[str, ...]:
-    _only(stage, set(_BYTE_LEVEL), where, path)
+    only(stage, set(_BYTE_LEVEL), where, path)
     if stage.get("add_prefix_space") is not False:
         shown = show(stage.get("add_prefix_space"))
         raise _unsupported(f"{where}.add_prefix_space {shown} (it changes the text)", path)
@@ -212,9 +200,3 @@ def _pretokenizer(
         return Pretokenizer(patterns or None, digits=policy, rules=rules)
     except PatternError as error:
         raise PatternError(error.message, path=path, value=error.value, hint=error.hint) from None
-
-
-def _only(stage: dict[str, Any], known: set[str], where: str, path: str | None) -> None:
-    for key in stage:
-        if key not in known:
-            raise _unsupported(f"the key {show(key)} of {where}", path)

@@ -5,8 +5,9 @@ Data without a field of Hugging Face's is stored under the key `digram` in `mode
 ignore (see `_own`).
 
 `loads` also reads files of other programs if digram can reproduce their ids: BPE models,
-pre_tokenizers of `Split` and `ByteLevel`, special tokens and templates. Anything else is an error
-that names it.
+pre_tokenizers that only split (`_splits`), `ByteLevel`, special tokens and templates. Anything else
+is an error that names it. Truncation and padding are arguments of `tok(text)`, so those of a file
+are not applied; its padding names the token for padding.
 
 Other programs parse special tokens in text by default; digram's `encode` does so only with
 `special="parse"`.
@@ -122,7 +123,7 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     Added tokens are special tokens, even if the model's vocabulary contains them. Unknown
     characters that Hugging Face's libraries would drop silently are an error. Raises
     `CorruptFileError` for a damaged file, `VocabError` for an inconsistent vocabulary and for
-    unsupported features (normalizers, other pre_tokenizers and post_processors, dropout, ...), and
+    unsupported features (normalizers, pre_tokenizers that change text, dropout, ...), and
     `PatternError` for a pattern that digram interprets differently.
     """
     found = _read_in(data, path)
@@ -162,7 +163,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         settings = settings._replace(
             template=_template(top, given, special, path),
             context_size=given.context_size,
-            pad_token=given.pad_token,
+            pad_token=_pad_token(top, given, special),
             reserved=_own.reserved(own, special, path) or None,
         )
         check_input(settings, special, path)
@@ -190,7 +191,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         byte_ids=byte_ids,
         template=_template(top, given, special, path),
         context_size=given.context_size,
-        pad_token=given.pad_token,
+        pad_token=_pad_token(top, given, special),
         reserved=_own.reserved(own, special, path),
         training=_own.training(own, section.steps(model, decoded.kernel()), lambda: tokens, path),
     )
@@ -253,11 +254,22 @@ def _check_top(top: dict[str, Any], path: str | None) -> None:
     for key in top:
         if key not in _TOP:
             raise unsupported(f"the key {show(key)}", path)
-    if top.get("version") != "1.0":
-        raise unsupported(f"version {show(top.get('version'))}", path)
-    for key in ("truncation", "padding", "normalizer"):
+    if top.get("version", "1.0") != "1.0":
+        raise unsupported(f"version {show(top['version'])}", path)
+    for key in ("truncation", "padding"):
         if top.get(key) is not None:
-            raise unsupported(f"{key} {kind_of(top[key])}", path)
+            expect(top[key], dict, key, path)
+    normalizer = top.get("normalizer")
+    if normalizer not in (None, {"type": "Sequence", "normalizers": []}):
+        raise unsupported(f"normalizer {kind_of(normalizer)}", path)
+
+
+def _pad_token(top: dict[str, Any], given: _own.Given, special: dict[str, int]) -> str | None:
+    """The token for padding: that of digram's section, else that of the padding of the file."""
+    padding = top.get("padding") or {}
+    text = padding.get("pad_token")
+    named = isinstance(text, str) and text in special and special[text] == padding.get("pad_id")
+    return given.pad_token or (text if named else None)
 
 
 def _check_decoder(decoder: Any, expected: dict[str, Any], path: str | None) -> None:
