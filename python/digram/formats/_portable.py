@@ -38,6 +38,7 @@ _ESCAPE = re.compile(
     r"""|[-!"#$%&()*+,./:;=?@\[\\\]^_{|}~])"""
 )
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+,\d*\})\??|\{\d+\}(?!\?)")
+_POSSESSIVE = re.compile(r"[*+?]\+(?![*+?{])")
 _MANY = re.compile(r"\{1,\d*\}\+(?![*+?{])")
 _STACKED = re.compile(r"[*+?{]")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
@@ -282,6 +283,8 @@ class _Reader:
             self.replace(match.end() + 1, "+")
             return _REPEATS
         self.at = match.end()
+        if _POSSESSIVE.match(self.text, start):
+            self.at += 1
         if _STACKED.match(self.text, self.at):
             self.refuse(self.at, self.text[self.at], "after a repetition means something else")
         return _REPEATS if endless or "," in match[0] else 0

@@ -15,7 +15,8 @@ class Regex:
 
     Matching is linear in the text. Look-ahead of one character is supported, `(?!\S)` and
     `(?=\s)`, as in the published patterns; look-behind, longer look-ahead and back-references
-    raise `PatternError`.
+    raise `PatternError`. A possessive repetition such as `\p{L}++` is accepted if giving characters
+    back could not help what follows, as in the patterns that `tiktoken` publishes.
 
     The pattern is compiled once, to an automaton. This usually takes milliseconds; if counted
     repetitions make the automaton too large, `PatternError` is raised within about a second. Only

@@ -1,7 +1,9 @@
 //! Compiles the text of a regex to a small program over character sets.
 //!
 //! The syntax is that of the `regex` crate, plus one character of look-ahead: `(?!X)` and `(?=X)`
-//! where X is one character or one set, as in `\s+(?!\S)`.
+//! where X is one character or one set, as in `\s+(?!\S)`. A possessive repetition such as `\p{L}++` is
+//! accepted if it can be proved that giving characters back would not help what follows: then it matches what
+//! the plain one matches.
 
 use hashbrown::HashMap;
 
@@ -70,30 +72,26 @@ pub(super) fn compile(pattern: &str, effort: &mut Effort) -> Result<Program> {
             format!("it has {} bytes, more than {MAX_BYTES}. Split with several patterns.", pattern.len());
         return Err(reason.into());
     }
-    let (source, conditions) = extract_lookahead(pattern, effort)?;
+    let (source, marks) = mark(pattern, effort)?;
     let mut sets = Sets::default();
     let node = syntax::read(&source, &mut sets, effort)?;
-    program(&node, &sets, conditions, effort)
+    program(&node, &sets, marks, effort)
 }
 
 /// The program of a syntax tree. Characters that represent look-aheads become conditions.
-fn program(
-    node: &Node,
-    sets: &Sets,
-    conditions: HashMap<char, LookAhead>,
-    effort: &mut Effort,
-) -> Result<Program> {
+fn program(node: &Node, sets: &Sets, marks: Marks, effort: &mut Effort) -> Result<Program> {
     let mut compiler = Compiler {
         insts: vec![Inst::Match],
         sets: Vec::new(),
         set_indices: HashMap::new(),
         pattern_sets: sets,
-        conditions,
+        marks,
+        is_possessive: false,
         effort,
     };
     let start = compiler.node(node, 0)?;
-    let Compiler { insts, sets, conditions, .. } = compiler;
-    if conditions.values().any(|look_ahead| !look_ahead.used) {
+    let Compiler { insts, sets, marks, .. } = compiler;
+    if marks.look_aheads.values().any(|look_ahead| !look_ahead.used) {
         return Err("look-ahead is not supported inside a set of characters.".into());
     }
     Ok(Program { insts, start, sets })
@@ -106,12 +104,21 @@ struct LookAhead {
     used: bool,
 }
 
-/// Replaces each `(?!X)` and `(?=X)` by a noncharacter that occurs nowhere else in the pattern,
-/// since the parser does not support look-around. Also returns which look-ahead each of them represents.
-fn extract_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, HashMap<char, LookAhead>)> {
+/// Noncharacters that represent what the parser does not support. They occur nowhere else in the pattern.
+#[derive(Default)]
+struct Marks {
+    look_aheads: HashMap<char, LookAhead>,
+    /// Stands behind each possessive repetition.
+    possessive: Option<char>,
+}
+
+/// Replaces each `(?!X)` and `(?=X)`, and the last `+` of each possessive repetition, by a mark, since the
+/// parser does not support them.
+fn mark(pattern: &str, effort: &mut Effort) -> Result<(String, Marks)> {
     let mut unused_marks = ('\u{fdd0}'..='\u{fdef}').filter(|&c| !pattern.contains(c));
+    let mut unused = || unused_marks.next().ok_or("it has too many look-aheads (more than 32).");
     let mut source = String::with_capacity(pattern.len());
-    let mut conditions = HashMap::new();
+    let mut marks = Marks::default();
     let mut rest = pattern;
     let mut in_set = 0usize;
     // Whether the previous character ends a repetition.
@@ -124,9 +131,13 @@ fn extract_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, Hash
             continue;
         }
         if c == '+' && after_repetition && in_set == 0 {
-            return Err("a possessive quantifier (as in a++ or a{1,3}+) is not supported, and other \
-                        engines read it in other ways. Write it without the last +."
-                .into());
+            let mark = match marks.possessive {
+                Some(mark) => mark,
+                None => *marks.possessive.insert(unused()?),
+            };
+            source.push_str(&format!("(?-i:{mark})"));
+            (rest, after_repetition) = (&rest[1..], false);
+            continue;
         }
         after_repetition = in_set == 0 && matches!(c, '+' | '*' | '?' | '}');
         match c {
@@ -138,16 +149,16 @@ fn extract_lookahead(pattern: &str, effort: &mut Effort) -> Result<(String, Hash
         if in_set == 0 && (negate || rest.starts_with("(?=")) {
             let body = lookahead_body(&rest[3..]).ok_or("a look-ahead is not closed.")?;
             let set = single_character(body, effort)?;
-            let mark = unused_marks.next().ok_or("it has too many look-aheads (more than 32).")?;
+            let mark = unused()?;
             source.push_str(&format!("(?-i:{mark})"));
-            conditions.insert(mark, LookAhead { negate, set, used: false });
+            marks.look_aheads.insert(mark, LookAhead { negate, set, used: false });
             rest = &rest[3 + body.len() + 1..];
         } else {
             source.push(c);
             rest = &rest[c.len_utf8()..];
         }
     }
-    Ok((source, conditions))
+    Ok((source, marks))
 }
 
 /// The length of the escape that `text` starts with: `\n`, `\p{Lu}`, `\x{a0}`.
@@ -201,7 +212,9 @@ struct Compiler<'s, 'e, 'w> {
     set_indices: HashMap<Set, usize>,
     /// The sets that the syntax tree refers to by index.
     pattern_sets: &'s Sets,
-    conditions: HashMap<char, LookAhead>,
+    marks: Marks,
+    /// Whether the repetition that is compiled next is possessive.
+    is_possessive: bool,
     effort: &'e mut Effort<'w>,
 }
 
@@ -238,10 +251,12 @@ impl Compiler<'_, '_, '_> {
             Node::Empty => Ok(then),
             Node::Literal(text) => text.iter().rev().try_fold(then, |then, &c| self.character(c, then)),
             Node::Set(set) => {
+                self.is_possessive = false;
                 let set = self.set(self.pattern_sets.get(*set))?;
                 self.push(Inst::Take { set, then })
             }
             Node::Look(look) => {
+                self.is_possessive = false;
                 let condition = self.look(*look)?;
                 self.push(Inst::If { condition, then })
             }
@@ -251,14 +266,27 @@ impl Compiler<'_, '_, '_> {
             Node::Alternation(parts) => {
                 // Empty parts add no instructions, only targets, so the targets are counted here.
                 self.effort.after(4 * parts.len())?;
-                let targets = parts.iter().map(|part| self.node(part, then)).collect::<Result<_>>()?;
+                // Alternatives that begin alike are joined, so what stands before may belong to any of them.
+                let mut is_possessive = false;
+                let target = |part| {
+                    self.is_possessive = false;
+                    let target = self.node(part, then)?;
+                    is_possessive |= self.is_possessive;
+                    Ok(target)
+                };
+                let targets = parts.iter().map(target).collect::<Result<_>>()?;
+                self.is_possessive = is_possessive;
                 self.push(Inst::Split(targets))
             }
         }
     }
 
     fn character(&mut self, c: char, then: u16) -> Result<u16> {
-        if let Some(look_ahead) = self.conditions.get_mut(&c) {
+        self.is_possessive = self.marks.possessive == Some(c);
+        if self.is_possessive {
+            return Ok(then);
+        }
+        if let Some(look_ahead) = self.marks.look_aheads.get_mut(&c) {
             look_ahead.used = true;
             let (negate, set) = (look_ahead.negate, look_ahead.set.clone());
             let set = self.set(&set)?;
@@ -272,6 +300,13 @@ impl Compiler<'_, '_, '_> {
     fn repeat(&mut self, part: &Node, min: u32, max: Option<u32>, greedy: bool, then: u16) -> Result<u16> {
         if max.is_none() && part.may_be_empty(self.pattern_sets) == Some(true) {
             return Err("it repeats, without a maximum, a part that can match the empty string.".into());
+        }
+        if std::mem::take(&mut self.is_possessive) && !self.never_gives_back(part, then)? {
+            return Err(
+                "a possessive quantifier (as in a++ or a{1,3}+) is supported only if what follows could \
+                        not use a character that it gave back. Write it without the last +."
+                    .into(),
+            );
         }
         let split = |inside: u16, after: u16| {
             Inst::Split(if greedy { vec![inside, after] } else { vec![after, inside] })
@@ -295,6 +330,51 @@ impl Compiler<'_, '_, '_> {
             }
         }
         (0..min).try_fold(then, |then, _| self.node(part, then))
+    }
+
+    /// Whether a repetition of one character matches the same when it may give characters back: if what follows
+    /// always matches, or never where a character of the repetition comes next.
+    fn never_gives_back(&mut self, part: &Node, then: u16) -> Result<bool> {
+        let set = match part {
+            Node::Set(set) => self.pattern_sets.get(*set).clone(),
+            Node::Literal(text) if text.len() == 1 => Set::one(text[0]),
+            _ => return Ok(false),
+        };
+        let (mut seen, mut next) = (vec![false; self.insts.len()], vec![(then, true)]);
+        let (mut may_use, mut always) = (false, false);
+        while let Some((at, unconditional)) = next.pop() {
+            self.effort.after(1)?;
+            if std::mem::replace(&mut seen[usize::from(at)], true) {
+                continue;
+            }
+            match &self.insts[usize::from(at)] {
+                Inst::Match => {
+                    may_use = true;
+                    always |= unconditional;
+                }
+                Inst::Take { set: taken, .. } => {
+                    let taken = &self.sets[*taken];
+                    self.effort.after(RANGE_STEPS * (taken.len() + set.len()))?;
+                    may_use |= !taken.intersection(&set).is_empty();
+                }
+                // The start of a loop that is being compiled: what it leads to is not known yet.
+                Inst::Split(targets) if targets.is_empty() => return Ok(false),
+                Inst::Split(targets) => next.extend(targets.iter().map(|&target| (target, unconditional))),
+                Inst::If { condition, then } => {
+                    let may_hold = match *condition {
+                        Condition::End => false,
+                        Condition::Next(wanted) => !self.sets[wanted].intersection(&set).is_empty(),
+                        Condition::NotNext(refused) => !set.difference(&self.sets[refused]).is_empty(),
+                        Condition::LineEnd { .. } => set.holds('\n'),
+                        _ => true,
+                    };
+                    if may_hold {
+                        next.push((*then, false));
+                    }
+                }
+            }
+        }
+        Ok(always || !may_use)
     }
 
     fn look(&mut self, look: Look) -> Result<Condition> {
