@@ -167,7 +167,7 @@ def some_pattern(rng: random.Random, depth: int = 0) -> str:
         if kind < 0.45:
             inside = rng.choice([r"\S", r"\s", rng.choice(ATOMS)])
             return f"(?{rng.choice('!=')}{inside})"
-        return rng.choice(ATOMS)
+        return str(rng.choice(ATOMS))
 
     def branch() -> str:
         return "".join(atom() + rng.choice(REPEATS) for _ in range(rng.randrange(1, 4)))
