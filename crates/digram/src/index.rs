@@ -54,6 +54,7 @@ unsafe impl Zero for IndexLine {
 
 impl IndexLine {
     const KEYS: usize = 3;
+
     fn is_full(&self) -> bool {
         self.ids[IndexLine::KEYS] != 0
     }
