@@ -184,16 +184,20 @@ class _Reader:
         while not self.text.startswith("]", self.at) or self.at == first:
             if self.foreign and self.inner_class(start, folding):
                 continue
-            low = self.class_item(start, folding)
-            if self.text.startswith("-", self.at) and not self.text.startswith("-]", self.at):
-                dash = self.at
-                if self.text.startswith("--", dash):
-                    self.refuse(dash, "--", "inside a class means something else")
-                self.at += 1
-                high = self.class_item(start, folding)
-                if low is None or high is None or high < low:
-                    self.refuse(dash, "-", "is not between two characters in order, which differs")
+            self.class_range(start, folding)
         self.at += 1
+
+    def class_range(self, start: int, folding: bool) -> None:
+        """One item of a class, or two with a dash between them."""
+        low = self.class_item(start, folding)
+        if self.text.startswith("-", self.at) and not self.text.startswith("-]", self.at):
+            dash = self.at
+            if self.text.startswith("--", dash):
+                self.refuse(dash, "--", "inside a class means something else")
+            self.at += 1
+            high = self.class_item(start, folding)
+            if low is None or high is None or high < low:
+                self.refuse(dash, "-", "is not between two characters in order, which differs")
 
     def inner_class(self, start: int, folding: bool) -> bool:
         """Flatten a class inside a class, if one is next; both mean the union."""
@@ -210,14 +214,7 @@ class _Reader:
         while not self.text.startswith("]", self.at) or self.at == first:
             if self.text.startswith(("-", "[", "\\w", "\\h"), self.at):
                 self.refuse(self.at, self.text[self.at], "in a class inside a class may mean more")
-            low = self.class_item(start, folding)
-            if self.text.startswith("-", self.at):
-                self.at += 1
-                high = self.class_item(start, folding)
-                if low is None or high is None or high < low:
-                    self.refuse(
-                        self.at, "-", "is not between two characters in order, which differs"
-                    )
+            self.class_range(start, folding)
         self.replace(self.at + 1, "")
         return True
 
