@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.model import BpeModel
     from digram.vocab.picky import Event
-    from digram.vocab.special_tokens import SpecialToken
+    from digram.vocab.special_tokens import Matching, SpecialToken
     from digram.vocab.template import Template
 
 __all__ = [
@@ -110,6 +110,7 @@ __all__ = [
     "Intervals",
     "InvalidTextError",
     "LimitExceededError",
+    "Matching",
     "Merge",
     "OptionError",
     "PatternError",
@@ -231,7 +232,7 @@ _NAMES_OF = {
     "digram.vocab.definition": ["Definition", "TrainingRecord"],
     "digram.vocab.model": ["BpeModel"],
     "digram.vocab.picky": ["Event"],
-    "digram.vocab.special_tokens": ["SpecialToken"],
+    "digram.vocab.special_tokens": ["Matching", "SpecialToken"],
     "digram.vocab.template": ["Template"],
 }
 _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer, disjoint_base
 
-from digram.vocab.special_tokens import SpecialToken
+from digram.vocab.special_tokens import Flags, SpecialToken
 
 __all__ = [
     "MAX_VOCAB_SIZE",
@@ -71,6 +71,8 @@ class Splitter:
         digits: str | None = None,
         # Terms, units, patterns, whether numbers are kept whole, and whether they are separated.
         rules: tuple[Sequence[str], Sequence[str], Sequence[str], bool, bool] | None = None,
+        # Stages: a name, and arguments.
+        normalizer: Sequence[tuple[object, ...]] = (),
     ) -> Splitter: ...
     def found(
         self, text: bytes
@@ -80,6 +82,10 @@ class Splitter:
     def split(self, text: str) -> list[str]: ...
     @overload
     def split(self, text: bytes) -> list[bytes]: ...
+    @overload
+    def normalize(self, text: str) -> str: ...
+    @overload
+    def normalize(self, text: bytes) -> bytes: ...
     def last_border(self, text: bytes, start: int) -> int: ...
 
 @final
@@ -381,7 +387,7 @@ class Core:
     def __new__(
         cls,
         model: Model,
-        special_tokens: list[tuple[str, int]],
+        special_tokens: list[tuple[str, int, Flags]],
         splitter: Splitter,
         unit: str,
         on_unknown: int | list[int] | None,

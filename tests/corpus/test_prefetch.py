@@ -93,6 +93,10 @@ def test_an_iterator_that_is_dropped_ends_the_thread() -> None:
     assert gone()
 
 
+def test_one_whose_start_was_interrupted_is_dropped_silently() -> None:
+    Ahead.__new__(Ahead).__del__()
+
+
 def test_a_signal_that_another_thread_received_is_served_while_one_waits() -> None:
     released = threading.Event()
 

@@ -58,7 +58,7 @@ PARTS = [
 
 
 def ours(stage: Any) -> Pretokenizer:
-    return from_stages(stage, MISSING, None, MISSING, "t.json")[0]
+    return from_stages(stage, MISSING, None, MISSING, (), "t.json")[0]
 
 
 def check(theirs: PreTokenizer, pretokenizer: Pretokenizer, texts: int, seed: int = 0) -> None:

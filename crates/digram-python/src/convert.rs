@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString, PyTuple};
 
 use crate::errors::{self, kind, shown_repr};
-use crate::objects::{CHECK_INTERVAL, SignalChecks, bytes, collected, integer, list, reserve, tuple};
+use crate::objects::{self, CHECK_INTERVAL, SignalChecks, bytes, collected, integer, list, reserve, tuple};
 use crate::plain_ids;
 use crate::strings;
 
@@ -43,6 +43,14 @@ impl<'a> Text<'a> {
         match self {
             Text::Str(text) => text.as_bytes(),
             Text::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// A Python object of the same type with other content; for a `str` it must be UTF-8.
+    pub(crate) fn of_same_type<'py>(&self, py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Text::Str(_) => Ok(objects::string(py, &String::from_utf8_lossy(content))?.into_any()),
+            Text::Bytes(_) => Ok(objects::bytes(py, content)?.into_any()),
         }
     }
 

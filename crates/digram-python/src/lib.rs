@@ -11,6 +11,7 @@ mod errors;
 mod id_lists;
 mod model;
 mod new_strings;
+mod normalizer;
 mod objects;
 mod picky;
 mod plain_ids;
@@ -25,12 +26,14 @@ mod training;
 mod turn;
 mod words;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use digram::normalize::Normalizer;
 use digram::pretokenize::{Pretokenizer, RuleMatch, Rules, Stage};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use convert::Text;
 use objects::SignalChecks;
@@ -39,24 +42,27 @@ use signals::Signals;
 /// Terms, units, patterns, whether numbers are kept whole, and whether numbers are split off at all.
 type RulesTuple = (Vec<String>, Vec<String>, Vec<String>, bool, bool);
 
-/// A compiled pretokenizer.
+/// A compiled pretokenizer, with its normalizer.
 #[pyclass(frozen, module = "digram._core")]
 struct Splitter {
+    normalizer: Option<Arc<Normalizer>>,
     pretokenizer: Arc<Pretokenizer>,
 }
 
 #[pymethods]
 impl Splitter {
-    /// Compiles the patterns. They are applied in order, after the rules, if there are any, and after the
-    /// splitting of digits, if a kind is named.
+    /// Compiles the patterns. They are applied in order, after normalization, after the rules, if there are any,
+    /// and after the splitting of digits, if a kind is named.
     #[new]
-    #[pyo3(signature = (patterns, digits=None, rules=None))]
+    #[pyo3(signature = (patterns, digits=None, rules=None, normalizer=Vec::new()))]
     fn new(
         py: Python<'_>,
         patterns: Vec<String>,
         digits: Option<&str>,
         rules: Option<RulesTuple>,
+        normalizer: Vec<Bound<'_, PyTuple>>,
     ) -> PyResult<Self> {
+        let normalizer = normalizer::compiled(py, &normalizer)?;
         let rules = rules.map(|(terms, units, patterns, whole_numbers, numbers)| {
             Stage::Rules(Rules { terms, units, patterns, whole_numbers, numbers })
         });
@@ -74,14 +80,33 @@ impl Splitter {
         let signals = Signals::new();
         let pretokenizer = py.detach(|| Pretokenizer::with_interrupt(&stages, &signals));
         let pretokenizer = pretokenizer.map_err(|error| signals.error(py, error, None))?;
-        Ok(Splitter { pretokenizer: Arc::new(pretokenizer) })
+        Ok(Splitter { normalizer, pretokenizer: Arc::new(pretokenizer) })
     }
 
     /// The last offset from `start` on where a text that begins like this can be split without changing
     /// its pretokens; 0 if none is known.
     fn last_border(&self, py: Python<'_>, text: &Bound<'_, PyBytes>, start: usize) -> usize {
-        let text = text.as_bytes();
-        py.detach(|| self.pretokenizer.last_border_so_far(text, start)).unwrap_or(0)
+        let mut text = text.as_bytes();
+        py.detach(|| {
+            while let Some(border) = self.pretokenizer.last_border_so_far(text, start) {
+                if self.normalizer.as_ref().is_none_or(|normalizer| normalizer.keeps_apart_at(text, border)) {
+                    return border;
+                }
+                text = &text[..border];
+            }
+            0
+        })
+    }
+
+    /// The normalized text, as a text of the same type.
+    fn normalize<'py>(&self, py: Python<'py>, text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(normalizer) = &self.normalizer else { return Ok(text) };
+        let (content, signals) = (Text::new(&text)?, Signals::new());
+        let normal = py.detach(|| normalizer.normalize(content.bytes(), &signals));
+        match normal.map_err(|error| signals.error(py, error, None))? {
+            Cow::Borrowed(_) => Ok(text),
+            Cow::Owned(bytes) => content.of_same_type(py, &bytes),
+        }
     }
 
     /// The matches of the rules in a text: start and end in bytes, and the kind.
@@ -105,21 +130,15 @@ impl Splitter {
         Ok(matches.into_iter().map(row).collect())
     }
 
-    /// The pretokens of a text, as texts of the same type.
+    /// The pretokens of the normalized text, as texts of the same type.
     fn split<'py>(&self, py: Python<'py>, text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let text = self.normalize(py, text)?;
         let text = Text::new(&text)?;
         let signals = Signals::new();
         let ends = py.detach(|| self.pretokenizer.ends(text.bytes(), &signals));
         let ends = ends.map_err(|error| signals.error(py, error, None))?;
         let mut start = 0;
-        let piece = |end| {
-            let piece = std::mem::replace(&mut start, end)..end;
-            match text {
-                // Pieces of a str end between characters.
-                Text::Str(text) => Ok(objects::string(py, &text[piece])?.into_any()),
-                Text::Bytes(bytes) => Ok(objects::bytes(py, &bytes[piece])?.into_any()),
-            }
-        };
+        let piece = |end| text.of_same_type(py, &text.bytes()[std::mem::replace(&mut start, end)..end]);
         objects::list(py, ends.into_iter().map(piece), &mut SignalChecks::new())
     }
 }

@@ -59,7 +59,7 @@ fn main() {
     let model = Model::from_ranks(&ranks, &Never).expect("tokens in rank order");
     stage("find merges");
     let unit = Unit::Byte { ids };
-    let tokenizer = Tokenizer::with_model(model, Vec::new(), unit, pretokenizer().into(), true, None)
+    let tokenizer = Tokenizer::with_model(model, pretokenizer().into(), unit, true, None)
         .expect("a consistent vocabulary");
     stage("make the tokenizer");
     let stored = tokenizer.model().to_bytes();

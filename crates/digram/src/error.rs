@@ -118,12 +118,25 @@ impl Error {
 
     /// Moves the offset of the error by `by` bytes, for a text in which the faulty part starts at byte
     /// `by`.
-    pub(crate) fn shifted(mut self, by: usize) -> Error {
+    pub(crate) fn shifted(self, by: usize) -> Error {
+        self.moved(|offset| offset + by)
+    }
+
+    /// Whether the error has an offset in the text.
+    pub(crate) fn has_offset(&self) -> bool {
+        matches!(
+            self,
+            Error::UnknownCharacter { .. } | Error::InvalidUtf8 { .. } | Error::SpecialToken { .. }
+        )
+    }
+
+    /// Changes the offset of the error, which is in bytes of the text.
+    pub(crate) fn moved(mut self, to: impl Fn(usize) -> usize) -> Error {
         if let Error::UnknownCharacter { offset, .. }
         | Error::InvalidUtf8 { offset }
         | Error::SpecialToken { offset, .. } = &mut self
         {
-            *offset += by;
+            *offset = to(*offset);
         }
         self
     }

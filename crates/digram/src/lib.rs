@@ -20,11 +20,12 @@
 //! ```
 //!
 //! Each module imports only modules before it in this list: [`error`], [`memory`], [`interrupt`], [`parallel`],
-//! [`vocabulary`], [`merges`], [`events`], [`special`], [`ranks`], [`model`], [`pretokenize`], [`count`],
-//! [`encode`], [`tokenizer`], [`train`]. The crate prints nothing. Its only global state is the number of
+//! [`vocabulary`], [`merges`], [`events`], [`ranks`], [`model`], [`pretokenize`], [`added_tokens`],
+//! [`normalize`], [`count`], [`encode`], [`tokenizer`], [`train`]. The crate prints nothing. Its only global state is the number of
 //! processors and the amount of memory that all tokenizers keep for later calls. It starts no thread that
 //! outlives a call, and opens no files except those of counts, in a folder that the caller names.
 
+pub mod added_tokens;
 mod bits;
 pub mod count;
 mod cpu;
@@ -37,11 +38,11 @@ mod keys;
 pub mod memory;
 pub mod merges;
 pub mod model;
+pub mod normalize;
 mod pages;
 pub mod parallel;
 pub mod pretokenize;
 pub mod ranks;
-pub mod special;
 pub mod text;
 pub mod tokenizer;
 pub mod train;
@@ -50,7 +51,7 @@ mod utf8;
 pub mod vocabulary;
 pub mod words;
 
+pub use added_tokens::OnSpecial;
 pub use error::{Error, Result};
 pub use interrupt::Never;
-pub use special::OnSpecial;
 pub use tokenizer::{Definition, Tokenizer};

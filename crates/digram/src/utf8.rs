@@ -72,6 +72,28 @@ pub(crate) fn complete(text: &[u8]) -> usize {
     if is_incomplete { text.len() - 1 - continuation } else { text.len() }
 }
 
+/// The length of a text without the white space at its end.
+pub(crate) fn without_white_space_at_end(text: &[u8]) -> usize {
+    let mut end = text.len();
+    while let (Some(character), len) = bstr::decode_last_utf8(&text[..end])
+        && character.is_whitespace()
+    {
+        end -= len;
+    }
+    end
+}
+
+/// The length of the white space at the start of a text.
+pub(crate) fn white_space_at_start(text: &[u8]) -> usize {
+    let mut start = 0;
+    while let (Some(character), len) = decode(&text[start..])
+        && character.is_whitespace()
+    {
+        start += len;
+    }
+    start
+}
+
 /// Whether the token of two parts contains no partial character next to other bytes: it consists of whole
 /// characters, or is a piece of a single character.
 pub(crate) fn keeps_characters(left: &[u8], right: &[u8]) -> bool {

@@ -3,11 +3,13 @@
 mod cases;
 mod naive;
 
+use digram::added_tokens::AddedToken;
 use digram::encode::Unit;
 use digram::merges::Merge;
 use digram::model::Model;
 use digram::pretokenize::Pretokenizer;
 use digram::ranks::Ranks;
+use digram::tokenizer::Pipeline;
 use digram::vocabulary::Vocabulary;
 use digram::{Definition, Never, OnSpecial, Tokenizer};
 use proptest::prelude::*;
@@ -74,9 +76,8 @@ fn tokenizer(tokens: &[Vec<u8>], merges: &[Merge], ignore_merges: bool) -> Optio
     let definition = Definition {
         tokens: tokens.iter().cloned().map(Some).collect(),
         merges: merges.to_vec(),
-        special_tokens: Vec::new(),
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
-        pretokenizer: Pretokenizer::new(&[]).unwrap().into(),
+        pipeline: Pretokenizer::new(&[]).unwrap().into(),
         ignore_merges,
         scheme: None,
     };
@@ -256,8 +257,9 @@ proptest! {
         let of = |model: Model| {
             let position = |byte| tokens.iter().position(|token| *token == Some(vec![byte as u8]));
             let ids = std::array::from_fn(|byte| position(byte).unwrap_or(0) as u32);
-            let whole = Pretokenizer::new(&[]).unwrap().into();
-            Tokenizer::with_model(model, vec![("<s>".into(), 500)], Unit::Byte { ids: Box::new(ids) }, whole, ignore, None)
+            let whole = Pretokenizer::new(&[]).unwrap();
+            let pipeline = Pipeline { added_tokens: vec![AddedToken::special("<s>", 500)], ..whole.into() };
+            Tokenizer::with_model(model, pipeline, Unit::Byte { ids: Box::new(ids) }, ignore, None)
         };
         let merges = model.merges().in_order().to_vec();
         let slowly = Model::new(Vocabulary::new(tokens.clone()).unwrap(), merges).unwrap();

@@ -44,9 +44,8 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
         Tokenizer::new(Definition {
             tokens,
             merges,
-            special_tokens: Vec::new(),
             unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
-            pretokenizer: Pretokenizer::new(stages).unwrap().into(),
+            pipeline: Pretokenizer::new(stages).unwrap().into(),
             ignore_merges: false,
             scheme: None,
         })

@@ -5,10 +5,11 @@ mod merged;
 
 use std::sync::LazyLock;
 
+use digram::added_tokens::{AddedToken, AddedTokens, Matching};
 use digram::encode::Unit;
+use digram::normalize::{Form, Normalizer, Stage as Normal};
 use digram::pretokenize::{Pretokenizer, Stage};
-use digram::special::SpecialTokens;
-use digram::tokenizer::Stream;
+use digram::tokenizer::{Pipeline, Running, Side, Stream};
 use digram::{Definition, Error, Never, OnSpecial, Tokenizer};
 use proptest::prelude::*;
 
@@ -22,10 +23,24 @@ const AHEAD: &str =
 /// A special token begins another, and one stands inside another.
 const SPECIAL: [&str; 4] = ["<a>", "<a>bc", "語<", "<<a>>"];
 
-const PIECES: [&str; 16] =
-    ["a", "b", "ab", "<a>", "<a>b", "<a>bc", "語<", "語", "<<a", ">>", " ", "  ", "\n", "1234", "'s", "!"];
+const PIECES: [&str; 22] = [
+    "a", "b", "ab", "<a>", "<a>b", "<a>bc", "語<", "語", "<<a", ">>", " ", "  ", "\n", "1234", "'s", "!",
+    "A", "e", "\u{301}", "\u{323}", "é", "が",
+];
 
-/// Look-ahead, look-behind, stages one after the other, and no cuts at all.
+/// Tokens that are found in all text.
+const ADDED: [(&str, Matching); 5] = [
+    ("  ", Matching { normalized: true, ..PLAIN }),
+    ("b!", Matching { lstrip: true, ..PLAIN }),
+    ("1", Matching { single_word: true, ..PLAIN }),
+    ("'s", Matching { rstrip: true, normalized: true, ..PLAIN }),
+    ("語a", PLAIN),
+];
+
+const PLAIN: Matching = Matching { lstrip: false, rstrip: false, single_word: false, normalized: false };
+
+/// Look-ahead, look-behind, stages one after the other, and no cuts at all. Then normalizers, without and with added
+/// tokens.
 static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
     let pattern = |pattern: &str| Stage::Pattern(pattern.into());
     let stages = [
@@ -35,21 +50,46 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
         vec![Stage::ThreesFromRight, pattern(AHEAD)],
         vec![],
     ];
-    stages.iter().map(|stages| tokenizer(stages)).collect()
+    let split_alone = stages.iter().map(|stages| tokenizer(stages, Vec::new(), &[]));
+    let nfc = || vec![Normal::Form(Form::Nfc)];
+    let several = || vec![Normal::Lowercase, Normal::Replace { pattern: " ".into(), content: "é".into() }];
+    let others = [
+        tokenizer(&stages[0], nfc(), &[]),
+        tokenizer(&stages[4], nfc(), &ADDED[..1]),
+        tokenizer(&stages[0], several(), &ADDED),
+        tokenizer(&stages[2], vec![], &ADDED),
+        tokenizer(&stages[0], vec![], &ADDED[4..]),
+        tokenizer(
+            &stages[3],
+            vec![Normal::Form(Form::Nfkd), Normal::Strip { left: true, right: true }],
+            &ADDED[..3],
+        ),
+    ];
+    split_alone.chain(others).collect()
 });
 
-fn tokenizer(stages: &[Stage]) -> Tokenizer {
+fn tokenizer(stages: &[Stage], normalizer: Vec<Normal>, added: &[(&str, Matching)]) -> Tokenizer {
     let mut tokens: Vec<Option<Vec<u8>>> = (0..=255).map(|byte| Some(vec![byte])).collect();
     let merges = merged(
         &mut tokens,
         &[(97, 98), (256, 97), (32, 32), (32, 97), (49, 50), (0xe8, 0xaa), (261, 0x9e), (60, 97)],
     );
+    let special_tokens = SPECIAL.iter().zip(300..).map(|(text, id)| AddedToken::special(text, id));
+    let added_tokens = added.iter().zip(310..).map(|(&(text, matching), id)| AddedToken {
+        text: text.into(),
+        id,
+        is_special: false,
+        matching,
+    });
     Tokenizer::new(Definition {
         tokens,
         merges,
-        special_tokens: SPECIAL.iter().zip(300..).map(|(text, id)| (text.to_string(), id)).collect(),
+        pipeline: Pipeline {
+            added_tokens: special_tokens.chain(added_tokens).collect(),
+            normalizer: Some(Normalizer::new(normalizer).unwrap().into()),
+            ..Pretokenizer::new(stages).unwrap().into()
+        },
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
-        pretokenizer: Pretokenizer::new(stages).unwrap().into(),
         ignore_merges: false,
         scheme: None,
     })
@@ -65,16 +105,15 @@ fn texts(maximum: usize) -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(part, 0..maximum).prop_map(|parts| parts.concat())
 }
 
-fn rules() -> [Option<SpecialTokens>; 3] {
-    let some = SpecialTokens::new(vec![("<a>".into(), 300), ("語<".into(), 302)]).unwrap();
-    [None, SpecialTokens::new(vec![]).ok(), Some(some)]
+fn rule(tokenizer: &Tokenizer, number: usize) -> Option<AddedTokens> {
+    (number == 2).then(|| tokenizer.added_tokens().allowing(&[300, 302]).unwrap())
 }
 
-fn rule(rules: &[Option<SpecialTokens>; 3], number: usize) -> OnSpecial<'_> {
-    match &rules[number] {
-        None => OnSpecial::Text,
-        Some(none) if none.tokens().is_empty() => OnSpecial::Parse,
-        Some(some) => OnSpecial::Allow(some),
+fn on_special(number: usize, allowed: &Option<AddedTokens>) -> OnSpecial<'_> {
+    match (number, allowed) {
+        (0, _) => OnSpecial::Text,
+        (_, Some(allowed)) => OnSpecial::Allow(allowed),
+        (_, None) => OnSpecial::Parse,
     }
 }
 
@@ -97,10 +136,11 @@ proptest! {
 
     #[test]
     fn chunks_give_what_the_whole_text_gives(
-        number in 0..5usize, text in texts(40), lengths in proptest::collection::vec(0..70usize, 1..6), special in 0..3usize
+        number in 0..11usize, text in texts(40), lengths in proptest::collection::vec(0..70usize, 1..6), special in 0..3usize
     ) {
-        let (tokenizer, rules) = (&TOKENIZERS[number], rules());
-        let special = rule(&rules, special);
+        let tokenizer = &TOKENIZERS[number];
+        let allowed = rule(tokenizer, special);
+        let special = on_special(special, &allowed);
         let mut expected = Vec::new();
         tokenizer.encode(&text, special, &Never, &mut expected).unwrap();
         let (mut chunks, mut rest, mut lengths) = (Vec::new(), &text[..], lengths.iter().cycle());
@@ -109,7 +149,40 @@ proptest! {
             chunks.push(chunk);
             rest = after;
         }
-        prop_assert_eq!(stream(tokenizer, &chunks, special, usize::MAX).unwrap(), expected);
+        prop_assert_eq!(stream(tokenizer, &chunks, special, usize::MAX).unwrap(), expected.clone());
+        // What is counted without encoding the whole text.
+        let (whole, count) = (expected.len(), tokenizer.count(&text, OnSpecial::Text, &Never).unwrap());
+        for maximum in [whole.saturating_sub(1), whole, whole / 2] {
+            let fits = tokenizer.fits(&text, maximum, special, &Never).unwrap();
+            prop_assert_eq!(fits, whole <= maximum);
+            for side in [Side::Left, Side::Right] {
+                let kept = tokenizer.truncate(&text, maximum, side, special, &Never).unwrap();
+                prop_assert!(tokenizer.count(&text[kept.clone()], special, &Never).unwrap() <= maximum);
+                prop_assert!(whole > maximum || kept == (0..text.len()));
+            }
+        }
+        let mut running = Running::default();
+        for (index, chunk) in chunks.iter().enumerate() {
+            running.append(tokenizer, chunk, &Never).unwrap();
+            if index % 3 == 0 {
+                running.count(tokenizer, &Never).unwrap();
+            }
+        }
+        prop_assert_eq!(running.count(tokenizer, &Never).unwrap(), count);
+        let mut running = Running::default();
+        for chunk in chunks.iter().rev() {
+            running.prepend(tokenizer, chunk, &Never).unwrap();
+        }
+        prop_assert_eq!(running.count(tokenizer, &Never).unwrap(), count);
+        let intervals = tokenizer.intervals(&text, &Never).unwrap();
+        prop_assert_eq!(intervals.total(), count);
+        let mut covered = 0;
+        for chunk in tokenizer.chunks(&text, 18, 3, &Never).unwrap() {
+            prop_assert!(chunk.range.start <= covered && chunk.range.end > covered && chunk.count <= 18);
+            prop_assert_eq!(tokenizer.count(&text[chunk.range.clone()], OnSpecial::Text, &Never).unwrap(), chunk.count);
+            covered = chunk.range.end;
+        }
+        prop_assert_eq!(covered, text.len());
     }
 }
 
@@ -118,10 +191,11 @@ proptest! {
 
     #[test]
     fn a_long_text_is_the_same_on_any_number_of_threads(
-        number in 0..5usize, text in texts(40), threads in 2..5usize, special in 0..3usize
+        number in 0..11usize, text in texts(40), threads in 2..5usize, special in 0..3usize
     ) {
-        let (tokenizer, rules) = (&TOKENIZERS[number], rules());
-        let special = rule(&rules, special);
+        let tokenizer = &TOKENIZERS[number];
+        let allowed = rule(tokenizer, special);
+        let special = on_special(special, &allowed);
         let long = text.repeat(1 + 300_000 / text.len().max(1));
         let texts = [&b"ab"[..], &long, &text, &long[1.min(long.len())..]];
         let (ids, offsets) = tokenizer.encode_batch(&texts, special, threads, &Never).unwrap();

@@ -126,9 +126,8 @@ fn tokenizer(picked: &Picked) -> Tokenizer {
     Tokenizer::new(Definition {
         tokens: live.collect(),
         merges: Vec::new(),
-        special_tokens: Vec::new(),
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
-        pretokenizer: Pretokenizer::new(&[]).unwrap().into(),
+        pipeline: Pretokenizer::new(&[]).unwrap().into(),
         ignore_merges: false,
         scheme: Some(Scheme::Events(picked.events.iter().map(|(event, _)| *event).collect())),
     })

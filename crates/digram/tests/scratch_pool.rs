@@ -49,12 +49,11 @@ fn tokenizer(pairs: &[(u32, u32)], stages: &[Stage], on_characters: bool) -> Tok
     Tokenizer::new(Definition {
         tokens,
         merges,
-        special_tokens: Vec::new(),
         unit: match on_characters {
             false => Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
             true => Unit::Char { on_unknown: OnUnknown::Fail },
         },
-        pretokenizer: Pretokenizer::new(stages).unwrap().into(),
+        pipeline: Pretokenizer::new(stages).unwrap().into(),
         ignore_merges: false,
         scheme: None,
     })

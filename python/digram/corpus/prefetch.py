@@ -46,14 +46,17 @@ class Ahead(Iterator[T], Generic[T]):
     for files: your own iterators, and streams that may block, are read in the calling thread.
     """
 
+    _process = -1
+    """The process that has the thread; none until the end of `__init__`, which Ctrl-C may stop."""
+
     def __init__(self, items: Iterator[T], on_close: Callable[[], None] | None = None) -> None:
         self._items = items
         self._on_close = on_close
         self._ready: queue.Queue[T | End] = queue.Queue(1)
         self._stop = threading.Event()
-        self._process = os.getpid()
         self._thread: threading.Thread | None = None
         self._ended = False
+        self._process = os.getpid()
 
     def __iter__(self) -> Self:
         return self

@@ -16,6 +16,8 @@ __all__ = [
     "ranked",
     "refuse_ignore_merges",
     "refuse_input",
+    "refuse_matching",
+    "refuse_normalizer",
     "refuse_rules",
     "refuse_special_tokens",
 ]
@@ -53,6 +55,27 @@ def refuse_rules(definition: Definition, what: str) -> None:
         raise VocabError(
             f"{what} cannot store rules, nor their tokens, which no merge makes.",
             hint='Save it with format="huggingface", or remove them with tok.with_rules(None).',
+        )
+
+
+def refuse_normalizer(definition: Definition, what: str) -> None:
+    """Raises `VocabError` if there is a normalizer, since without it the ids would differ."""
+    if definition.pretokenizer.normalizer:
+        raise VocabError(
+            f"{what} cannot store a normalizer ({definition.pretokenizer.normalizer[0]!r}).",
+            value=definition.pretokenizer.normalizer,
+            hint='Save it with format="huggingface".',
+        )
+
+
+def refuse_matching(definition: Definition, what: str) -> None:
+    """Raises `VocabError` for tokens in all text, since without them the ids would differ."""
+    always = [text for text, one in definition.matching.items() if one.always]
+    if always:
+        raise VocabError(
+            f"{what} cannot store {show(always[0])}, which is found in all text.",
+            value=always[0],
+            hint='Save it with format="huggingface".',
         )
 
 

@@ -10,6 +10,7 @@ only by that exact text of the pattern, and refuse equivalent ones.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from digram.formats._published import MISSING, Missing
 from digram.formats._rules import check_carried, regex_of, whole_regex_of
 from digram.formats._show import show
 from digram.formats._splits import READERS, only
+from digram.pretokenizers.normalizers import Normalizer
 from digram.pretokenizers.pretokenizer import NAMED, Pretokenizer, Regex
 from digram.pretokenizers.rules import Digits, Rules
 from digram.vocab.definition import Unit
@@ -99,9 +101,10 @@ def from_stages(
     digits: Digits | Literal[Missing.MISSING] | None,
     rules: Rules | None,
     name: str | Literal[Missing.MISSING] | None,
+    normalizer: Sequence[Normalizer],
     path: str | None,
 ) -> tuple[Pretokenizer, Unit]:
-    """Convert a `pre_tokenizer` to a pretokenizer and a unit.
+    """Convert a `pre_tokenizer`, and the stages before it, to a pretokenizer and a unit.
 
     `digits`, `rules` and `name` are stored in files of digram: what the first splits implement, and
     the name of the rest. For files of other programs they are recognised by comparing the splits.
@@ -126,7 +129,7 @@ def from_stages(
         splits = _behind_rules(splits, rules, None if digits is MISSING else digits, path)
     policies = _DIGITS.values()
     splits = [one if one in policies else from_oniguruma(one, path) for one in splits]
-    return _pretokenizer(splits, digits, rules, name, path), unit
+    return _pretokenizer(splits, digits, rules, name, normalizer, path), unit
 
 
 def _behind_rules(
@@ -175,6 +178,7 @@ def _pretokenizer(
     digits: Digits | Literal[Missing.MISSING] | None,
     rules: Rules | None,
     name: str | Literal[Missing.MISSING] | None,
+    normalizer: Sequence[Normalizer],
     path: str | None,
 ) -> Pretokenizer:
     policy: Digits | None
@@ -197,6 +201,6 @@ def _pretokenizer(
     known = name is not None and _PUBLISHED.get(name) == later
     try:
         patterns = name if known else [Regex(regex) for regex in later]
-        return Pretokenizer(patterns or None, digits=policy, rules=rules)
+        return Pretokenizer(patterns or None, digits=policy, rules=rules, normalizer=normalizer)
     except PatternError as error:
         raise PatternError(error.message, path=path, value=error.value, hint=error.hint) from None

@@ -5,16 +5,18 @@ Data without a field of Hugging Face's is stored under the key `digram` in `mode
 ignore (see `_own`).
 
 `loads` also reads files of other programs if digram can reproduce their ids: BPE models,
-pre_tokenizers that only split (`_splits`), `ByteLevel`, special tokens and templates. Anything else
-is an error that names it. Truncation and padding are arguments of `tok(text)`, so those of a file
-are not applied; its padding names the token for padding.
+normalizers (`_normalizers`), pre_tokenizers that only split (`_splits`), `ByteLevel`, added tokens
+with all their flags, and templates. Anything else is an error that names it. Truncation and padding
+are arguments of `tok(text)`, so those of a file are not applied; its padding names the token for
+padding.
 
 Other programs parse special tokens in text by default; digram's `encode` does so only with
-`special="parse"`.
+`special="parse"`. Added tokens that are not special are found in all text (`digram.Matching`).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
@@ -33,13 +35,15 @@ from digram.formats._check import (
 from digram.formats._json import dump, expect, kind_of, parse, unsupported
 from digram.formats._letters import from_letters, to_letters
 from digram.formats._model_section import ModelSection, Names
+from digram.formats._normalizers import from_normalizer, to_normalizer
 from digram.formats._show import show
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
+from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.model import Model
 from digram.vocab.packed import Compact, Settings, compacted
-from digram.vocab.special_tokens import SpecialToken
+from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.template import Template
 
 __all__ = ["compact", "dumps", "load", "loads", "read", "write"]
@@ -60,7 +64,8 @@ _TOP = (
 )
 _SECTIONS = (_bpe.SECTION,)
 """The supported kinds of models."""
-_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_MATCHING = ("single_word", "lstrip", "rstrip", "normalized")
+_FLAGS = (*_MATCHING, "special")
 
 
 def read(path: str | PathLike[str]) -> Definition:
@@ -102,13 +107,16 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     check_range(ids.values(), None)  # otherwise the file could be written but not read
     names = {token_id: name for name, token_id in ids.items()}
     special = sorted(definition.special_tokens.items(), key=lambda item: item[1])
-    plain = dict.fromkeys(_FLAGS, False) | {"special": True}
     # Includes special tokens: other programs would choose ids for those that are missing here.
     vocab = {names[token_id]: token_id for token_id in sorted(names)}
     model = section.written(definition, Names(names, vocab, unknown, own))
     top = dict.fromkeys(_TOP) | {
         "version": "1.0",
-        "added_tokens": [{"id": i, "content": text} | plain for text, i in special],
+        "added_tokens": [
+            {"id": i, "content": text, **_flags(definition.matching.get(text, Matching()))}
+            for text, i in special
+        ],
+        "normalizer": to_normalizer(definition.pretokenizer.normalizer),
         "pre_tokenizer": to_stages(definition.pretokenizer, definition.unit, own),
         "post_processor": to_post_processor(definition),
         "decoder": _decoder(definition.unit, unknown == "bytes"),
@@ -120,11 +128,11 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
 def loads(data: bytes, path: str | None = None) -> Definition:
     """The definition in the bytes of a tokenizer.json; `path` is for messages.
 
-    Added tokens are special tokens, even if the model's vocabulary contains them. Unknown
-    characters that Hugging Face's libraries would drop silently are an error. Raises
-    `CorruptFileError` for a damaged file, `VocabError` for an inconsistent vocabulary and for
-    unsupported features (normalizers, pre_tokenizers that change text, dropout, ...), and
-    `PatternError` for a pattern that digram interprets differently.
+    Added tokens are special tokens, even if the model's vocabulary contains them; their flags are
+    in `matching`. Unknown characters that Hugging Face's libraries would drop silently are an
+    error. Raises `CorruptFileError` for a damaged file, `VocabError` for an inconsistent vocabulary
+    and for unsupported features (pre_tokenizers that change text, dropout, ...), and `PatternError`
+    for a pattern that digram interprets differently.
     """
     found = _read_in(data, path)
     return found.plain() if isinstance(found, Compact) else found
@@ -145,14 +153,16 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     _check_top(top, path)
     own = _own.section(model, path)
     digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)
-    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), digits, rules, name, path)
+    stages = from_normalizer(top.get("normalizer"), path)
+    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), digits, rules, name, stages, path)
     fallback = unit == "char" and model.get("byte_fallback") is True
     _check_decoder(top.get("decoder"), _decoder(unit, fallback), path)
 
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
     vocab = _vocab(model.get("vocab"), path) if in_core is None else model["vocab"]
     added = _added(top.get("added_tokens"), vocab, path)
-    special = dict(sorted(added.items(), key=lambda item: item[1]))
+    special = {text: i for text, (i, _) in sorted(added.items(), key=lambda item: item[1][0])}
+    matching = _matching({text: flags for text, (_, flags) in added.items()}, pretokenizer, path)
     if in_core is not None:
         check_special(special, in_core.token, path)
         check_bytes(list(in_core.missing_bytes()), path)
@@ -164,6 +174,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
             template=_template(top, given, special, path),
             context_size=given.context_size,
             pad_token=_pad_token(top, given, special),
+            matching=matching or None,
             reserved=_own.reserved(own, special, path) or None,
         )
         check_input(settings, special, path)
@@ -192,6 +203,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         template=_template(top, given, special, path),
         context_size=given.context_size,
         pad_token=_pad_token(top, given, special),
+        matching=matching,
         reserved=_own.reserved(own, special, path),
         training=_own.training(own, section.steps(model, decoded.kernel()), lambda: tokens, path),
     )
@@ -259,9 +271,6 @@ def _check_top(top: dict[str, Any], path: str | None) -> None:
     for key in ("truncation", "padding"):
         if top.get(key) is not None:
             expect(top[key], dict, key, path)
-    normalizer = top.get("normalizer")
-    if normalizer not in (None, {"type": "Sequence", "normalizers": []}):
-        raise unsupported(f"normalizer {kind_of(normalizer)}", path)
 
 
 def _pad_token(top: dict[str, Any], given: _own.Given, special: dict[str, int]) -> str | None:
@@ -294,9 +303,9 @@ def _vocab(value: Any, path: str | None) -> dict[str, int]:
     return vocab
 
 
-def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, int]:
-    """The special tokens: all added tokens, since only special ones are supported."""
-    special: dict[str, int] = {}
+def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, tuple[int, Matching]]:
+    """The ids and flags of the added tokens."""
+    special: dict[str, tuple[int, Matching]] = {}
     for index, entry in enumerate(
         expect([] if value is None else value, list, "added_tokens", path)
     ):
@@ -308,28 +317,42 @@ def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, int
         unknown = added.keys() - {"id", "content", *_FLAGS}
         if unknown:
             raise unsupported(f"the key {show(min(unknown))} of {where}", path)
-        for flag in ("single_word", "lstrip", "rstrip"):
-            if flags[flag]:
-                raise unsupported(f"{flag} of the added token {show(text)}", path)
-        if not flags["special"]:
-            raise VocabError(
-                f"the added token {show(text)} is not special: it would be parsed in all text, "
-                "which is not supported.",
-                path=path,
-                value=text,
-                hint="Set its 'special' to true in a copy of the file; then it is parsed only with "
-                'special="parse".',
-            )
         if text in special or vocab.get(text, token_id) != token_id:
-            other = special.get(text, vocab.get(text))
+            other = special[text][0] if text in special else vocab.get(text)
             raise VocabError(
                 f"the added token {show(text)} has the ids {other} and {token_id}.",
                 path=path,
                 value=text,
                 hint="Remove one of them.",
             )
-        special[text] = token_id
+        always = not flags.pop("special")
+        special[text] = token_id, Matching(always=always, **flags)
     return special
+
+
+def _flags(matching: Matching) -> dict[str, bool]:
+    """The flags of an added token."""
+    return {flag: getattr(matching, flag) for flag in _MATCHING} | {"special": not matching.always}
+
+
+def _matching(
+    flags: dict[str, Matching], pretokenizer: Pretokenizer, path: str | None
+) -> dict[str, Matching]:
+    """The flags that have an effect; those of other tokens are the default ones."""
+    late = {text for text, one in flags.items() if one.normalized}
+    if not pretokenizer.normalizer and len(late) == len(flags):
+        # One pass finds all tokens in the text as it is.
+        flags = {text: replace(one, normalized=False) for text, one in flags.items()}
+    elif pretokenizer.normalizer:
+        for text in late:
+            normal = pretokenizer.splitter().normalize(text)
+            if normal != text:
+                raise unsupported(
+                    f"the added token {show(text)} with the flag normalized, whose normal form is "
+                    f"{show(normal)},",
+                    path,
+                )
+    return {text: one for text, one in flags.items() if one != Matching()}
 
 
 def _unknown_token(

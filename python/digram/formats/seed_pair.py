@@ -23,6 +23,8 @@ from digram.formats._loss import (
     ranked,
     refuse_ignore_merges,
     refuse_input,
+    refuse_matching,
+    refuse_normalizer,
     refuse_rules,
     refuse_special_tokens,
 )
@@ -80,6 +82,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
     if definition.unit != "byte":
         raise VocabError(f"{_WHAT} cannot store a character vocabulary.", hint=_OTHER)
     refuse_rules(definition, _WHAT)
+    refuse_normalizer(definition, _WHAT)
+    refuse_matching(definition, _WHAT)
     if definition.pretokenizer != Pretokenizer(None):
         cut = definition.pretokenizer
         name = cut.name or ("a regex" if cut.patterns else "none")

@@ -20,6 +20,8 @@ from digram.formats._check import check_bytes, check_special, id_table
 from digram.formats._loss import (
     ranked,
     refuse_input,
+    refuse_matching,
+    refuse_normalizer,
     refuse_rules,
     refuse_special_tokens,
 )
@@ -76,6 +78,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
             hint='Save it with format="huggingface".',
         )
     refuse_rules(definition, "a .tiktoken file")
+    refuse_normalizer(definition, "a .tiktoken file")
+    refuse_matching(definition, "a .tiktoken file")
     refuse_special_tokens(definition, "a .tiktoken file", allow_loss)
     refuse_input(definition, "a .tiktoken file", allow_loss)
     _check_ranks(definition.tokens, model)

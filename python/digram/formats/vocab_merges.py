@@ -25,6 +25,8 @@ from digram.formats._loss import (
     ranked,
     refuse_ignore_merges,
     refuse_input,
+    refuse_matching,
+    refuse_normalizer,
     refuse_rules,
     refuse_special_tokens,
 )
@@ -95,6 +97,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> tuple[bytes, b
             hint='Save it with format="huggingface".',
         )
     refuse_rules(definition, _WHAT)
+    refuse_normalizer(definition, _WHAT)
+    refuse_matching(definition, _WHAT)
     refuse_special_tokens(definition, _WHAT, allow_loss)
     refuse_input(definition, _WHAT, allow_loss)
     refuse_ignore_merges(model, _WHAT, allow_loss)

@@ -1,6 +1,7 @@
-"""Pretokenizers split text before merging: named patterns, regexes, digits, rules.
+"""Pretokenizers split text before merging: named patterns, regexes, digits, rules, normalizers.
 
 pretokenizer  `Pretokenizer`, the named patterns with their sources, digits
+normalizers   `NFC`, `Lowercase`, ...: stages that change text before it is split
 regex         `Regex`, a custom pattern
 rules         `Rules` of a domain, as a value
 units         units of measurement, as a table
@@ -8,6 +9,19 @@ units         units of measurement, as a table
 
 from __future__ import annotations
 
+from digram.pretokenizers.normalizers import (
+    NFC,
+    NFD,
+    NFKC,
+    NFKD,
+    Lowercase,
+    Nmt,
+    Normalizer,
+    Prepend,
+    Replace,
+    Strip,
+    StripAccents,
+)
 from digram.pretokenizers.pretokenizer import (
     MISSING,
     NAMED,
@@ -22,11 +36,22 @@ from digram.pretokenizers.rules import Digits, Rules
 __all__ = [
     "MISSING",
     "NAMED",
+    "NFC",
+    "NFD",
+    "NFKC",
+    "NFKD",
     "Digits",
+    "Lowercase",
+    "Nmt",
+    "Normalizer",
+    "Prepend",
     "Pretokenizer",
     "PretokenizerLike",
     "Regex",
+    "Replace",
     "Rules",
+    "Strip",
+    "StripAccents",
     "pretokenize",
     "resolve",
 ]

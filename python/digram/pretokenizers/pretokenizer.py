@@ -2,7 +2,8 @@ r"""Split text into pretokens, before merges are learned or applied.
 
 A pretokenizer is a list of splits. Each divides every piece of the previous one: each match of its
 pattern is a piece, and so is the text between two matches. The pieces of a text always join to that
-text. No merge crosses the border of a piece.
+text, or to the normalized text if the pretokenizer has a normalizer. No merge crosses the border of
+a piece.
 
 >>> pretokenize("It's 2,024 tokens", "gpt2")
 ['It', "'s", ' 2', ',', '024', ' tokens']
@@ -23,6 +24,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args, overload
 from digram import _core
 from digram._util.validation import choice
 from digram.errors import OptionError, PatternError, show
+from digram.pretokenizers.normalizers import Normalizer, described, stages_of
 from digram.pretokenizers.regex import Regex
 from digram.pretokenizers.rules import Digits, Rules
 
@@ -109,7 +111,7 @@ _ALIASES = {"gpt4": "cl100k", "r50k": "gpt2", "p50k": "gpt2"}
 
 @dataclass(frozen=True, slots=True, init=False)
 class Pretokenizer:
-    r"""A pretokenizer as a value: its splits, a policy for digits before them, and rules.
+    r"""A pretokenizer as a value: its splits, a policy for digits before them, rules, a normalizer.
 
     `pattern` is a published name (`digram.pretokenizers.NAMED`), a `Regex`, a sequence of them
     applied one after the other, or None for no split. `digits` first splits off runs of digits
@@ -128,12 +130,20 @@ class Pretokenizer:
     >>> pretokenize("the 5mg-dose of St. John's wort", Pretokenizer(
     ...     "gpt2", rules=Rules(protect=["St. John's wort"], units=["mg"])))
     ['the', ' 5', 'mg', '-', 'dose', ' of', " St. John's wort"]
+
+    `normalizer` is a stage that changes the text before all of this, or several of them (see
+    `digram.pretokenizers.normalizers`):
+
+    >>> from digram.pretokenizers import NFC, Lowercase
+    >>> pretokenize("One Two", Pretokenizer("gpt2", normalizer=[NFC(), Lowercase()]))
+    ['one', ' two']
     """
 
     name: str | None
     patterns: tuple[str, ...]
     digits: Digits | None
     rules: Rules | None
+    normalizer: tuple[Normalizer, ...]
 
     def __init__(
         self,
@@ -141,6 +151,7 @@ class Pretokenizer:
         *,
         digits: Digits | None = None,
         rules: Rules | None = None,
+        normalizer: Normalizer | Sequence[Normalizer] | None = None,
     ) -> None:
         choice("digits", digits, None, *_DIGITS)
         if rules is not None and not isinstance(rules, Rules):
@@ -159,6 +170,7 @@ class Pretokenizer:
         object.__setattr__(self, "patterns", patterns)
         object.__setattr__(self, "digits", digits)
         object.__setattr__(self, "rules", rules)
+        object.__setattr__(self, "normalizer", stages_of(normalizer))
         self.splitter()  # raises for unsupported patterns now, not at first use
 
     def __repr__(self) -> str:
@@ -170,17 +182,19 @@ class Pretokenizer:
         is_implied = self.digits is None or by_rules
         digits = "" if is_implied else f", digits={self.digits!r}"
         rules = "" if self.rules is None else f", rules={self.rules!r}"
-        return f"Pretokenizer({pattern!r}{digits}{rules})"
+        stages = self.normalizer[0] if len(self.normalizer) == 1 else [*self.normalizer]
+        normalizer = f", normalizer={stages!r}" if self.normalizer else ""
+        return f"Pretokenizer({pattern!r}{digits}{rules}{normalizer})"
 
     @property
     def is_plain(self) -> bool:
         """Whether it is fully described by its name, or does not split at all."""
         named = self.name is not None or not self.patterns
-        return named and self.digits is None and self.rules is None
+        return named and self.digits is None and self.rules is None and not self.normalizer
 
     def splitter(self) -> _core.Splitter:
         """The compiled form, shared by equal pretokenizers of this process."""
-        return _compile(self.patterns, self.digits, self.rules)
+        return _compile(self.patterns, self.digits, self.rules, self.normalizer)
 
     def with_rules(self, rules: Rules | None) -> Pretokenizer:
         """The pretokenizer with other rules; None removes them with their digit policy.
@@ -193,7 +207,7 @@ class Pretokenizer:
         from_rules = self.rules is not None and self.rules.numbers is not None
         regexes = [Regex(pattern) for pattern in self.patterns]
         digits = None if from_rules else self.digits
-        return Pretokenizer(regexes or None, digits=digits, rules=rules)
+        return Pretokenizer(regexes or None, digits=digits, rules=rules, normalizer=self.normalizer)
 
 
 def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, tuple[str, ...]]:
@@ -249,10 +263,16 @@ PretokenizerLike: TypeAlias = (
 
 @lru_cache(maxsize=32)
 def _compile(
-    patterns: tuple[str, ...], digits: Digits | None, rules: Rules | None
+    patterns: tuple[str, ...],
+    digits: Digits | None,
+    rules: Rules | None,
+    normalizer: tuple[Normalizer, ...],
 ) -> _core.Splitter:
     return _core.Splitter(
-        list(patterns), digits, None if rules is None else rules._compiled(digits is not None)
+        list(patterns),
+        digits,
+        None if rules is None else rules._compiled(digits is not None),
+        described(normalizer),
     )
 
 
@@ -276,7 +296,7 @@ def pretokenize(
 def pretokenize(
     text: str | bytes, pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None
 ) -> list[str] | list[bytes]:
-    """Split `text` into pretokens, which join to it.
+    """Split `text` into pretokens, which join to it, or to the normalized text.
 
     >>> pretokenize("Hello, world!", "o200k")
     ['Hello', ',', ' world', '!']

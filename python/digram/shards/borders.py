@@ -52,3 +52,7 @@ def border_of(tok: Tokenizer, special: OnSpecial) -> LastBorder:
         return 0
 
     return last
+
+
+def _nowhere(_text: bytes, _start: int) -> int:
+    return 0

@@ -23,7 +23,7 @@ from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.picky import Event, replayed, single_symbols
 from digram.vocab.reserved_ids import check_reserved, multiple_of, padded, without_padding
 from digram.vocab.rule_tokens import protecting
-from digram.vocab.special_tokens import SpecialToken
+from digram.vocab.special_tokens import Matching, SpecialToken, flags_of
 from digram.vocab.template import Template
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
                     hint=f"Ids go from 0 to {_MAX_IDS - 1:,}.",
                 )
             word("a special token", text)
+        matching = _checked_matching(settings, special_tokens)
         unknown: int | list[int] | None = None
         if settings.unit == "char" and isinstance(settings.on_unknown, SpecialToken):
             text = settings.on_unknown.text
@@ -145,7 +146,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         return super().__new__(
             cls,
             model,
-            list(special_tokens.items()),
+            [(text, id, flags_of(matching.get(text))) for text, id in special_tokens.items()],
             settings.pretokenizer.splitter(),
             settings.unit,
             unknown,
@@ -240,6 +241,18 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         ids. Its text is encoded as this id only if `special=` allows that.
         """
         return dict(self._settings.reserved or {})
+
+    @property
+    def matching(self) -> dict[str, Matching]:
+        """Where the text of special tokens is that token, for those with a `digram.Matching`.
+
+        The others are found exactly as written, and only where `special=` allows it.
+
+        >>> import digram
+        >>> digram.train("a", max_merges=0, special_tokens=["<s>"]).matching
+        {}
+        """
+        return dict(self._settings.matching or {})
 
     @property
     def vocab(self) -> Vocabulary:
@@ -365,9 +378,9 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         >>> tok.pretokenize("use byte pairs!")
         ['use', ' byte', ' pairs', '!']
 
-        Returns strings for a `str`, and `bytes` for `bytes`; joined, they are the text. Special
-        tokens in the text are split like any other text. Raises `InvalidTextError` for a lone
-        surrogate. The time is linear in the text.
+        Returns strings for a `str`, and `bytes` for `bytes`; joined, they are the text, or the
+        normalized text. Special tokens in the text are split like any other text. Raises
+        `InvalidTextError` for a lone surrogate. The time is linear in the text.
         """
         return self.pretokenizer.splitter().split(text)
 
@@ -479,7 +492,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
     def _uncut(self) -> Tokenizer:
         """The tokenizer without a pretokenizer, for encoding single pretokens."""
-        return self._with(self._settings._replace(pretokenizer=Pretokenizer(None)))
+        return self._with(self._settings._replace(pretokenizer=Pretokenizer(None), matching=None))
 
     def _with(self, settings: Settings) -> Tokenizer:
         return Tokenizer._of(Compact(self._model, self.special_tokens, settings))
@@ -563,6 +576,20 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     def __iter__(self) -> Iterator[Any]:
         # Without this method, the error would not say what to use instead.
         raise TypeError("a Tokenizer is not iterable; encode a text, or use its merges or tokens")
+
+
+def _checked_matching(
+    settings: Settings, special_tokens: Mapping[str, int]
+) -> Mapping[str, Matching]:
+    matching = settings.matching or {}
+    for text, one in matching.items():
+        instance(f"matching[{show(text)}]", one, Matching)
+        if text not in special_tokens:
+            raise OptionError(
+                f"matching names {show(text)}, which is not a special token of this tokenizer.",
+                value=text,
+            )
+    return matching
 
 
 def _restored(stored: bytes, special_tokens: dict[str, int], settings: Settings) -> Tokenizer:

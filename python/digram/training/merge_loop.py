@@ -361,6 +361,7 @@ def _opened(
         "weights": _argument("weights", plain(weights) if weights else None),
         "pretokenizer": f"{' then '.join(cuts)}{digits}",
         "rules": f"rules={cut.rules!r}" if cut.rules else "no rules",
+        "normalizer": f"normalizer={[*cut.normalizer]!r}" if cut.normalizer else "no normalizer",
         "unit": _argument("unit", unit),
         "separator": separator_in_words(corpus),
         **{name: _argument(name, value) for name, value in deciding_options.items()},

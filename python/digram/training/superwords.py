@@ -156,12 +156,24 @@ def _check_cut(pretokenizer: PretokenizerLike) -> None:
     """Raises for an invalid pretokenizer, and for one with rules, which superwords would break."""
     if pretokenizer is MISSING:
         return
-    rules = resolve(pretokenizer).rules
+    cut = resolve(pretokenizer)
+    refuse_normalizer(cut)
+    rules = cut.rules
     if rules is not None:
         raise OptionError(
             "superwords do not support rules, but the pretokenizer has some.",
             value=rules,
             hint="Pass a pretokenizer without rules=.",
+        )
+
+
+def refuse_normalizer(cut: Pretokenizer) -> None:
+    """Raises `OptionError` for a pretokenizer with a normalizer."""
+    if cut.normalizer:
+        raise OptionError(
+            "superwords do not support a normalizer, but the pretokenizer has one.",
+            value=cut.normalizer,
+            hint="Normalize the corpus before, and pass a pretokenizer without normalizer=.",
         )
 
 

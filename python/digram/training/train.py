@@ -28,6 +28,7 @@ from digram.training.superwords import (
     TwoStage,
     learned_superwords,
     named,
+    refuse_normalizer,
 )
 from digram.vocab.definition import OnUnknown, Unit
 
@@ -258,6 +259,7 @@ def _checked_way(
             value=superwords,
             hint="Leave out rules=, or superwords=.",
         )
+    refuse_normalizer(options.pretokenizer)
     for name, value in (("memory_limit", run.memory), ("checkpoint", run.checkpoint)):
         if value is not None:
             raise OptionError(

@@ -11,9 +11,10 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from digram._util.validation import instance
+from digram.pretokenizers.normalizers import described
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.model import Kernel, Model
-from digram.vocab.special_tokens import SpecialToken
+from digram.vocab.special_tokens import Matching, SpecialToken, flags_of
 from digram.vocab.template import Template
 
 if TYPE_CHECKING:
@@ -116,6 +117,9 @@ class Definition:
     `template`, `context_size` and `pad_token` apply only to `tok(text)`: the special tokens around
     a text, the number of tokens for `max_length="context"`, and the special token for padding.
 
+    `matching` says of some special tokens where their text is the token; the others are found
+    exactly as written, and only where `special=` allows it.
+
     `reserved` maps names to blocks of ids, those of the special tokens `<|name_0|>`, `<|name_1|>`,
     ...
 
@@ -133,6 +137,7 @@ class Definition:
     template: Template | None = None
     context_size: int | None = None
     pad_token: str | None = None
+    matching: dict[str, Matching] = field(default_factory=dict)
     reserved: dict[str, range] = field(default_factory=dict)
     training: TrainingRecord | None = None
 
@@ -174,8 +179,8 @@ def digest(definition: Definition) -> str:
     pretokenizer, special tokens and settings; the training record is not included. Files store the
     digest, so its input must never change: a line of JSON with the settings, the lengths of the
     tokens (-1 for none), their bytes, and the merges, with little-endian numbers of 64 bits. Newer
-    settings (template, context size, pad token, reserved blocks, rules, scheme) are included only
-    if they are set. Linear, some 0.2 µs per token.
+    settings (template, context size, pad token, reserved blocks, rules, scheme, normalizer,
+    matching) are included only if they are set. Linear, some 0.2 µs per token.
     """
     special, kernel = definition.special_tokens, definition.model.kernel()
     return digest_of(definition, kernel, special, packed(definition))
@@ -207,6 +212,10 @@ def digest_of(
         settings["template"] = [definition.template.single, definition.template.pair]
     if definition.pretokenizer.rules is not None:
         settings["rules"] = definition.pretokenizer.rules.to_dict()
+    if definition.pretokenizer.normalizer:
+        settings["normalizer"] = described(definition.pretokenizer.normalizer)
+    if definition.matching:
+        settings["matching"] = {t: flags_of(one) for t, one in definition.matching.items()}
     for name in ("context_size", "pad_token"):
         if getattr(definition, name) is not None:
             settings[name] = getattr(definition, name)

@@ -15,6 +15,7 @@ from digram.vocab.model import Kernel, Model
 
 if TYPE_CHECKING:  # importing it takes longer than reading a file
     from digram.vocab.definition import Definition, OnUnknown, TrainingRecord, Unit
+    from digram.vocab.special_tokens import Matching
     from digram.vocab.template import Template
 
 __all__ = ["Compact", "Settings", "compacted"]
@@ -32,6 +33,7 @@ class Settings(NamedTuple):
     template: Template | None = None
     context_size: int | None = None
     pad_token: str | None = None
+    matching: dict[str, Matching] | None = None
     reserved: dict[str, range] | None = None
 
 
@@ -51,7 +53,11 @@ class Compact(NamedTuple):
             tokens=self.model.tokens(),
             model=fields.pop("kernel").model(self.model),
             special_tokens=self.special_tokens,
-            **{**fields, "reserved": dict(self.settings.reserved or {})},
+            **{
+                **fields,
+                "matching": dict(self.settings.matching or {}),
+                "reserved": dict(self.settings.reserved or {}),
+            },
         )
 
     def digest(self) -> str:
@@ -77,6 +83,7 @@ def compacted(definition: Definition) -> Compact:
         end -= 1
     model = d.model.tables(d.tokens if end == len(d.tokens) else d.tokens[:end])
     mapping("reserved", d.reserved, "names and ranges of ids")
+    mapping("matching", d.matching, "special tokens and digram.Matching")
     return Compact(
         model,
         d.special_tokens,
@@ -90,6 +97,7 @@ def compacted(definition: Definition) -> Compact:
             template=d.template,
             context_size=d.context_size,
             pad_token=d.pad_token,
+            matching=None if d.matching == {} else d.matching,
             reserved=None if d.reserved == {} else d.reserved,
         ),
     )

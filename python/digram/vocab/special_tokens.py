@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from digram._util.validation import word
+from digram.errors import show
 
-__all__ = ["OnSpecial", "SpecialToken", "TextOrParts", "rule_of"]
+__all__ = ["Flags", "Matching", "OnSpecial", "SpecialToken", "TextOrParts", "flags_of", "rule_of"]
 
 OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
 """How the text of special tokens is encoded; a collection names the tokens to parse."""
@@ -31,6 +32,59 @@ class SpecialToken:
 
     def __post_init__(self) -> None:
         word("the text of a special token", self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """Where the text of a special token is that token, if not exactly as written and on request.
+
+    `always` finds it in all text, whatever `special=` says; decoding never leaves it out. `lstrip`
+    and `rstrip` take the white space before and after it into the token. `single_word` finds it
+    only where no word character is directly before or after it. `normalized` searches for it in
+    the normalized text between the tokens that are found without this flag.
+
+    >>> import digram
+    >>> from dataclasses import replace
+    >>> tok = digram.train("a", max_merges=0, special_tokens=["<call>"])
+    >>> called = replace(tok.definition, matching={"<call>": Matching(always=True, rstrip=True)})
+    >>> tok.encode("<call> a")[:3], digram.Tokenizer(called).encode("<call> a")
+    ([60, 99, 97], [256, 97])
+
+    These are the flags of `AddedToken` in Hugging Face's tokenizers; `always` is its `special`
+    negated.
+    """
+
+    always: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+    normalized: bool = False
+
+    def __post_init__(self) -> None:
+        for flag in _FLAGS:
+            if type(getattr(self, flag)) is not bool:
+                raise TypeError(f"{flag} is True or False, not {show(getattr(self, flag))}")
+
+
+_FLAGS = ("always", "lstrip", "rstrip", "single_word", "normalized")
+Flags: TypeAlias = tuple[bool, bool, bool, bool, bool]
+"""The fields of a `Matching` in order."""
+
+
+def flags_of(matching: Matching | None) -> Flags:
+    """The fields of a `Matching` in order; None is the default one.
+
+    >>> flags_of(Matching(lstrip=True)), flags_of(None)
+    ((False, True, False, False, False), (False, False, False, False, False))
+    """
+    found = matching or Matching()
+    return (
+        found.always,
+        found.lstrip,
+        found.rstrip,
+        found.single_word,
+        found.normalized,
+    )
 
 
 TextOrParts: TypeAlias = str | bytes | Sequence[str | bytes | SpecialToken]

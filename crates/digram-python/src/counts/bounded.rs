@@ -34,9 +34,9 @@ impl Counter {
     ) -> PyResult<Counter> {
         let (runs, (documents, bytes, pretokens)) = checkpoint.unwrap_or_default();
         let checkpoint = Checkpoint { runs, totals: Totals { documents, bytes, pretokens } };
-        let pretokenizer = splitter.pretokenizer.clone();
+        let (pretokenizer, normalizer) = (splitter.pretokenizer.clone(), splitter.normalizer.clone());
         py.detach(|| count::Counter::resumed(pretokenizer, memory_limit, &folder, &checkpoint))
-            .map(Counter::of)
+            .map(|counter| Counter::of(counter.with_normalizer(normalizer)))
             .map_err(|error| errors::from_core(py, error, None))
     }
 

@@ -47,12 +47,13 @@ impl Counter {
     #[new]
     #[pyo3(signature = (splitter, *, memory=None))]
     fn new(py: Python<'_>, splitter: &Splitter, memory: Option<(u64, PathBuf)>) -> PyResult<Self> {
-        let pretokenizer = splitter.pretokenizer.clone();
-        let Some((memory, folder)) = memory else {
-            return Ok(Counter::of(count::Counter::new(pretokenizer)));
+        let (pretokenizer, normalizer) = (splitter.pretokenizer.clone(), splitter.normalizer.clone());
+        let counter = match memory {
+            None => Ok(count::Counter::new(pretokenizer)),
+            Some((memory, folder)) => count::Counter::bounded(pretokenizer, memory, &folder),
         };
-        count::Counter::bounded(pretokenizer, memory, &folder)
-            .map(Counter::of)
+        counter
+            .map(|counter| Counter::of(counter.with_normalizer(normalizer)))
             .map_err(|error| errors::from_core(py, error, None))
     }
 

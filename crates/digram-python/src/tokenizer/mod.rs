@@ -14,7 +14,9 @@ mod stream;
 use std::sync::Arc;
 
 use digram::Tokenizer;
+use digram::added_tokens::{AddedToken, Matching};
 use digram::encode::{KernelKind, OnUnknown, Unit};
+use digram::tokenizer::Pipeline;
 use digram::vocabulary::Vocabulary;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -63,7 +65,7 @@ impl Core {
     fn new(
         py: Python<'_>,
         model: &Model,
-        special_tokens: Vec<(String, u32)>,
+        special_tokens: Vec<(String, u32, Flags)>,
         splitter: &Splitter,
         unit: &str,
         on_unknown: &Bound<'_, PyAny>,
@@ -76,13 +78,15 @@ impl Core {
             "byte" => Unit::Byte { ids: byte_ids(py, model.model.vocabulary())? },
             _ => Unit::Char { on_unknown: on_unknown_from(on_unknown)? },
         };
-        let pretokenizer = splitter.pretokenizer.clone();
+        let pipeline = Pipeline {
+            added_tokens: special_tokens.into_iter().map(added_token).collect(),
+            normalizer: splitter.normalizer.clone(),
+            pretokenizer: splitter.pretokenizer.clone(),
+        };
         let model = model.model.clone();
         let scheme = scheme.map(|scheme| scheme.scheme.clone());
         let tokenizer = py
-            .detach(|| {
-                Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges, scheme)
-            })
+            .detach(|| Tokenizer::with_model(model, pipeline, unit, ignore_merges, scheme))
             .map_err(|error| errors::from_core(py, error, None))?;
         Ok(Core {
             tokenizer: Arc::new(tokenizer),
@@ -145,11 +149,11 @@ impl Core {
     /// The special tokens and their ids, by id.
     #[getter]
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut tokens: Vec<_> = self.tokenizer.special_tokens().tokens().iter().collect();
-        tokens.sort_by_key(|(_, id)| *id);
+        let mut tokens: Vec<_> = self.tokenizer.added_tokens().tokens().iter().collect();
+        tokens.sort_by_key(|token| token.id);
         let dict = PyDict::new(py);
-        for (text, id) in tokens {
-            dict.set_item(text, id)?;
+        for token in tokens {
+            dict.set_item(&token.text, token.id)?;
         }
         Ok(dict)
     }
@@ -205,6 +209,15 @@ impl Core {
     fn ids(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
         convert::ids(ids, &self.tokenizer)
     }
+}
+
+/// Whether a token is found in all text, and its [`Matching`]: lstrip, rstrip, single_word, normalized.
+type Flags = (bool, bool, bool, bool, bool);
+
+fn added_token((text, id, flags): (String, u32, Flags)) -> AddedToken {
+    let (always, lstrip, rstrip, single_word, normalized) = flags;
+    let matching = Matching { lstrip, rstrip, single_word, normalized };
+    AddedToken { text, id, is_special: !always, matching }
 }
 
 /// The token of each byte.

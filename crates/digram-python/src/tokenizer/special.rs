@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use digram::OnSpecial;
-use digram::special::SpecialTokens;
+use digram::added_tokens::AddedTokens;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -18,19 +18,19 @@ const KEPT_SETS: usize = 16;
 /// The sets of special tokens that the last calls named, the latest first. Finding a set here takes a hundredth of
 /// the time of building the automaton that searches for its tokens.
 #[derive(Default)]
-pub(super) struct KeptSets(Mutex<Vec<Arc<SpecialTokens>>>);
+pub(super) struct KeptSets(Mutex<Vec<Arc<AddedTokens>>>);
 
 impl KeptSets {
     /// The set of these of all special tokens; `ids` are in ascending order.
-    fn get(&self, ids: &[u32], all: &SpecialTokens) -> digram::Result<Arc<SpecialTokens>> {
+    fn get(&self, ids: &[u32], all: &AddedTokens) -> digram::Result<Arc<AddedTokens>> {
         // Never waits: after a fork, the thread that holds the lock may not exist.
         if let Ok(mut sets) = self.0.try_lock()
-            && let Some(index) = sets.iter().position(|set| set.ids() == ids)
+            && let Some(index) = sets.iter().position(|set| set.special_ids() == ids)
         {
             sets[..=index].rotate_right(1);
             return Ok(sets[0].clone());
         }
-        let set = Arc::new(all.with_ids(ids)?);
+        let set = Arc::new(all.allowing(ids)?);
         if let Ok(mut sets) = self.0.try_lock() {
             sets.truncate(KEPT_SETS - 1);
             sets.insert(0, set.clone());
@@ -44,7 +44,7 @@ pub(super) enum Special {
     Text,
     Parse,
     Fail,
-    Allow(Arc<SpecialTokens>),
+    Allow(Arc<AddedTokens>),
 }
 
 impl Special {
@@ -65,7 +65,7 @@ impl Special {
                 )),
             };
         }
-        let all = core.tokenizer.special_tokens();
+        let all = core.tokenizer.added_tokens();
         let (mut ids, mut checks) = (Vec::new(), SignalChecks::new());
         for name in argument.try_iter()? {
             let name = name?;
@@ -76,13 +76,14 @@ impl Special {
             ids.push(core.special_id(py, &name.to_string_lossy())?);
             checks.after(py, 1)?;
             // An iterable may repeat names, and an endless one for ever.
-            if ids.len() > 2 * all.ids().len() {
+            if ids.len() > 2 * all.tokens().len() {
                 ids.sort_unstable();
                 ids.dedup();
             }
         }
         ids.sort_unstable();
         ids.dedup();
+        ids.retain(|&id| all.has_special(id)); // the others are always found
         let set = core.kept_sets.get(&ids, all);
         set.map(Special::Allow).map_err(|error| errors::from_core(py, error, None))
     }
@@ -99,9 +100,9 @@ impl Special {
 
 impl Core {
     pub(super) fn special_id(&self, py: Python<'_>, name: &str) -> PyResult<u32> {
-        let all = self.tokenizer.special_tokens();
+        let all = self.tokenizer.added_tokens();
         all.id(name).ok_or_else(|| {
-            let names: Vec<&str> = all.tokens().iter().map(|(text, _)| &text[..]).collect();
+            let names: Vec<&str> = all.tokens().iter().map(|token| &token.text[..]).collect();
             let hint = match &names[..] {
                 [] => "This tokenizer has none; with_special_tokens adds them.".to_owned(),
                 [first @ .., _] if names.len() > 8 => {

@@ -1,5 +1,7 @@
 //! Counting batches of text on several threads.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -8,6 +10,7 @@ use hashbrown::DefaultHashBuilder;
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory::saturating_usize;
+use crate::normalize::Normalizer;
 use crate::parallel::in_parallel;
 use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, parts, split_points, tasks};
 use crate::text::Text;
@@ -27,6 +30,7 @@ const MIN_THREAD_MEMORY: usize = 1 << 20;
 
 /// Counts batches of text, one after the other.
 pub struct Counter {
+    normalizer: Option<Arc<Normalizer>>,
     pretokenizer: Arc<Pretokenizer>,
     hasher: DefaultHashBuilder,
     /// The counts of each thread, which continue from batch to batch.
@@ -51,6 +55,7 @@ impl Counter {
     /// A counter that has counted nothing.
     pub fn new(pretokenizer: impl Into<Arc<Pretokenizer>>) -> Counter {
         Counter {
+            normalizer: None,
             pretokenizer: pretokenizer.into(),
             hasher: DefaultHashBuilder::default(),
             tallies: Vec::new(),
@@ -96,6 +101,11 @@ impl Counter {
         Ok(Counter { spill: Some(spill), totals: checkpoint.totals, ..counter })
     }
 
+    /// Normalizes texts before they are split; the totals are then those of normalized text.
+    pub fn with_normalizer(self, normalizer: Option<Arc<Normalizer>>) -> Counter {
+        Counter { normalizer, ..self }
+    }
+
     fn with_memory_limit(self, memory: Option<u64>) -> Result<Counter> {
         if let Some(bytes @ ..MIN_MEMORY) = memory {
             let reason = format!(
@@ -135,10 +145,9 @@ impl Counter {
         };
         let starts: Vec<u64> = texts.iter().map(start).collect();
         let alone = threads == 1 || bytes < ALONE_BYTES as u64;
-        let pretokenizer = &self.pretokenizer;
         let parts = parts(texts, |text| match text {
             Text::Utf8(text) if !alone => {
-                split_points(text.len(), |offsets| pretokenizer.first_border(text, offsets, interrupt))
+                split_points(text.len(), |offsets| self.first_border(text, offsets, interrupt))
             }
             _ => Ok(Vec::new()),
         })?;
@@ -147,7 +156,7 @@ impl Counter {
         let tasks = tasks(&parts, if alone { usize::MAX } else { TASK_BYTES })?;
         let idle = Mutex::new(std::mem::take(&mut self.tallies));
         let pop_idle = || idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
-        let pretokens = in_parallel(
+        let counted = in_parallel(
             threads,
             tasks.len(),
             interrupt,
@@ -157,23 +166,46 @@ impl Counter {
             },
             |borrowed, task, interrupt| {
                 let spill_target = SpillTarget { spill: self.spill.as_ref(), interrupt };
-                let mut pretokens = 0;
+                let (mut pretokens, mut bytes) = (0, 0);
                 let mut pacer = Pacer::new(interrupt);
                 for part in &parts[tasks[task].clone()] {
                     let text = &texts[part.text].as_ref()[part.range.clone()];
                     let start = starts[part.text] + part.range.start as u64;
                     let tally = borrowed.tally.as_mut().expect("lent until the end");
-                    pretokens += tally.count(&self.pretokenizer, text, start, spill_target)?;
                     pacer.after_text(text.len())?;
+                    let normal = match &self.normalizer {
+                        Some(normalizer) => normalizer.normalize(text, interrupt)?,
+                        None => Cow::Borrowed(text),
+                    };
+                    pretokens += tally.count(&self.pretokenizer, &normal, start, spill_target)?;
+                    bytes += normal.len() as u64;
                 }
-                Ok(pretokens)
+                Ok((pretokens, bytes))
             },
         )?;
         self.tallies = idle.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.totals.documents += documents;
-        self.totals.bytes += bytes;
-        self.totals.pretokens += pretokens.iter().sum::<u64>();
+        self.totals.pretokens += counted.iter().map(|(pretokens, _)| pretokens).sum::<u64>();
+        self.totals.bytes += counted.iter().map(|(_, bytes)| bytes).sum::<u64>();
         Ok(())
+    }
+
+    /// The first of some offsets at which a text can be split without changing its pretokens.
+    fn first_border(
+        &self,
+        text: &[u8],
+        offsets: Range<usize>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<usize>> {
+        let mut from = offsets.start;
+        while let Some(border) = self.pretokenizer.first_border(text, from..offsets.end, interrupt)? {
+            let is_split = |normalizer: &Arc<Normalizer>| normalizer.keeps_apart_at(text, border);
+            if self.normalizer.as_ref().is_none_or(is_split) {
+                return Ok(Some(border));
+            }
+            from = border + 1;
+        }
+        Ok(None)
     }
 
     /// The totals so far.

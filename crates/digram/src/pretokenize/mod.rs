@@ -31,7 +31,7 @@ mod set;
 mod syntax;
 mod tasks;
 mod trie;
-mod unicode;
+pub(crate) mod unicode;
 mod whole;
 
 use std::convert::Infallible;

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use super::unicode::contains;
+
 /// A set of characters: inclusive ranges in order, with gaps between them. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Set(Rc<[(char, char)]>);
@@ -49,8 +51,7 @@ impl Set {
 
     /// Whether it contains a character.
     pub(super) fn holds(&self, c: char) -> bool {
-        let range = self.0.partition_point(|&(_, last)| last < c);
-        self.0.get(range).is_some_and(|&(first, _)| first <= c)
+        contains(&self.0, c)
     }
 
     /// All characters that are not in it.

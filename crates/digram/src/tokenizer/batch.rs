@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::Tokenizer;
+use crate::added_tokens::OnSpecial;
 use crate::encode::{IdCount, IdHistogram, Pooled, Scratch, Sink};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::parallel::{ItemResult, Receiver, items_in_order, items_in_parallel};
 use crate::pretokenize::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
-use crate::special::OnSpecial;
 use crate::text::{AsText, Text};
 use crate::vocabulary::TokenId;
 
@@ -341,20 +341,32 @@ impl Tokenizer {
         special: OnSpecial<'_>,
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<usize>> {
-        let mut special_token = self.find_special(text, 0, special);
+        let set = self.recognized(special);
+        let mut found_tokens = set.iter().flat_map(|set| set.matches_of_pass(false, text));
+        // After a token that is found as it is written, a text can always be split.
+        let ends_split = set.is_some_and(|set| !set.depends_on_neighbours());
+        let mut next = found_tokens.next();
         let mut pacer = Pacer::new(interrupt);
         split_points(text.len(), |offsets| {
-            let Some(split) = self.first_split(text, offsets, interrupt)? else { return Ok(None) };
-            while let Some((start, end, _)) = special_token
-                && end <= split
-            {
-                pacer.after_text(end - start)?;
-                special_token = self.find_special(text, end, special);
+            let mut from = offsets.start;
+            loop {
+                let Some(split) = self.first_split(text, from..offsets.end, interrupt)? else {
+                    return Ok(None);
+                };
+                while let Some(found) = &next
+                    && found.range.end <= split
+                {
+                    pacer.after_text(found.range.len())?;
+                    next = found_tokens.next();
+                }
+                match &next {
+                    Some(found) if found.range.start < split && ends_split => {
+                        return Ok(Some(found.range.end));
+                    }
+                    Some(found) if found.range.start < split => from = found.range.end,
+                    _ => return Ok(Some(split)),
+                }
             }
-            Ok(Some(match special_token {
-                Some((start, end, _)) if start < split => end,
-                _ => split,
-            }))
         })
     }
 }
@@ -486,9 +498,8 @@ mod tests {
         Tokenizer::new(Definition {
             tokens,
             merges: vec![Merge { left: 97, right: 98, id: 256 }, Merge { left: 98, right: 97, id: 257 }],
-            special_tokens: Vec::new(),
+            pipeline: Pretokenizer::new(stages).unwrap().into(),
             unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
-            pretokenizer: Pretokenizer::new(stages).unwrap().into(),
             ignore_merges: false,
             scheme: None,
         })

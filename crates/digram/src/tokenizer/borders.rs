@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use super::segments::{Segment, Segments};
 use super::{Side, Tokenizer};
+use crate::added_tokens::OnSpecial;
 use crate::encode::Pooled;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::pretokenize::GoesOn;
-use crate::special::OnSpecial;
 use crate::utf8::character_until;
 use crate::vocabulary::TokenId;
 
@@ -32,6 +32,7 @@ pub(super) struct TokenBorders<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a [u8],
     side: Side,
+    special: OnSpecial<'a>,
     interrupt: &'a dyn Interrupt,
     scratch: Pooled<'a>,
     unread: UnreadSegments<'a>,
@@ -46,6 +47,9 @@ pub(super) struct TokenBorders<'a> {
 enum UnreadSegments<'a> {
     FromLeft(Segments<'a>),
     FromRight(Vec<Segment>),
+    /// The whole text, which has no segments that can be read alone.
+    Whole,
+    Nothing,
 }
 
 impl<'a> TokenBorders<'a> {
@@ -58,10 +62,12 @@ impl<'a> TokenBorders<'a> {
         interrupt: &'a dyn Interrupt,
     ) -> Result<TokenBorders<'a>> {
         let segments = tokenizer.segments(text, special);
-        let (unread, offset) = match side {
-            Side::Right => (UnreadSegments::FromLeft(segments), 0),
-            // Special tokens can only be found from the left.
-            Side::Left => (UnreadSegments::FromRight(segments.collect::<Result<_>>()?), text.len()),
+        let offset = if side == Side::Right { 0 } else { text.len() };
+        let unread = match side {
+            _ if !tokenizer.has_segments(text, special, interrupt)? => UnreadSegments::Whole,
+            Side::Right => UnreadSegments::FromLeft(segments),
+            // Added tokens can only be found from the left.
+            Side::Left => UnreadSegments::FromRight(segments.collect::<Result<_>>()?),
         };
         let borders = vec![TokenBorder { offset, count: 0, is_split: true }];
         let scratch = tokenizer.scratch_pool.take();
@@ -69,6 +75,7 @@ impl<'a> TokenBorders<'a> {
             tokenizer,
             text,
             side,
+            special,
             interrupt,
             scratch,
             unread,
@@ -115,11 +122,11 @@ impl<'a> TokenBorders<'a> {
         Ok(split.count + self.count(between)?)
     }
 
-    /// The number of ids of a part of the text without special tokens, encoded on its own.
+    /// The number of ids of a part of the text, encoded on its own.
     pub(super) fn count(&mut self, range: Range<usize>) -> Result<usize> {
         self.interrupt.check()?;
         let text = &self.text[range.clone()];
-        let count = self.tokenizer.count_ordinary(text, &mut self.scratch, self.interrupt);
+        let count = self.tokenizer.count_with(text, self.special, &mut self.scratch, self.interrupt);
         count.map_err(|error| error.shifted(range.start))
     }
 
@@ -130,10 +137,15 @@ impl<'a> TokenBorders<'a> {
             let next = match &mut self.unread {
                 UnreadSegments::FromLeft(parts) => parts.next().transpose()?,
                 UnreadSegments::FromRight(parts) => parts.pop(),
+                UnreadSegments::Whole => {
+                    self.unread = UnreadSegments::Nothing;
+                    return self.read_whole().map(|()| true);
+                }
+                UnreadSegments::Nothing => None,
             };
             match next {
                 None => return Ok(false),
-                Some(Segment::Special(range)) => {
+                Some(Segment::Added(range)) => {
                     let offset = if self.side == Side::Right { range.end } else { range.start };
                     self.push(offset, 1, true)?;
                     return Ok(true);
@@ -188,6 +200,36 @@ impl<'a> TokenBorders<'a> {
             self.borders[first..].reverse();
         }
         self.ids = ids;
+        Ok(())
+    }
+
+    /// Encodes a text that has no segments, and takes as borders the ends of tokens that are ends of characters of
+    /// the given text.
+    fn read_whole(&mut self) -> Result<()> {
+        let (tokenizer, text) = (self.tokenizer, self.text);
+        let mut ids = Vec::new();
+        let scratch = &mut self.scratch;
+        tokenizer.each_id(text, self.special, scratch, self.interrupt, &mut ids)?;
+        let working = tokenizer.working(text, self.special, true, self.interrupt)?;
+        let mut spans = Vec::new();
+        memory::try_reserve(&mut spans, ids.len())?;
+        tokenizer.each_span(&working, &ids, self.interrupt, |span| spans.push(working.given(span)))?;
+        memory::try_reserve(&mut self.borders, ids.len() + 1)?;
+        let mut last = self.borders[0].offset;
+        for count in 1..ids.len() {
+            let offset = match self.side {
+                Side::Right => spans[count - 1].end,
+                Side::Left => spans[ids.len() - count].start,
+            };
+            let is_beyond = if self.side == Side::Right { offset > last } else { offset < last };
+            if is_beyond && character_until(text, offset) == offset {
+                self.borders.push(TokenBorder { offset, count, is_split: false });
+                last = offset;
+            }
+        }
+        // The last token may come from less than the rest, and there may be none.
+        let end = text.len() - self.borders[0].offset;
+        self.borders.push(TokenBorder { offset: end, count: ids.len(), is_split: true });
         Ok(())
     }
 

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::borders::{TokenBorders, step_back};
 use super::{Side, Tokenizer};
+use crate::added_tokens::OnSpecial;
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::memory;
-use crate::special::OnSpecial;
 use crate::utf8::decode;
 
 /// A part of a text, and the number of ids it has on its own.

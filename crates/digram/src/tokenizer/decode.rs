@@ -45,7 +45,7 @@ impl Tokenizer {
                 interrupt.check()?;
             }
             for (index, &id) in chunk_ids.iter().enumerate() {
-                if self.special_tokens().has(id) {
+                if self.added.has_special(id) {
                     continue;
                 }
                 if self.token(id).is_none() {

@@ -1,14 +1,14 @@
 //! Encoding with BPE-dropout.
 
-use super::Tokenizer;
 use super::batch::without_index;
+use super::{Tokenizer, push_added};
+use crate::added_tokens::{AddedMatch, OnSpecial};
 use crate::encode::{Dropout, DropoutChoices, DropoutScratch};
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::parallel::{ItemResult, items_in_parallel, task_ranges};
 use crate::pretokenize::{ALONE_BYTES, GoesOn};
-use crate::special::OnSpecial;
 use crate::text::{AsText, Utf8Converter};
 use crate::vocabulary::TokenId;
 
@@ -109,16 +109,22 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let (mut offset, mut pacer) = (0, Pacer::new(interrupt));
-        while let Some((start, end, token)) = self.find_special(text, offset, special) {
-            pacer.after_text(end - offset)?;
-            self.each_with_dropout(&text[offset..start], dropout, interrupt, ids)
-                .map_err(|error| error.shifted(offset))?;
-            self.push_special(special, token, start, ids)?;
-            offset = end;
-        }
-        self.each_with_dropout(&text[offset..], dropout, interrupt, ids)
-            .map_err(|error| error.shifted(offset))
+        let working = self.working(text, special, false, interrupt)?;
+        let mut emit = || {
+            let (text, mut offset, mut pacer) = (working.text(), 0, Pacer::new(interrupt));
+            for AddedMatch { range, token } in working.added_tokens() {
+                pacer.after_text(range.end.saturating_sub(offset))?;
+                if offset < range.start {
+                    self.each_with_dropout(&text[offset..range.start], dropout, interrupt, ids)
+                        .map_err(|error| error.shifted(offset))?;
+                }
+                push_added(special, token, range.start, ids)?;
+                offset = range.end;
+            }
+            self.each_with_dropout(&text[offset..], dropout, interrupt, ids)
+                .map_err(|error| error.shifted(offset))
+        };
+        emit().map_err(|error| self.in_given(error, text, special, interrupt))
     }
 
     fn each_with_dropout(

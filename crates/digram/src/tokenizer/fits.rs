@@ -2,9 +2,9 @@
 
 use super::Tokenizer;
 use super::segments::Segment;
+use crate::added_tokens::OnSpecial;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::special::OnSpecial;
 
 /// The number of bytes counted between two comparisons with the maximum.
 const STEP: usize = 1 << 10;
@@ -15,7 +15,7 @@ impl Tokenizer {
     /// Stops as soon as the result is known. A text with more bytes than `maximum` tokens can have is not
     /// read at all; of a shorter one, only about `maximum` tokens and the text up to the next split are
     /// read, or the whole text if a pattern has no splits. Errors in the rest of the text are not
-    /// found.
+    /// found. Of a text that normalization changes, all tokens are counted.
     pub fn fits(
         &self,
         text: &[u8],
@@ -23,14 +23,17 @@ impl Tokenizer {
         special: OnSpecial<'_>,
         interrupt: &dyn Interrupt,
     ) -> Result<bool> {
+        let mut scratch = self.scratch_pool.take();
+        if !self.has_segments(text, special, interrupt)? {
+            return Ok(self.count_with(text, special, &mut scratch, interrupt)? <= maximum);
+        }
         if text.len() > maximum.saturating_mul(self.max_bytes) {
             return Ok(false);
         }
-        let mut scratch = self.scratch_pool.take();
         let mut count = 0;
         for segment in self.segments(text, special) {
             let (range, mut position) = match segment? {
-                Segment::Special(_) => {
+                Segment::Added(_) => {
                     count += 1;
                     continue;
                 }

@@ -18,12 +18,14 @@ mod spans;
 mod stream;
 mod tail;
 mod truncate;
+mod working;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
+use crate::added_tokens::{AddedMatch, AddedToken, AddedTokens, OnSpecial};
 use crate::encode::{
     Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Pooled, Scheme, Scratch, ScratchPool, Sink, Unit,
 };
@@ -32,12 +34,13 @@ use crate::index::TokenIndex;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::merges::Merge;
 use crate::model::Model;
+use crate::normalize::Normalizer;
 use crate::pretokenize::{GoesOn, Pretokenizer};
-use crate::special::{OnSpecial, SpecialTokens};
 use crate::text::{AsText, Text};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
 use slots::TokenSlots;
+use working::Working;
 
 pub use batch::{Documents, EncodedPart, ReceiveIds};
 pub use chunks::Chunk;
@@ -58,24 +61,44 @@ pub struct Definition {
     pub tokens: Vec<Option<Vec<u8>>>,
     /// The merges in rank order.
     pub merges: Vec<Merge>,
-    /// Special tokens with their ids.
-    pub special_tokens: Vec<(String, TokenId)>,
+    /// What happens to text before it is encoded.
+    pub pipeline: Pipeline,
     /// The units of text before any merge.
     pub unit: Unit,
-    /// Splits text into pretokens.
-    pub pretokenizer: Arc<Pretokenizer>,
     /// Whether a pretoken that is a token becomes that token even if the merges give other ids.
     pub ignore_merges: bool,
     /// How merges are applied, if not by rank alone.
     pub scheme: Option<Scheme>,
 }
 
+/// What happens to text before it is encoded: some tokens are found in it as a whole, the text between them is
+/// normalized, and the result is split into pretokens.
+#[derive(Debug, Clone)]
+pub struct Pipeline {
+    /// The tokens that are found in text as a whole.
+    pub added_tokens: Vec<AddedToken>,
+    /// What changes the text between them, if anything does.
+    pub normalizer: Option<Arc<Normalizer>>,
+    /// What splits it into pretokens.
+    pub pretokenizer: Arc<Pretokenizer>,
+}
+
+/// A pipeline that only splits.
+impl<P: Into<Arc<Pretokenizer>>> From<P> for Pipeline {
+    fn from(pretokenizer: P) -> Pipeline {
+        Pipeline { added_tokens: Vec::new(), normalizer: None, pretokenizer: pretokenizer.into() }
+    }
+}
+
 /// Encodes text to ids and decodes ids to text. Immutable, so any number of threads may share it.
 pub struct Tokenizer {
     encoder: Encoder,
+    normalizer: Option<Arc<Normalizer>>,
     pretokenizer: Arc<Pretokenizer>,
-    special: SpecialTokens,
-    /// Ordinary and special tokens together, for decoding.
+    added: AddedTokens,
+    /// Those that are not special, which are found in all text.
+    always: AddedTokens,
+    /// Ordinary and added tokens together, for decoding.
     vocabulary: Vocabulary,
     /// An index of all tokens, built at first use.
     index: OnceBox<TokenIndex>,
@@ -97,24 +120,24 @@ impl std::fmt::Debug for Tokenizer {
 impl Tokenizer {
     /// Builds a tokenizer from a definition, which is validated.
     pub fn new(definition: Definition) -> Result<Tokenizer> {
-        let Definition { tokens, merges, special_tokens, unit, pretokenizer, ignore_merges, scheme } =
-            definition;
+        let Definition { tokens, merges, pipeline, unit, ignore_merges, scheme } = definition;
         let model = Model::new(Vocabulary::new(tokens)?, merges)?;
-        Tokenizer::with_model(model, special_tokens, unit, pretokenizer, ignore_merges, scheme)
+        Tokenizer::with_model(model, pipeline, unit, ignore_merges, scheme)
     }
 
     /// A tokenizer from validated tokens and merges; the other arguments are as in a [`Definition`].
     pub fn with_model(
         model: Model,
-        special_tokens: Vec<(String, TokenId)>,
+        pipeline: Pipeline,
         unit: Unit,
-        pretokenizer: Arc<Pretokenizer>,
         ignore_merges: bool,
         scheme: Option<Scheme>,
     ) -> Result<Tokenizer> {
         let vocabulary = &model.vocabulary;
-        let special = SpecialTokens::new(special_tokens)?;
-        let vocabulary_with_special = with_special_tokens(vocabulary, &special)?;
+        let Pipeline { added_tokens, normalizer, pretokenizer } = pipeline;
+        let added = AddedTokens::new(added_tokens)?;
+        let always = added.allowing(&[])?;
+        let all_tokens = with_added_tokens(vocabulary, &added)?;
         let fallback: Vec<TokenId> = match &unit {
             Unit::Byte { ids } => {
                 for (byte, &id) in ids.iter().enumerate() {
@@ -135,7 +158,7 @@ impl Tokenizer {
                 ids.to_vec()
             }
             Unit::Char { on_unknown: OnUnknown::Token(id) } => {
-                if vocabulary_with_special.get(*id).is_none() {
+                if all_tokens.get(*id).is_none() {
                     return Err(Error::Vocabulary {
                         reason: format!("the unknown token {id} is not in the vocabulary."),
                     });
@@ -147,16 +170,16 @@ impl Tokenizer {
         let ordinary = |id| !fallback.contains(&id);
         let encoder = Encoder::new(model, unit, &pretokenizer, ignore_merges, scheme, ordinary)?;
         // An unknown character can become a single id too.
-        let max_bytes = vocabulary_with_special
-            .iter()
-            .map(|(_, token)| token.len())
-            .fold(char::MAX.len_utf8(), usize::max);
+        let max_bytes =
+            all_tokens.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
         let (index, slots, scratch_pool) = (OnceBox::new(), OnceBox::new(), ScratchPool::default());
         Ok(Tokenizer {
             encoder,
+            normalizer: normalizer.filter(|normalizer| !normalizer.is_empty()),
             pretokenizer,
-            special,
-            vocabulary: vocabulary_with_special,
+            added,
+            always,
+            vocabulary: all_tokens,
             index,
             slots,
             max_bytes,
@@ -225,9 +248,14 @@ impl Tokenizer {
         self.ignore_merges
     }
 
-    /// The special tokens with their ids.
-    pub fn special_tokens(&self) -> &SpecialTokens {
-        &self.special
+    /// The tokens that are found in text as a whole.
+    pub fn added_tokens(&self) -> &AddedTokens {
+        &self.added
+    }
+
+    /// The normalizer, if the tokenizer has one.
+    pub fn normalizer(&self) -> Option<&Arc<Normalizer>> {
+        self.normalizer.as_ref()
     }
 
     /// The pretokenizer.
@@ -332,56 +360,34 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let (mut offset, mut pacer) = (0, Pacer::new(interrupt));
-        while let Some((start, end, token)) = self.find_special(text, offset, special) {
-            pacer.after_text(end - offset)?;
-            self.each_ordinary(&text[offset..start], 0, GoesOn::No, scratch, interrupt, sink)
-                .map_err(|error| error.shifted(offset))?;
-            self.push_special(special, token, start, sink)?;
-            offset = end;
+        let working = self.working(text, special, false, interrupt)?;
+        let emitted = self.each_of_working(&working, special, scratch, interrupt, sink);
+        emitted.map_err(|error| self.in_given(error, text, special, interrupt))
+    }
+
+    /// Emits the ids of a text that is normalized.
+    #[inline]
+    fn each_of_working(
+        &self,
+        working: &Working<'_>,
+        special: OnSpecial<'_>,
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let (text, mut offset, mut pacer) = (working.text(), 0, Pacer::new(interrupt));
+        for AddedMatch { range, token } in working.added_tokens() {
+            pacer.after_text(range.end.saturating_sub(offset))?;
+            if offset < range.start {
+                let ordinary = &text[offset..range.start];
+                self.each_ordinary(ordinary, 0, GoesOn::No, scratch, interrupt, sink)
+                    .map_err(|error| error.shifted(offset))?;
+            }
+            push_added(special, token, range.start, sink)?;
+            offset = range.end;
         }
         let rest = self.each_ordinary(&text[offset..], 0, GoesOn::No, scratch, interrupt, sink);
         rest.map(|_| ()).map_err(|error| error.shifted(offset))
-    }
-
-    /// Emits a special token found at byte `offset`.
-    fn push_special(
-        &self,
-        special: OnSpecial<'_>,
-        (token, id): &(String, TokenId),
-        offset: usize,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
-        if let OnSpecial::Fail = special {
-            return Err(Error::SpecialToken { token: token.clone(), offset });
-        }
-        sink.reserve(1)?;
-        sink.push_id(*id);
-        Ok(())
-    }
-
-    /// The first special token at or after `from` that `special` recognizes: its start, its end, and the
-    /// token.
-    fn find_special<'a>(
-        &'a self,
-        text: &[u8],
-        from: usize,
-        special: OnSpecial<'a>,
-    ) -> Option<(usize, usize, &'a (String, TokenId))> {
-        match special {
-            OnSpecial::Text => None,
-            OnSpecial::Parse | OnSpecial::Fail => self.special.find(text, from),
-            OnSpecial::Allow(allowed) => allowed.find(text, from),
-        }
-    }
-
-    /// The length in bytes of the longest special token that `special` recognizes.
-    fn longest_special(&self, special: OnSpecial<'_>) -> usize {
-        match special {
-            OnSpecial::Text => 0,
-            OnSpecial::Parse | OnSpecial::Fail => self.special.longest(),
-            OnSpecial::Allow(allowed) => allowed.longest(),
-        }
     }
 
     /// Encodes text without special tokens from `from` on. Returns the number of bytes encoded: all, unless
@@ -417,10 +423,20 @@ impl Deref for TextIds<'_> {
     }
 }
 
-/// Ordinary and special tokens in one table.
-fn with_special_tokens(vocabulary: &Vocabulary, special: &SpecialTokens) -> Result<Vocabulary> {
+/// Emits an added token found at byte `offset`.
+fn push_added(special: OnSpecial<'_>, token: &AddedToken, offset: usize, sink: &mut impl Sink) -> Result<()> {
+    if token.is_special && matches!(special, OnSpecial::Fail) {
+        return Err(Error::SpecialToken { token: token.text.clone(), offset });
+    }
+    sink.reserve(1)?;
+    sink.push_id(token.id);
+    Ok(())
+}
+
+/// Ordinary and added tokens in one table.
+fn with_added_tokens(vocabulary: &Vocabulary, added: &AddedTokens) -> Result<Vocabulary> {
     let mut tokens: Vec<(TokenId, &[u8])> = Vec::new();
-    for (text, id) in special.tokens() {
+    for AddedToken { text, id, .. } in added.tokens() {
         if *id as usize >= MAX_VOCAB_SIZE {
             let reason = format!("special token {text:?} has the id {id}; ids are below {MAX_VOCAB_SIZE}.");
             return Err(Error::Vocabulary { reason });

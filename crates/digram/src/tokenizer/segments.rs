@@ -1,75 +1,98 @@
-//! Offsets at which a text can be split without changing its ids, and its segments between special tokens.
+//! Offsets at which a text can be split without changing its ids, and its segments between added tokens.
 
 use std::ops::Range;
 
 use super::Tokenizer;
+use super::working::FoundTokens;
+use crate::added_tokens::{AddedMatch, AddedTokens, OnSpecial};
 use crate::encode::{IdCount, Scratch};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, find_first, find_last};
-use crate::pretokenize::GoesOn;
-use crate::special::OnSpecial;
 use crate::text::Text;
 
-/// A segment of a text: ordinary text, or a special token.
+/// A segment of a text: ordinary text, or an added token.
 pub(super) enum Segment {
     Text(Range<usize>),
-    Special(Range<usize>),
+    Added(Range<usize>),
 }
 
-/// An iterator over the segments of a text.
+/// An iterator over the segments of a text that normalization does not change.
 pub(super) struct Segments<'a> {
-    tokenizer: &'a Tokenizer,
-    text: &'a [u8],
+    added_tokens: FoundTokens<'a>,
     on_special: OnSpecial<'a>,
     offset: usize,
-    /// A special token after the segment that was returned last.
-    pending_special: Option<Range<usize>>,
+    len: usize,
+    /// An added token after the segment that was returned last.
+    pending: Option<AddedMatch<'a>>,
+}
+
+impl Segments<'_> {
+    fn added(&mut self, AddedMatch { range, token }: AddedMatch<'_>) -> Result<Segment> {
+        if token.is_special && matches!(self.on_special, OnSpecial::Fail) {
+            self.offset = self.len;
+            self.added_tokens = FoundTokens::None;
+            return Err(Error::SpecialToken { token: token.text.clone(), offset: range.start });
+        }
+        self.offset = range.end;
+        Ok(Segment::Added(range))
+    }
 }
 
 impl Iterator for Segments<'_> {
     type Item = Result<Segment>;
 
     fn next(&mut self) -> Option<Result<Segment>> {
-        if let Some(range) = self.pending_special.take() {
-            return Some(Ok(Segment::Special(range)));
+        if let Some(found) = self.pending.take() {
+            return Some(self.added(found));
         }
-        if self.offset == self.text.len() {
+        if self.offset == self.len {
             return None;
         }
         let start = self.offset;
-        let Some((special_start, end, (token, _))) =
-            self.tokenizer.find_special(self.text, start, self.on_special)
-        else {
-            self.offset = self.text.len();
-            return Some(Ok(Segment::Text(start..self.offset)));
+        let Some(found) = self.added_tokens.next() else {
+            self.offset = self.len;
+            return Some(Ok(Segment::Text(start..self.len)));
         };
-        if special_start > start && matches!(self.on_special, OnSpecial::Fail) {
-            // The text before the special token comes first; the next call finds the token again.
-            self.offset = special_start;
-            return Some(Ok(Segment::Text(start..special_start)));
+        if found.range.start == start {
+            return Some(self.added(found));
         }
-        if let OnSpecial::Fail = self.on_special {
-            self.offset = self.text.len();
-            return Some(Err(Error::SpecialToken { token: token.clone(), offset: special_start }));
-        }
-        self.offset = end;
-        if special_start == start {
-            return Some(Ok(Segment::Special(special_start..end)));
-        }
-        self.pending_special = Some(special_start..end);
-        Some(Ok(Segment::Text(start..special_start)))
+        // The text before the token comes first.
+        let end = found.range.start;
+        self.pending = Some(found);
+        Some(Ok(Segment::Text(start..end)))
     }
 }
 
 impl Tokenizer {
+    /// The segments of a text that normalization does not change, and in which tokens do not depend on what is
+    /// beside them.
     pub(super) fn segments<'a>(&'a self, text: &'a [u8], on_special: OnSpecial<'a>) -> Segments<'a> {
-        Segments { tokenizer: self, text, on_special, offset: 0, pending_special: None }
+        let added_tokens = match self.recognized(on_special) {
+            None => FoundTokens::None,
+            Some(set) => FoundTokens::Searched(set.matches(text, 0)),
+        };
+        Segments { added_tokens, on_special, offset: 0, len: text.len(), pending: None }
     }
 
-    /// Whether every text with these two characters around `offset`, and no special token there, can be split
-    /// at `offset`: its ids are then those of its two parts.
+    /// Whether a text can be read segment by segment: normalization does not change it, and added tokens do not
+    /// depend on what is beside them.
+    pub(super) fn has_segments(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<bool> {
+        let depends = self.recognized(special).is_some_and(AddedTokens::depends_on_neighbours);
+        Ok(!depends && self.changing(text, interrupt)?.is_none())
+    }
+
+    /// Whether every text with these two characters around `offset`, and no special token over it that is found
+    /// as it is written, can be split at `offset`: its ids are then those of its two parts.
     pub(super) fn can_split_at(&self, text: &[u8], offset: usize) -> bool {
-        if offset == 0 || offset >= text.len() {
+        if offset == 0 || offset >= text.len() || self.added.may_cross(text[offset - 1], text[offset]) {
+            return false;
+        }
+        if self.normalizer.as_ref().is_some_and(|normalizer| !normalizer.keeps_apart_at(text, offset)) {
             return false;
         }
         if self.pretokenizer.is_whole() {
@@ -124,19 +147,39 @@ impl Tokenizer {
         until: usize,
         interrupt: &dyn Interrupt,
     ) -> Result<usize> {
-        let offsets = self.possible_splits(1..until + 1);
-        Ok(find_last(offsets, interrupt, |offset| self.can_split_at(text, offset))?.unwrap_or(0))
+        Ok(self.last_split_in(text, 1..until + 1, interrupt)?.unwrap_or(0))
     }
 
-    /// The number of ids of text without special tokens.
+    /// The last split at one of some offsets.
+    pub(super) fn last_split_in(
+        &self,
+        text: &[u8],
+        offsets: Range<usize>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<usize>> {
+        find_last(self.possible_splits(offsets), interrupt, |offset| self.can_split_at(text, offset))
+    }
+
+    /// The number of ids of text in which special tokens are plain text.
     pub(super) fn count_ordinary(
         &self,
         text: &[u8],
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
     ) -> Result<usize> {
+        self.count_with(text, OnSpecial::Text, scratch, interrupt)
+    }
+
+    /// The number of ids of text.
+    pub(super) fn count_with(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+    ) -> Result<usize> {
         let mut count = IdCount::default();
-        self.each_ordinary(text, 0, GoesOn::No, scratch, interrupt, &mut count)?;
+        self.each_id(text, special, scratch, interrupt, &mut count)?;
         Ok(count.0)
     }
 }

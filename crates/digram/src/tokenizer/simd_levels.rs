@@ -16,6 +16,7 @@ use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 
+use crate::added_tokens::OnSpecial;
 use crate::count::Counter;
 use crate::cpu::SimdLevel;
 use crate::encode::{Unit, naive};
@@ -24,7 +25,6 @@ use crate::merges::Merge;
 use crate::model::Model;
 use crate::pretokenize::{GoesOn, Pretokenizer, Stage};
 use crate::ranks::Ranks;
-use crate::special::OnSpecial;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 use super::Tokenizer;
@@ -130,7 +130,7 @@ fn tokenizer(model: Model, pretokenizer: &Arc<Pretokenizer>, ignore_merges: bool
         }
     }
     let unit = Unit::Byte { ids };
-    Tokenizer::with_model(model, Vec::new(), unit, pretokenizer.clone(), ignore_merges, None).unwrap()
+    Tokenizer::with_model(model, pretokenizer.clone().into(), unit, ignore_merges, None).unwrap()
 }
 
 fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<TokenId> {

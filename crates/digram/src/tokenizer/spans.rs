@@ -1,19 +1,20 @@
 //! Offsets of the tokens of an encoding in their text, and the indices of their pretokens.
 //!
 //! Both are computed afterwards, from the text and its ids, so they do not slow encoding down. The
-//! result is exact, because the bytes of the tokens join to the text, and no token crosses the boundary of
-//! a pretoken.
+//! result is exact, because the bytes of the tokens join to the normalized text, and no token crosses the boundary
+//! of a pretoken.
 
 use std::ops::Range;
 
 use super::Tokenizer;
+use super::working::Working;
+use crate::added_tokens::{AddedMatch, OnSpecial};
 use crate::encode::{OnUnknown, Unit};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::parallel::in_parallel;
 use crate::pretokenize::{ALONE_BYTES, GoesOn, TASK_BYTES};
-use crate::special::OnSpecial;
 use crate::utf8;
 use crate::vocabulary::TokenId;
 
@@ -100,7 +101,8 @@ impl Tokenizer {
     /// The start and end of each id in its text, in the unit that `unit` returns for that text.
     ///
     /// A token covers every character of which it has a byte, so tokens that share a character all have the
-    /// full span of that character. Takes linear time.
+    /// full span of that character. If the text was normalized, these are the characters of the given text from
+    /// which its bytes come. Takes linear time.
     pub fn spans<T: AsRef<[u8]> + Sync>(
         &self,
         encoded: &EncodedTexts<'_, T>,
@@ -111,7 +113,8 @@ impl Tokenizer {
         encoded.each(threads, interrupt, |index, text, ids, spans, interrupt| {
             let unit = if text.is_ascii() { OffsetUnit::Bytes } else { unit(index) };
             let mut offsets = OffsetConverter::new(text, unit);
-            self.each_span(text, encoded.special, ids, interrupt, |span| spans.push(offsets.convert(span)))
+            let working = self.working(text, encoded.special, true, interrupt)?;
+            self.each_span(&working, ids, interrupt, |span| spans.push(offsets.convert(working.given(span))))
         })
     }
 
@@ -124,20 +127,20 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<u32>> {
         encoded.each(threads, interrupt, |_, text, ids, numbers, interrupt| {
-            let ends = self.pretoken_ends(text, encoded.special, interrupt)?;
+            let working = self.working(text, encoded.special, false, interrupt)?;
+            let ends = self.pretoken_ends(&working, interrupt)?;
             let mut number = 0;
-            self.each_span(text, encoded.special, ids, interrupt, |span| {
+            self.each_span(&working, ids, interrupt, |span| {
                 numbers.push(number);
                 number += u32::from(ends.get(number as usize) == Some(&span.end));
             })
         })
     }
 
-    /// Calls `visit` with the byte range of each id, in order.
-    fn each_span(
+    /// Calls `visit` with the byte range of each id in the normalized text, in order.
+    pub(super) fn each_span(
         &self,
-        text: &[u8],
-        special: OnSpecial<'_>,
+        working: &Working<'_>,
         ids: &[TokenId],
         interrupt: &dyn Interrupt,
         mut visit: impl FnMut(Range<usize>),
@@ -147,10 +150,11 @@ impl Tokenizer {
             Unit::Char { on_unknown: OnUnknown::Token(id) } => Some(*id),
             _ => None,
         };
+        let (text, mut added_tokens) = (working.text(), working.added_tokens());
         let (mut position, mut rest, mut pacer) = (0, ids.iter(), Pacer::new(interrupt));
         loop {
-            let special_token = self.find_special(text, position, special);
-            let segment_end = special_token.map_or(text.len(), |(start, ..)| start);
+            let added = added_tokens.next();
+            let segment_end = added.as_ref().map_or(text.len(), |found| found.range.start);
             while position < segment_end {
                 let id = *rest.next().ok_or_else(mismatch)?;
                 // The unknown token stands for one character, not for its own text.
@@ -167,48 +171,40 @@ impl Tokenizer {
                 position = end;
                 pacer.after(len)?;
             }
-            let Some((_, end, _)) = special_token else { break };
+            let Some(AddedMatch { range, .. }) = added else { break };
             rest.next().ok_or_else(mismatch)?;
-            visit(position..end);
-            position = end;
+            position = range.end;
+            visit(range);
             pacer.after_text(0)?;
         }
         if rest.next().is_some() { Err(mismatch()) } else { Ok(()) }
     }
 
-    /// The end of each pretoken, in bytes.
-    fn pretoken_ends(
-        &self,
-        text: &[u8],
-        special: OnSpecial<'_>,
-        interrupt: &dyn Interrupt,
-    ) -> Result<Vec<usize>> {
+    /// The end of each pretoken of the normalized text, in bytes.
+    fn pretoken_ends(&self, working: &Working<'_>, interrupt: &dyn Interrupt) -> Result<Vec<usize>> {
+        let (text, mut added_tokens) = (working.text(), working.added_tokens());
         let mut ends = Vec::new();
         let (mut position, mut pacer) = (0, Pacer::new(interrupt));
         loop {
-            let special_token = self.find_special(text, position, special);
-            let segment_end = special_token.map_or(text.len(), |(start, ..)| start);
-            pacer.after_text(segment_end - position)?;
-            self.pretokenizer.for_many(
-                &text[position..segment_end],
-                0,
-                GoesOn::No,
-                interrupt,
-                |_, segment_ends| {
-                    memory::try_reserve(&mut ends, segment_ends.len() + 1)?;
-                    ends.extend(segment_ends.iter().map(|end| position + end));
-                    Ok(())
-                },
-            )?;
-            let Some((_, end, _)) = special_token else { return Ok(ends) };
+            let added = added_tokens.next();
+            let segment_end = added.as_ref().map_or(text.len(), |found| found.range.start);
+            let segment = position..segment_end.max(position);
+            pacer.after_text(segment.len())?;
+            self.pretokenizer.for_many(&text[segment], 0, GoesOn::No, interrupt, |_, segment_ends| {
+                memory::try_reserve(&mut ends, segment_ends.len() + 1)?;
+                ends.extend(segment_ends.iter().map(|end| position + end));
+                Ok(())
+            })?;
+            let Some(AddedMatch { range, .. }) = added else { return Ok(ends) };
             memory::try_reserve(&mut ends, 1)?;
-            ends.push(end);
-            position = end;
+            ends.push(range.end);
+            position = range.end;
         }
     }
 }
 
-/// Converts byte ranges, given in order, into another unit, reading the text once.
+/// Converts byte ranges into another unit. Those in order read the text once; for one before the last, the text
+/// between them is read again.
 struct OffsetConverter<'t> {
     text: &'t [u8],
     unit: OffsetUnit,
@@ -227,7 +223,10 @@ impl OffsetConverter<'_> {
         if self.unit == OffsetUnit::Bytes {
             return [span.start, span.end];
         }
-        while self.bytes.end <= span.start {
+        while span.start < self.bytes.start {
+            self.step_back();
+        }
+        while self.bytes.end <= span.start && self.bytes.end < self.text.len() {
             self.advance();
         }
         let start = self.units.start;
@@ -240,9 +239,21 @@ impl OffsetConverter<'_> {
     #[inline]
     fn advance(&mut self) {
         let (_, len) = utf8::decode(&self.text[self.bytes.end..]);
-        let units = 1 + usize::from(len == 4 && self.unit == OffsetUnit::Utf16);
         self.bytes = self.bytes.end..self.bytes.end + len;
-        self.units = self.units.end..self.units.end + units;
+        self.units = self.units.end..self.units.end + self.units_of(len);
+    }
+
+    #[cold]
+    fn step_back(&mut self) {
+        let start = utf8::character_until(self.text, self.bytes.start - 1);
+        self.bytes = start..self.bytes.start;
+        self.units = self.units.start - self.units_of(self.bytes.len())..self.units.start;
+    }
+
+    /// The units of a character of this many bytes.
+    #[inline]
+    fn units_of(&self, len: usize) -> usize {
+        1 + usize::from(len == 4 && self.unit == OffsetUnit::Utf16)
     }
 }
 
@@ -254,6 +265,11 @@ mod tests {
     fn a_span_inside_characters_covers_them_whole() {
         // é is two bytes, 🙂 four, and the last byte is not UTF-8.
         let text = "aé🙂".bytes().chain([0xff]).collect::<Vec<_>>();
+        let mut offsets = OffsetConverter::new(&text, OffsetUnit::Utf16);
+        assert_eq!(
+            [3..5, 0..1, 5..8, 1..3].map(|span| offsets.convert(span)),
+            [[2, 4], [0, 1], [2, 5], [1, 2]]
+        );
         let converted = |unit| {
             let mut offsets = OffsetConverter::new(&text, unit);
             [0..2, 2..3, 3..5, 5..6, 6..8].map(|span| offsets.convert(span))

@@ -1,17 +1,18 @@
 //! Text that arrives in chunks.
 //!
-//! A pretoken is encoded as soon as no further text can change it. So the ids are those of the whole text,
+//! A pretoken is encoded as soon as no further text can change it; if text is normalized first, or added tokens
+//! depend on what is beside them, text is encoded up to the last place where it can be split. So the ids are those of the whole text,
 //! however it is divided into chunks, and only its end is stored. The stored text is examined again only after
 //! it has doubled, so a long pretoken in small chunks takes linear time.
 
-use super::Tokenizer;
+use super::{Tokenizer, push_added};
+use crate::added_tokens::{AddedMatch, AddedTokens, OnSpecial};
 use crate::encode::Scratch;
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::pretokenize::GoesOn;
-use crate::special::OnSpecial;
-use crate::utf8::is_inside;
+use crate::utf8::{complete, is_inside};
 use crate::vocabulary::TokenId;
 
 /// The part of a stream that is not encoded yet.
@@ -117,50 +118,118 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        // Every special token that begins before this offset is complete, and so is any longer one with the
-        // same prefix.
-        let certain = match goes_on {
-            GoesOn::No => stream.bytes.len(),
-            GoesOn::Maybe => (stream.bytes.len() + 1).saturating_sub(self.longest_special(special).max(1)),
+        let result = match self.recognized(special) {
+            _ if self.normalizer.is_some() => self.advance_to_split(stream, goes_on, special, interrupt, ids),
+            Some(set) if set.has_pass(true) || set.depends_on_neighbours() => {
+                self.advance_to_split(stream, goes_on, special, interrupt, ids)
+            }
+            set => self.advance_to_pretoken(stream, goes_on, set, special, interrupt, ids),
         };
-        let Stream { bytes, pending, scratch, .. } = stream;
-        let mut segment_start = 0;
-        let (mut result, mut pacer) = (Ok(()), Pacer::new(interrupt));
-        while let Some((start, end, token)) = self.find_special(bytes, *pending, special)
-            && start < certain
-        {
-            result = pacer
-                .after_text(end - *pending)
-                .and_then(|()| {
-                    let ordinary = &bytes[segment_start..start];
-                    self.each_ordinary(
-                        ordinary,
-                        *pending - segment_start,
-                        GoesOn::No,
-                        scratch,
-                        interrupt,
-                        ids,
-                    )
-                })
-                .and_then(|_| self.push_special(special, token, start - segment_start, ids))
-                .map_err(|error| error.shifted(segment_start));
-            if result.is_err() {
-                break;
-            }
-            // Patterns do not look back beyond a special token.
-            (*pending, segment_start) = (end, end);
-        }
-        if result.is_ok() {
-            let certain_text = &bytes[segment_start..certain.max(*pending)];
-            match self.each_ordinary(certain_text, *pending - segment_start, goes_on, scratch, interrupt, ids)
-            {
-                Ok(encoded) => *pending += encoded,
-                Err(error) => result = Err(error.shifted(segment_start)),
-            }
-        }
         stream.scratch.trim();
         let offset = stream.offset;
-        stream.forget(stream.context_start().max(segment_start));
-        result.map_err(|error| error.shifted(offset))
+        let start = *result.as_ref().unwrap_or(&0);
+        stream.forget(stream.context_start().max(start));
+        result.map(|_| ()).map_err(|error| error.shifted(offset))
+    }
+
+    /// Encodes the pending bytes up to the last pretoken that no further text can change. Returns the end of the
+    /// last added token.
+    fn advance_to_pretoken(
+        &self,
+        stream: &mut Stream,
+        goes_on: GoesOn,
+        set: Option<&AddedTokens>,
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<usize> {
+        let certain = certain_end(stream, goes_on, set);
+        let Stream { bytes, pending, scratch, .. } = stream;
+        let (mut segment_start, mut pacer, from) = (0, Pacer::new(interrupt), *pending);
+        for AddedMatch { range, token } in set.iter().flat_map(|set| set.matches(bytes, from)) {
+            if range.start >= certain {
+                break;
+            }
+            pacer.after_text(range.end - *pending)?;
+            let ordinary = &bytes[segment_start..range.start];
+            self.each_ordinary(ordinary, *pending - segment_start, GoesOn::No, scratch, interrupt, ids)
+                .and_then(|_| push_added(special, token, range.start - segment_start, ids))
+                .map_err(|error| error.shifted(segment_start))?;
+            // Patterns do not look back beyond an added token.
+            (*pending, segment_start) = (range.end, range.end);
+        }
+        let certain_text = &bytes[segment_start..certain.max(*pending)];
+        *pending += self
+            .each_ordinary(certain_text, *pending - segment_start, goes_on, scratch, interrupt, ids)
+            .map_err(|error| error.shifted(segment_start))?;
+        Ok(segment_start)
+    }
+
+    /// Encodes the pending bytes up to the last place where the text can be split. Returns it, since the text
+    /// before it does not matter.
+    fn advance_to_split(
+        &self,
+        stream: &mut Stream,
+        goes_on: GoesOn,
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<usize> {
+        let set = self.recognized(special);
+        let end = match goes_on {
+            GoesOn::No => stream.bytes.len(),
+            GoesOn::Maybe => {
+                let certain = certain_end(stream, goes_on, set);
+                let pending = &stream.bytes[stream.pending..];
+                stream.pending + self.last_split_of_pending(pending, certain, set, interrupt)?
+            }
+        };
+        let Stream { bytes, pending, scratch, .. } = stream;
+        self.each_id(&bytes[*pending..end], special, scratch, interrupt, ids)
+            .map_err(|error| error.shifted(*pending))?;
+        *pending = end;
+        Ok(end)
+    }
+
+    /// The last place where a text can be split however it goes on; 0 if there is none. Tokens that start before
+    /// `certain` are complete.
+    fn last_split_of_pending(
+        &self,
+        text: &[u8],
+        certain: usize,
+        set: Option<&AddedTokens>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<usize> {
+        let (mut found_tokens, mut pacer) = (Vec::new(), Pacer::new(interrupt));
+        for found in set.iter().flat_map(|set| set.matches_of_pass(false, text)) {
+            if found.range.start >= certain {
+                break;
+            }
+            pacer.after_text(found.range.len())?;
+            memory::try_reserve(&mut found_tokens, 1)?;
+            found_tokens.push(found.range);
+        }
+        // The character after a split must be complete.
+        let mut until = certain.min(complete(text).saturating_sub(1));
+        for found in found_tokens.into_iter().rev() {
+            let split = self.last_split_in(text, found.end..until + 1, interrupt)?;
+            if split.is_some() {
+                return Ok(split.unwrap_or(0));
+            }
+            if found.end <= certain && set.is_some_and(|set| !set.depends_on_neighbours()) {
+                return Ok(found.end);
+            }
+            until = until.min(found.start);
+        }
+        Ok(self.last_split_in(text, 1..until + 1, interrupt)?.unwrap_or(0))
+    }
+}
+
+/// The offset in the bytes of a stream before which every added token that starts is complete, and so is any
+/// longer one with the same prefix.
+fn certain_end(stream: &Stream, goes_on: GoesOn, set: Option<&AddedTokens>) -> usize {
+    match goes_on {
+        GoesOn::No => stream.bytes.len(),
+        GoesOn::Maybe => (stream.bytes.len() + 1).saturating_sub(set.map_or(0, AddedTokens::longest).max(1)),
     }
 }

@@ -50,7 +50,8 @@ impl Tail {
         &text[self.start..]
     }
 
-    /// The number of ids of a text without special tokens, which begins with the text of the previous call.
+    /// The number of ids of a text in which special tokens are plain text, and which begins with the text of the
+    /// previous call. All of it is encoded anew if text is changed before it is split.
     pub(super) fn count(
         &mut self,
         tokenizer: &Tokenizer,
@@ -58,6 +59,9 @@ impl Tail {
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
     ) -> Result<usize> {
+        if tokenizer.normalizer.is_some() || !tokenizer.always.is_empty() {
+            return tokenizer.count_ordinary(text, scratch, interrupt);
+        }
         loop {
             let rest = self.rest_of(text);
             let mut ids = Vec::new();

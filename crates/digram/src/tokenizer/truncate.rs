@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use super::Tokenizer;
 use super::borders::{TokenBorders, step_back};
+use crate::added_tokens::OnSpecial;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::special::OnSpecial;
 
 /// The side of a text that is cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

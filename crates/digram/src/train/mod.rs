@@ -37,8 +37,7 @@ use crate::encode::{OnUnknown, Unit};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::merges::Merge;
-use crate::pretokenize::Pretokenizer;
-use crate::tokenizer::{Definition, Tokenizer};
+use crate::tokenizer::{Definition, Pipeline, Tokenizer};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId};
 
 use archive::Archive;
@@ -248,14 +247,14 @@ impl Trained {
         tokens
     }
 
-    /// A definition with these merges, after those of the base tokenizer, if there is one, whose special
+    /// A definition with these merges, after those of the base tokenizer, if there is one, whose added
     /// tokens are kept.
-    pub fn into_definition(self, pretokenizer: impl Into<Arc<Pretokenizer>>) -> Definition {
+    pub fn into_definition(self, pipeline: impl Into<Pipeline>) -> Definition {
         let learned = self.merges.iter().map(|learned| learned.merge);
-        let (merges, special_tokens, ignore_merges) = match &self.base {
+        let (merges, added_tokens, ignore_merges) = match &self.base {
             Base::Tokens(tokenizer) => (
                 tokenizer.merges().iter().copied().chain(learned).collect(),
-                tokenizer.special_tokens().tokens().to_vec(),
+                tokenizer.added_tokens().tokens().to_vec(),
                 tokenizer.ignores_merges(),
             ),
             _ => (learned.collect(), Vec::new(), false),
@@ -268,9 +267,8 @@ impl Trained {
                 .map(|token| Some(token).filter(|token| !token.is_empty()))
                 .collect(),
             merges,
-            special_tokens,
+            pipeline: Pipeline { added_tokens, ..pipeline.into() },
             unit: self.base.unit(),
-            pretokenizer: pretokenizer.into(),
             ignore_merges,
             scheme: None,
         }
@@ -422,7 +420,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::added_tokens::AddedToken;
     use crate::interrupt::Never;
+    use crate::pretokenize::Pretokenizer;
 
     fn bounded(
         counts: &Counts,
@@ -482,9 +482,8 @@ mod tests {
         let tokenizer = Tokenizer::new(Definition {
             tokens,
             merges: vec![merge(98, 99, 256), merge(97, 98, 257), merge(257, 99, 258)],
-            special_tokens: Vec::new(),
+            pipeline: Pretokenizer::new(&[]).unwrap().into(),
             unit: Options::bytes(256).base.unit(),
-            pretokenizer: Pretokenizer::new(&[]).unwrap().into(),
             ignore_merges: false,
             scheme: None,
         });
@@ -538,7 +537,7 @@ mod tests {
             let mut definition = first.into_definition(uncut);
             if chars {
                 let unknown = definition.tokens.len() as TokenId;
-                definition.special_tokens.push(("<unknown>".into(), unknown));
+                definition.pipeline.added_tokens.push(AddedToken::special("<unknown>", unknown));
                 definition.unit = Unit::Char { on_unknown: OnUnknown::Token(unknown) };
             }
             let tokenizer = Arc::new(Tokenizer::new(definition).unwrap());

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from digram.errors import CorruptFileError, OptionError, PatternError
+from digram.pretokenizers.normalizers import described, from_described
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.pretokenizers.rules import Digits, Rules
 from digram.vocab.definition import Unit
@@ -51,6 +52,8 @@ def fingerprint(pretokenizer: Pretokenizer, unit: Unit) -> str:
     }
     if pretokenizer.rules is not None:
         made_with["rules"] = pretokenizer.rules.to_dict()
+    if pretokenizer.normalizer:
+        made_with["normalizer"] = described(pretokenizer.normalizer)
     return hashlib.sha256(json.dumps(made_with, sort_keys=True).encode()).hexdigest()
 
 
@@ -79,6 +82,7 @@ def to_json(metadata: CountsMetadata) -> str:
                 "patterns": cut.patterns,
                 "digits": cut.digits,
                 **({} if cut.rules is None else {"rules": cut.rules.to_dict()}),
+                **({"normalizer": described(cut.normalizer)} if cut.normalizer else {}),
             },
             "unit": metadata.unit,
             "documents": metadata.documents,
@@ -130,11 +134,12 @@ def _pretokenizer(found: dict[str, Any]) -> Pretokenizer:
     regexes = [Regex(_expect(pattern, str, "pretokenizer.patterns")) for pattern in patterns]
     try:
         rules = Rules.from_dict(found["rules"]) if "rules" in found else None
-        return Pretokenizer(regexes, digits=digits, rules=rules)
+        normalizer = from_described(found.get("normalizer", []))
+        return Pretokenizer(regexes, digits=digits, rules=rules, normalizer=normalizer)
     except PatternError as error:
         raise CorruptFileError(f"a pattern is not supported: {error}") from None
     except (OptionError, TypeError) as error:
-        raise CorruptFileError(f"the rules are not valid: {error}") from None
+        raise CorruptFileError(f"the rules or the normalizer are not valid: {error}") from None
 
 
 def _expect(value: Any, kind: type, name: str) -> Any:

@@ -21,6 +21,33 @@ pub(super) fn digit() -> Set {
     set(tables::DIGIT)
 }
 
+/// The characters of a general category, or of a property without a value, as ranges in order.
+pub(crate) fn ranges(name: &str) -> Box<[(char, char)]> {
+    match alone(name) {
+        Ok(set) => set.ranges().into(),
+        Err(_) => unreachable!("a name in the tables"),
+    }
+}
+
+/// The same characters that a version of Unicode has.
+pub(crate) fn ranges_of_age(name: &str, age: &str) -> Box<[(char, char)]> {
+    match (alone(name), by_value("age", age)) {
+        (Ok(set), Ok(assigned)) => set.intersection(&assigned).ranges().into(),
+        _ => unreachable!("names in the tables"),
+    }
+}
+
+/// The characters of `\w` as ranges in order.
+pub(crate) fn word_ranges() -> Box<[(char, char)]> {
+    word().ranges().into()
+}
+
+/// Whether ranges in order contain a character.
+pub(crate) fn contains(ranges: &[(char, char)], c: char) -> bool {
+    let range = ranges.partition_point(|&(_, last)| last < c);
+    ranges.get(range).is_some_and(|&(first, _)| first <= c)
+}
+
 /// The unknown part of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unknown {

@@ -1,0 +1,318 @@
+//! Unicode's normalization forms.
+//!
+//! Most text is in normal form, and most characters are *inert*: normalization never changes them, nor joins them
+//! with a character before them. So a text is searched for the others, by a table, and only the short runs around
+//! them are normalized. Their rules are those of the library that Hugging Face's tokenizers uses, which follows
+//! Unicode 9: characters that are newer are inert.
+
+use std::ops::{ControlFlow, Range};
+
+use unicode_normalization_alignments::{
+    IsNormalized, UnicodeNormalization, char::canonical_combining_class, is_nfc_quick, is_nfd_quick,
+    is_nfkc_quick, is_nfkd_quick,
+};
+
+use super::traced::{Rewriter, Traced};
+use crate::error::Result;
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
+use crate::utf8::decode;
+
+/// A normalization form of Unicode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Characters with their marks are one character where there is one.
+    Nfc,
+    /// Characters are taken apart into letters and marks.
+    Nfd,
+    /// As NFC, and variants of characters (ligatures, full-width letters, numbers in circles) become plain.
+    Nfkc,
+    /// As NFD, and variants of characters become plain.
+    Nfkd,
+}
+
+/// The number of characters that a byte may become: those of U+FDFA are 18.
+const MAX_CHARACTERS: usize = 6;
+
+/// Memory for runs of this many bytes is small.
+const MAX_UNCHECKED: usize = 1 << 10;
+
+/// No character from here on is changed, or is a mark.
+const END: usize = 0x3_0000;
+
+/// The number of characters of a block of the table.
+const BLOCK: usize = 64;
+
+/// The class of characters that a form changes, or that may join with the one before.
+const UNCERTAIN: u8 = u8::MAX;
+
+/// The rules of a form.
+pub(super) struct FormTable {
+    form: Form,
+    /// The number of each block of characters among the distinct ones.
+    blocks: Box<[u8]>,
+    /// Of each distinct block the classes: 0 for an inert character, [`UNCERTAIN`], and for a mark that remains
+    /// its combining class.
+    classes: Vec<[u8; BLOCK]>,
+}
+
+/// A character of a new form: the character, and how many of the old ones it replaces beside one; 1 for none.
+type Changed = (char, isize);
+
+impl FormTable {
+    pub(super) fn new(form: Form) -> FormTable {
+        let mut classes: Vec<[u8; BLOCK]> = vec![[0; BLOCK]];
+        let block = |number: usize| {
+            let mut block = [0; BLOCK];
+            for (index, class) in block.iter_mut().enumerate() {
+                *class = char::from_u32((number * BLOCK + index) as u32).map_or(0, |c| class_of(form, c));
+            }
+            let index = classes.iter().position(|known| *known == block).unwrap_or_else(|| {
+                classes.push(block);
+                classes.len() - 1
+            });
+            u8::try_from(index).expect("at most 256 distinct blocks")
+        };
+        let blocks = (0..END / BLOCK).map(block).collect();
+        FormTable { form, blocks, classes }
+    }
+
+    #[inline]
+    fn class(&self, c: char) -> u8 {
+        match self.blocks.get(c as usize / BLOCK) {
+            Some(&block) => self.classes[usize::from(block)][c as usize % BLOCK],
+            None => 0,
+        }
+    }
+
+    /// Whether a character never changes, nor joins with one before it.
+    pub(super) fn is_inert(&self, c: char) -> bool {
+        self.class(c) == 0
+    }
+
+    pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
+        let flow = self.each_change(text, interrupt, |_, _| ControlFlow::Break(Ok(true)));
+        flow.break_value().unwrap_or(Ok(false))
+    }
+
+    pub(super) fn applied(&self, text: &Traced, interrupt: &dyn Interrupt) -> Result<Traced> {
+        let mut rewriter = Rewriter::new(text)?;
+        let mut rewrite = |run: Range<usize>, changed: &[Changed]| -> Result<()> {
+            rewriter.keep_until(run.start)?;
+            for &(c, change) in changed {
+                if change > 0 {
+                    rewriter.insert(c)?;
+                } else {
+                    rewriter.replace(c)?;
+                    rewriter.skip_characters(change.unsigned_abs());
+                }
+            }
+            rewriter.skip_until(run.end);
+            Ok(())
+        };
+        let flow = self.each_change(&text.bytes, interrupt, |run, changed| match rewrite(run, changed) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(Err(error)),
+        });
+        flow.break_value().unwrap_or(Ok(()))?;
+        rewriter.finish()
+    }
+
+    /// Calls `visit` with each run of characters that changes, and what it becomes.
+    fn each_change<T>(
+        &self,
+        text: &[u8],
+        interrupt: &dyn Interrupt,
+        mut visit: impl FnMut(Range<usize>, &[Changed]) -> ControlFlow<Result<T>>,
+    ) -> ControlFlow<Result<T>> {
+        let (mut position, mut pacer) = (0, Pacer::new(interrupt));
+        let mut changed = Vec::new();
+        loop {
+            let found = self.next_run(text, position);
+            let run_end = found.as_ref().map_or(text.len(), |run| run.end);
+            let mut check = || {
+                pacer.after(run_end - position)?;
+                let Some(run) = &found else { return Ok(false) };
+                self.normal_run(&text[run.clone()], interrupt, &mut changed)
+            };
+            let is_changed = match check() {
+                Ok(is_changed) => is_changed,
+                Err(error) => return ControlFlow::Break(Err(error)),
+            };
+            let Some(run) = found else { return ControlFlow::Continue(()) };
+            position = run.end;
+            if is_changed {
+                visit(run, &changed)?;
+            }
+        }
+    }
+
+    /// The next run that is not certain to be in normal form: characters that are not inert, and the one before
+    /// them.
+    fn next_run(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
+        let (mut before, mut position) = (from, from);
+        loop {
+            (before, position) = self.skip_inert(text, before, position);
+            if position == text.len() {
+                return None;
+            }
+            let (mut end, mut last, mut is_certain) = (position, 0, true);
+            while let (Some(c), len) = decode(&text[end..]) {
+                let class = self.class(c);
+                if class == 0 {
+                    break;
+                }
+                is_certain &= class != UNCERTAIN && class >= last;
+                (last, end) = (class, end + len);
+            }
+            if !is_certain {
+                return Some(before..end);
+            }
+            (before, position) = (end, end);
+        }
+    }
+
+    /// From a position and the start of the character before it, moves on to the next character that is not
+    /// inert, or the end. Before the first character, and after bytes that are not UTF-8, both are the same.
+    fn skip_inert(&self, text: &[u8], mut before: usize, mut position: usize) -> (usize, usize) {
+        // The first byte of all characters that need the table; the others' bytes are below it.
+        let first = match self.form {
+            Form::Nfc => 0xcc,                           // U+0300
+            Form::Nfd | Form::Nfkc | Form::Nfkd => 0xc2, // U+0080
+        };
+        while position < text.len() {
+            let (c, len) = if text[position] < first {
+                let blocks = text[position..].chunks_exact(32);
+                let passed = blocks.take_while(|block| block.iter().all(|&byte| byte < first));
+                position += 32 * passed.count();
+                let in_block = text[position..].iter().position(|&byte| byte >= first);
+                position = in_block.map_or(text.len(), |index| position + index);
+                let (c, len) = bstr::decode_last_utf8(&text[..position]);
+                position -= len;
+                (c, len)
+            } else {
+                decode(&text[position..])
+            };
+            match c {
+                Some(c) if self.class(c) != 0 => return (before, position),
+                Some(_) => before = position,
+                None => before = position + len,
+            }
+            position += len;
+        }
+        (before, position)
+    }
+
+    /// Whether a run changes; then `changed` is what it becomes.
+    fn normal_run(&self, run: &[u8], interrupt: &dyn Interrupt, changed: &mut Vec<Changed>) -> Result<bool> {
+        // The library sorts the marks of a letter in memory that it does not reserve.
+        if run.len() > MAX_UNCHECKED {
+            memory::try_reserve(&mut Vec::<(u8, Changed)>::new(), MAX_CHARACTERS * run.len())?;
+        }
+        changed.clear();
+        memory::try_reserve(changed, MAX_CHARACTERS * run.len())?;
+        let text = String::from_utf8_lossy(run);
+        let (mut pacer, mut stopped) = (Pacer::new(interrupt), Ok(()));
+        let characters = text.chars().map_while(|c| {
+            stopped = pacer.after(1);
+            stopped.is_ok().then_some(c)
+        });
+        match self.form {
+            Form::Nfc => changed.extend(characters.nfc()),
+            Form::Nfd => changed.extend(characters.nfd()),
+            Form::Nfkc => changed.extend(characters.nfkc()),
+            Form::Nfkd => changed.extend(characters.nfkd()),
+        }
+        stopped?;
+        Ok(!changed.iter().map(|&(c, _)| c).eq(text.chars()))
+    }
+}
+
+/// The class of a character in the table of a form.
+fn class_of(form: Form, c: char) -> u8 {
+    let is_allowed = match form {
+        Form::Nfc => is_nfc_quick([c].into_iter()),
+        Form::Nfd => is_nfd_quick([c].into_iter()),
+        Form::Nfkc => is_nfkc_quick([c].into_iter()),
+        Form::Nfkd => is_nfkd_quick([c].into_iter()),
+    };
+    if is_allowed == IsNormalized::Yes { canonical_combining_class(c) } else { UNCERTAIN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interrupt::Never;
+    use crate::normalize::tests::texts;
+    use proptest::prelude::*;
+
+    /// The new form of a whole text by the library.
+    fn whole(form: Form, text: &str) -> Vec<Changed> {
+        match form {
+            Form::Nfc => text.nfc().collect(),
+            Form::Nfd => text.nfd().collect(),
+            Form::Nfkc => text.nfkc().collect(),
+            Form::Nfkd => text.nfkd().collect(),
+        }
+    }
+
+    /// The new form of a text, with the origin of each character by the rules for a whole text.
+    fn expected(form: Form, text: &str) -> (String, Vec<[usize; 2]>) {
+        let given = Traced::given(text.as_bytes(), 0, true).unwrap();
+        let mut rewriter = Rewriter::new(&given).unwrap();
+        for (c, change) in whole(form, text) {
+            if change > 0 {
+                rewriter.insert(c).unwrap();
+            } else {
+                rewriter.replace(c).unwrap();
+                rewriter.skip_characters(change.unsigned_abs());
+            }
+        }
+        let new = rewriter.finish().unwrap();
+        (String::from_utf8(new.bytes).unwrap(), new.origins.unwrap())
+    }
+
+    const FORMS: [Form; 4] = [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd];
+
+    #[test]
+    fn each_character_beside_letters_and_marks() {
+        for form in FORMS {
+            let table = FormTable::new(form);
+            for c in '\0'..=char::MAX {
+                for text in
+                    [format!("a{c}b"), format!("\u{1100}{c}\u{301}"), format!("e{c}\u{323}{c}\u{1161}")]
+                {
+                    let given = Traced::given(text.as_bytes(), 0, false).unwrap();
+                    let new = table.applied(&given, &Never).unwrap().bytes;
+                    let expected: String = whole(form, &text).iter().map(|&(c, _)| c).collect();
+                    assert_eq!(String::from_utf8(new).unwrap(), expected, "{form:?} {text:?}");
+                    assert_eq!(table.changes(text.as_bytes(), &Never), Ok(expected != text), "{text:?}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn runs_alone_give_what_the_whole_text_does(text in texts(), form in prop::sample::select(&FORMS[..])) {
+            let given = Traced::given(text.as_bytes(), 0, true).unwrap();
+            let new = FormTable::new(form).applied(&given, &Never).unwrap();
+            let (bytes, origins) = expected(form, &text);
+            prop_assert_eq!(String::from_utf8(new.bytes).unwrap(), bytes);
+            prop_assert_eq!(new.origins.unwrap(), origins);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_characters_remain_and_join_nothing() {
+        let table = FormTable::new(Form::Nfc);
+        let normal =
+            |text: &[u8]| table.applied(&Traced::given(text, 0, false).unwrap(), &Never).unwrap().bytes;
+        assert_eq!(normal(b"e\xff\xcc\x81e\xcc\x81\xff"), b"e\xff\xcc\x81\xc3\xa9\xff");
+        assert_eq!(normal(b"\xcc"), b"\xcc");
+        assert_eq!(
+            normal(&[b"a".repeat(40), b"e\xcc\x81".repeat(20)].concat()),
+            [b"a".repeat(40), "é".repeat(20).into_bytes()].concat()
+        );
+    }
+}

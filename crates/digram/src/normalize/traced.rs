@@ -1,0 +1,134 @@
+//! Text that was rewritten, with the origin of each byte.
+
+use crate::error::Result;
+use crate::memory;
+use crate::utf8::decode;
+
+/// A text, and for each of its bytes the range of the given text from which it came.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Traced {
+    pub(crate) bytes: Vec<u8>,
+    /// Ranges of whole characters; `None` if they are not recorded.
+    pub(crate) origins: Option<Vec<[usize; 2]>>,
+}
+
+impl Traced {
+    /// An empty text.
+    pub(crate) fn new(is_traced: bool) -> Traced {
+        Traced { bytes: Vec::new(), origins: is_traced.then(Vec::new) }
+    }
+
+    /// The given text that starts at an offset; each byte comes from its character.
+    pub(crate) fn given(text: &[u8], offset: usize, is_traced: bool) -> Result<Traced> {
+        let mut traced = Traced::new(is_traced);
+        traced.push_given(text, offset)?;
+        Ok(traced)
+    }
+
+    /// Appends a part of the given text, which starts at an offset.
+    pub(crate) fn push_given(&mut self, text: &[u8], offset: usize) -> Result<()> {
+        memory::try_reserve(&mut self.bytes, text.len())?;
+        self.bytes.extend_from_slice(text);
+        let Some(origins) = &mut self.origins else { return Ok(()) };
+        memory::try_reserve(origins, text.len())?;
+        let mut start = 0;
+        while start < text.len() {
+            let end = start + decode(&text[start..]).1;
+            origins.extend(std::iter::repeat_n([offset + start, offset + end], end - start));
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Appends another text.
+    pub(crate) fn push(&mut self, other: &Traced) -> Result<()> {
+        memory::try_reserve(&mut self.bytes, other.bytes.len())?;
+        self.bytes.extend_from_slice(&other.bytes);
+        if let (Some(origins), Some(others)) = (&mut self.origins, &other.origins) {
+            memory::try_reserve(origins, others.len())?;
+            origins.extend_from_slice(others);
+        }
+        Ok(())
+    }
+}
+
+/// Writes a new form of a text from left to right.
+pub(super) struct Rewriter<'a> {
+    old: &'a Traced,
+    /// The end of the old text that was read.
+    position: usize,
+    new: Traced,
+}
+
+impl<'a> Rewriter<'a> {
+    pub(super) fn new(old: &'a Traced) -> Result<Rewriter<'a>> {
+        let mut new = Traced::new(old.origins.is_some());
+        memory::try_reserve(&mut new.bytes, old.bytes.len())?;
+        if let Some(origins) = &mut new.origins {
+            memory::try_reserve(origins, old.bytes.len())?;
+        }
+        Ok(Rewriter { old, position: 0, new })
+    }
+
+    /// The end of the old text that was read.
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Keeps the old text up to an offset.
+    pub(super) fn keep_until(&mut self, end: usize) -> Result<()> {
+        let range = self.position..end;
+        memory::try_reserve(&mut self.new.bytes, range.len())?;
+        self.new.bytes.extend_from_slice(&self.old.bytes[range.clone()]);
+        if let (Some(new), Some(old)) = (&mut self.new.origins, &self.old.origins) {
+            memory::try_reserve(new, range.len())?;
+            new.extend_from_slice(&old[range]);
+        }
+        self.position = end;
+        Ok(())
+    }
+
+    /// Leaves out the old text up to an offset.
+    pub(super) fn skip_until(&mut self, end: usize) {
+        self.position = end;
+    }
+
+    /// Leaves out some characters.
+    pub(super) fn skip_characters(&mut self, count: usize) {
+        for _ in 0..count {
+            self.position += decode(&self.old.bytes[self.position..]).1;
+        }
+    }
+
+    /// Writes a character in place of the next one.
+    pub(super) fn replace(&mut self, c: char) -> Result<()> {
+        self.write(c, self.position)?;
+        self.skip_characters(1);
+        Ok(())
+    }
+
+    /// Writes a character that comes from what was read last, or at the start of the text from nothing.
+    pub(super) fn insert(&mut self, c: char) -> Result<()> {
+        self.write(c, self.position.wrapping_sub(1))
+    }
+
+    /// Writes a character that comes from what the byte of the old text comes from.
+    fn write(&mut self, c: char, byte: usize) -> Result<()> {
+        let mut buffer = [0; 4];
+        let bytes = c.encode_utf8(&mut buffer).as_bytes();
+        memory::try_reserve(&mut self.new.bytes, bytes.len())?;
+        self.new.bytes.extend_from_slice(bytes);
+        if let (Some(new), Some(old)) = (&mut self.new.origins, &self.old.origins) {
+            memory::try_reserve(new, bytes.len())?;
+            let origin = old.get(byte).copied().unwrap_or([0, 0]);
+            new.extend(std::iter::repeat_n(origin, bytes.len()));
+        }
+        Ok(())
+    }
+
+    /// The new text, with the rest of the old one.
+    pub(super) fn finish(mut self) -> Result<Traced> {
+        self.keep_until(self.old.bytes.len())?;
+        Ok(self.new)
+    }
+}

@@ -1,0 +1,166 @@
+//! A text as it is split into pretokens: its added tokens, and the normalized text between them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::Tokenizer;
+use crate::added_tokens::{AddedMatch, AddedTokens, Matches, OnSpecial};
+use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
+use crate::normalize::{Normalizer, Traced};
+
+/// The given text if normalization leaves it as it is, and otherwise a new one.
+pub(super) struct Working<'a> {
+    text: Cow<'a, [u8]>,
+    found: Found<'a>,
+    /// The range of the given text from which each byte comes, if they were requested and it is not the same.
+    origins: Option<Vec<[usize; 2]>>,
+}
+
+enum Found<'a> {
+    /// The added tokens are searched for.
+    Later(Option<&'a AddedTokens>),
+    Now(Vec<AddedMatch<'a>>),
+}
+
+/// The added tokens of a text, from the left.
+pub(super) enum FoundTokens<'w> {
+    None,
+    Searched(Matches<'w>),
+    Listed(std::slice::Iter<'w, AddedMatch<'w>>),
+}
+
+impl<'w> Iterator for FoundTokens<'w> {
+    type Item = AddedMatch<'w>;
+
+    #[inline]
+    fn next(&mut self) -> Option<AddedMatch<'w>> {
+        match self {
+            FoundTokens::None => None,
+            FoundTokens::Searched(matches) => matches.next(),
+            FoundTokens::Listed(matches) => matches.next().cloned(),
+        }
+    }
+}
+
+impl Working<'_> {
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The added tokens in the text.
+    #[inline]
+    pub(super) fn added_tokens(&self) -> FoundTokens<'_> {
+        match &self.found {
+            Found::Later(None) => FoundTokens::None,
+            Found::Later(Some(set)) => FoundTokens::Searched(set.matches(&self.text, 0)),
+            Found::Now(listed) => FoundTokens::Listed(listed.iter()),
+        }
+    }
+
+    /// The range of the given text from which a range comes. The origins must have been requested.
+    #[inline]
+    pub(super) fn given(&self, range: Range<usize>) -> Range<usize> {
+        match &self.origins {
+            None => range,
+            Some(_) if range.is_empty() => range,
+            Some(origins) => origins[range.start][0]..origins[range.end - 1][1],
+        }
+    }
+}
+
+impl Tokenizer {
+    /// The added tokens that are found in text.
+    #[inline]
+    pub(super) fn recognized<'a>(&'a self, special: OnSpecial<'a>) -> Option<&'a AddedTokens> {
+        let set = match special {
+            OnSpecial::Text => &self.always,
+            OnSpecial::Parse | OnSpecial::Fail => &self.added,
+            OnSpecial::Allow(allowed) => allowed,
+        };
+        (!set.is_empty()).then_some(set)
+    }
+
+    /// The normalizer, if it may change some part of a text.
+    #[inline]
+    pub(super) fn changing(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Option<&Normalizer>> {
+        match &self.normalizer {
+            Some(normalizer) if !normalizer.keeps_all_parts(text, interrupt)? => Ok(Some(normalizer)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The text to split, with origins if `is_traced`.
+    #[inline]
+    pub(super) fn working<'a>(
+        &'a self,
+        text: &'a [u8],
+        special: OnSpecial<'a>,
+        is_traced: bool,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Working<'a>> {
+        let set = self.recognized(special);
+        match self.changing(text, interrupt)? {
+            None => Ok(Working { text: Cow::Borrowed(text), found: Found::Later(set), origins: None }),
+            Some(normalizer) => normalized(normalizer, text, set, is_traced, interrupt),
+        }
+    }
+
+    /// An error about the text to split, as one about the given text.
+    #[cold]
+    pub(super) fn in_given(
+        &self,
+        error: Error,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+    ) -> Error {
+        if !error.has_offset() {
+            return error;
+        }
+        match self.working(text, special, true, interrupt) {
+            Ok(working) => error.moved(|offset| working.given(offset..offset + 1).start),
+            Err(other) => other,
+        }
+    }
+}
+
+/// The text to split where normalization may change the given one.
+#[cold]
+fn normalized<'a>(
+    normalizer: &Normalizer,
+    text: &'a [u8],
+    set: Option<&'a AddedTokens>,
+    is_traced: bool,
+    interrupt: &dyn Interrupt,
+) -> Result<Working<'a>> {
+    let mut working = Traced::new(is_traced);
+    let mut listed: Vec<AddedMatch<'a>> = Vec::new();
+    let (mut position, mut pacer) = (0, Pacer::new(interrupt));
+    let mut first_pass = set.map(|set| set.matches_of_pass(false, text)).into_iter().flatten();
+    loop {
+        let found = first_pass.next();
+        let piece = position..found.as_ref().map_or(text.len(), |found| found.range.start);
+        pacer.after_text(piece.len())?;
+        if !piece.is_empty() {
+            let given = Traced::given(&text[piece.clone()], piece.start, is_traced)?;
+            let new = normalizer.traced(given, interrupt)?;
+            for found in set.iter().flat_map(|set| set.matches_of_pass(true, &new.bytes)) {
+                let range = working.bytes.len() + found.range.start..working.bytes.len() + found.range.end;
+                memory::try_reserve(&mut listed, 1)?;
+                listed.push(AddedMatch { range, token: found.token });
+                pacer.after(1)?;
+            }
+            working.push(&new)?;
+        }
+        let Some(AddedMatch { range, token }) = found else { break };
+        let start = working.bytes.len();
+        working.push_given(&text[range.clone()], range.start)?;
+        memory::try_reserve(&mut listed, 1)?;
+        listed.push(AddedMatch { range: start..working.bytes.len(), token });
+        position = range.end;
+    }
+    let Traced { bytes, origins } = working;
+    Ok(Working { text: Cow::Owned(bytes), found: Found::Now(listed), origins })
+}

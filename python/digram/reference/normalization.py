@@ -1,0 +1,168 @@
+r"""Normalization and added tokens, as a readable specification.
+
+A **stage** is a function that changes a text. A **normalizer** is a list of stages, applied in
+order. **Added tokens** are found as a whole, in two passes: most of them in the given text; those
+that are `late` in what is left between them, after normalization.
+
+>>> tokens = [Added("<s>"), Added("ab", late=True)]
+>>> [getattr(piece, "text", piece) for piece in segments("xAB<s> AB", tokens, [str.lower])]
+['x', 'ab', '<s>', ' ', 'ab']
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+Stage = Callable[[str], str]
+
+
+def form(name: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> Stage:
+    """A normalization form, by the tables of the running Python; the core's are of Unicode 9."""
+    return lambda text: unicodedata.normalize(name, text)
+
+
+def lowercase(text: str) -> str:
+    """Each character alone, so that a sigma at the end of a word is like any other.
+
+    >>> lowercase("ΑΣ İ")
+    'ασ i̇'
+    """
+    return "".join(character.lower() for character in text)
+
+
+def strip_accents(text: str) -> str:
+    r"""Without marks; characters are not taken apart.
+
+    >>> strip_accents("e\u0301\u00e9")
+    'eé'
+    """
+    return "".join(c for c in text if not unicodedata.category(c).startswith("M"))
+
+
+def nmt(text: str) -> str:
+    r"""Without control characters, and with a space for some other characters.
+
+    >>> nmt("a\tb\u200bc\x07")
+    'a b c'
+    """
+    dropped = {*range(1, 9), 0xB, *range(0xE, 0x20), 0x7F, 0x8F, 0x9F}
+    spaces = {*b"\t\n\f\r", 0x1680, *range(0x200B, 0x2010), 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD}
+    return "".join(" " if ord(c) in spaces else c for c in text if ord(c) not in dropped)
+
+
+def strip(text: str) -> str:
+    r"""Without white space at the ends; U+001C to U+001F are not white space.
+
+    >>> strip("\u3000a b\n")
+    'a b'
+    """
+    return re.sub(rf"^[{_SPACES}]+|[{_SPACES}]+\Z", "", text)
+
+
+_SPACES = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+
+
+def prepend(before: str) -> Stage:
+    """A text before each text that is not empty."""
+    return lambda text: before + text if text else text
+
+
+def replace(pattern: str, content: str) -> Stage:
+    """One text in place of another."""
+    return lambda text: text.replace(pattern, content)
+
+
+def normalize(text: str, stages: Sequence[Stage]) -> str:
+    """All stages, in order.
+
+    >>> normalize("A b", [lowercase, replace(" ", "▁"), prepend("▁")])
+    '▁a▁b'
+    """
+    for stage in stages:
+        text = stage(text)
+    return text
+
+
+class Added(NamedTuple):
+    """An added token.
+
+    `lstrip` and `rstrip` take white space beside the text into the token; `single_word` wants no
+    word character beside it; `late` is for the second pass.
+    """
+
+    text: str
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+    late: bool = False
+
+
+def found(text: str, tokens: Sequence[Added]) -> Iterator[tuple[int, int, Added]]:
+    """The places of tokens in a text: start, end and token.
+
+    The leftmost counts, and of several that start there the longest. What `single_word` rejects
+    still hides the tokens that overlap it. White space that belongs to one token is not taken by
+    `lstrip` of the next, but the text of the next may overlap it.
+
+    >>> [place[:2] for place in found("a  <m> b", [Added("<m>", lstrip=True), Added(" b")])]
+    [(1, 6), (6, 8)]
+    >>> [place[:2] for place in found("abcd", [Added("abc", single_word=True), Added("ab")])]
+    []
+    """
+    by_length = sorted(tokens, key=lambda token: -len(token.text))
+    at, last = 0, 0
+    while at < len(text):
+        token = next((token for token in by_length if text.startswith(token.text, at)), None)
+        if token is None:
+            at += 1
+            continue
+        start, at = at, at + len(token.text)
+        end = at
+        if token.single_word and any(map(_is_word, (text[start - 1 : start], text[end : end + 1]))):
+            continue
+        if token.lstrip:
+            while start > 0 and re.match(f"[{_SPACES}]", text[start - 1]):
+                start -= 1
+            start = max(start, last)
+        if token.rstrip:
+            while end < len(text) and re.match(f"[{_SPACES}]", text[end]):
+                end += 1
+        yield start, end, token
+        last = end
+
+
+def _is_word(character: str) -> bool:
+    """Whether it is a letter, a mark, a decimal digit, a connector or a joiner; false for none."""
+    if not character:
+        return False
+    kind = unicodedata.category(character)
+    return kind[0] in "LM" or kind in ("Nd", "Nl", "Pc") or character in "\u200c\u200d"
+
+
+def segments(text: str, tokens: Sequence[Added], stages: Sequence[Stage]) -> list[str | Added]:
+    """The added tokens of a text, and the normalized text between them.
+
+    >>> segments("<s>a", [Added("<s>")], [prepend("_")])[1:]
+    ['_a']
+    """
+    early = [token for token in tokens if not token.late]
+    late = [token for token in tokens if token.late]
+    cut: list[str | Added] = []
+    for piece in _pieces(text, early):
+        if isinstance(piece, Added):
+            cut.append(piece)
+        else:
+            cut += _pieces(normalize(piece, stages), late)
+    return cut
+
+
+def _pieces(text: str, tokens: Sequence[Added]) -> Iterator[str | Added]:
+    at = 0
+    for start, end, token in found(text, tokens):
+        if at < start:
+            yield text[at:start]
+        yield token
+        at = end
+    if at < len(text):
+        yield text[at:]

@@ -1,0 +1,107 @@
+"""Normalizers and added tokens, with the reference beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import cases
+
+import digram
+from digram import Definition, Matching, Pretokenizer
+from digram.pretokenizers import NFC, NFD, NFKC, NFKD, Lowercase, Nmt, Prepend, Replace, Strip
+from digram.pretokenizers import StripAccents as WithoutMarks
+from digram.reference import BYTES, decode, encode
+from digram.reference import normalization as reference
+from digram.reference.normalization import Added
+from digram.vocab.model import BpeModel
+
+STAGES: list[tuple[Any, reference.Stage]] = [
+    (NFC(), reference.form("NFC")),
+    (NFD(), reference.form("NFD")),
+    (NFKC(), reference.form("NFKC")),
+    (NFKD(), reference.form("NFKD")),
+    (Lowercase(), reference.lowercase),
+    (WithoutMarks(), reference.strip_accents),
+    (Nmt(), reference.nmt),
+    (Strip(), reference.strip),
+    (Prepend("▁a"), reference.prepend("▁a")),
+    (Replace(" ", "▁"), reference.replace(" ", "▁")),
+    (Replace("ab", ""), reference.replace("ab", "")),
+]
+TEXTS = ["<s>", "</s>", "ab", "abc", " b", "  ", "b1", "é", "▁", "\u3000x", "A", "ß"]
+PARTS = [*"abcABC1_ \t\n.é²Σß▁x", *TEXTS, "\u0301", "\u0323", "e\u0301", "\u1100\u1161", "ﬁ", "가"]
+
+MERGES = {(97, 98): 256, (32, 32): 257, (256, 99): 258, (0xC3, 0xA9): 259}
+
+flags = st.fixed_dictionaries(
+    dict.fromkeys(("lstrip", "rstrip", "single_word", "normalized"), st.booleans())
+)
+added = st.dictionaries(st.sampled_from(TEXTS), st.tuples(st.booleans(), flags), max_size=5)
+stages = st.lists(st.sampled_from(STAGES), max_size=3)
+texts = st.lists(st.sampled_from(PARTS), max_size=16).map("".join)
+
+
+def tokenizer(tokens: dict[str, Any], normalizer: list[Any]) -> digram.Tokenizer:
+    table: list[bytes | None] = [*BYTES]
+    for left, right in MERGES:
+        table.append((table[left] or b"") + (table[right] or b""))
+    return digram.Tokenizer(
+        Definition(
+            tokens=table,
+            model=BpeModel([(*pair, new) for pair, new in MERGES.items()]),
+            pretokenizer=Pretokenizer(None, normalizer=normalizer),
+            special_tokens={text: 300 + i for i, text in enumerate(tokens)},
+            matching={text: Matching(always=always, **of) for text, (always, of) in tokens.items()},
+        )
+    )
+
+
+def expected(text: str, tokens: dict[str, Any], chosen: list[reference.Stage]) -> list[int]:
+    ids = {text: 300 + i for i, text in enumerate(tokens)}
+    known = [
+        Added(text, of["lstrip"], of["rstrip"], of["single_word"], of["normalized"])
+        for text, (_, of) in tokens.items()
+    ]
+    found = []
+    for piece in reference.segments(text, known, chosen):
+        found += [ids[piece.text]] if isinstance(piece, Added) else encode(piece.encode(), MERGES)
+    return found
+
+
+@cases(800)
+@given(added, stages, texts)
+def test_ids_are_those_of_the_reference(
+    tokens: dict[str, Any], pipeline: list[tuple[Any, reference.Stage]], text: str
+) -> None:
+    tok = tokenizer(tokens, [stage for stage, _ in pipeline])
+    chosen = [stage for _, stage in pipeline]
+    ids = expected(text, tokens, chosen)
+    assert tok.encode(text, special="parse") == ids
+    assert tok.encode_batch([text, text.encode()], special="parse") == [ids, ids]
+    assert tok.count(text, special="parse") == len(ids)
+    assert [id for some in tok.encode_stream([*text], special="parse") for id in some] == ids
+    # Without special tokens only those are found that are found in all text.
+    always = {text: one for text, one in tokens.items() if one[0]}
+    plain = tokenizer(always, [stage for stage, _ in pipeline])
+    names = {id: text for text, id in plain.special_tokens.items()}
+    renamed = [tok.special_tokens[names[id]] if id in names else id for id in plain.encode(text)]
+    assert tok.encode(text) == renamed
+    assert len(tok(text, special="parse").offsets) == len(ids)
+
+
+@cases(200)
+@given(stages, texts)
+def test_what_is_normal_is_not_changed_again(
+    pipeline: list[tuple[Any, reference.Stage]], text: str
+) -> None:
+    cut = Pretokenizer(None, normalizer=[stage for stage, _ in pipeline])
+    normal = reference.normalize(text, [stage for _, stage in pipeline])
+    assert "".join(digram.pretokenizers.pretokenize(text, cut)) == normal
+    tok = tokenizer({}, [stage for stage, _ in pipeline])
+    assert (
+        tok.decode(tok.encode(text))
+        == normal
+        == decode(tok.encode(text), [token or b"" for token in tok._model.tokens()])
+    )
