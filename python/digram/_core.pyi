@@ -72,7 +72,7 @@ class Splitter:
         # Terms, units, patterns, whether numbers are kept whole, and whether they are separated.
         rules: tuple[Sequence[str], Sequence[str], Sequence[str], bool, bool] | None = None,
         # Stages: a name, and arguments.
-        normalizer: Sequence[tuple[object, ...]] = (),
+        normalizer: Sequence[tuple[object, ...]] = ...,
     ) -> Splitter: ...
     def found(
         self, text: bytes
@@ -389,6 +389,7 @@ class Core:
         model: Model,
         special_tokens: list[tuple[str, int, Flags]],
         splitter: Splitter,
+        strip_first_space: bool,
         unit: str,
         on_unknown: int | list[int] | None,
         ignore_merges: bool,

@@ -6,6 +6,7 @@ import json
 import random
 import unicodedata
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,21 @@ PARTS = [
     *"ab AB12 \t\n'.,é中각カ\u2028\u3000\u200b²_-",
     *("\u0301", "\u0323", "\u0302", "e\u0301", "\u212b", "\u1100", "\u1161", "\u11a8", "\u3099"),
     *("\u09c7", "\u09be", "\u0958", "\u0344", "\u0f73", "ﬁ", "①", "ﷺ", "İ", "ß", "Σ", "\U0001d15e"),
-    *("<s>", "</s>", "<mask>", "<tool>", "  ", "    ", "word", "<|im_end|>", "\u1e9b\u0323"),
+    *(
+        "▁",
+        "▁a",
+        "<0x41>",
+        "<|user|>",
+        "<s>",
+        "</s>",
+        "<mask>",
+        "<tool>",
+        "  ",
+        "    ",
+        "word",
+        "<|im_end|>",
+        "\u1e9b\u0323",
+    ),
 ]
 
 
@@ -151,7 +166,79 @@ def mixed() -> Tokenizer:
     return made(None, level(True), [special("<s>", normalized=True), *IM], some)
 
 
-FAMILIES = [qwen, gpt_neox, command_r, roberta, phi, lower, spaces, mixed]
+def spaced(normalizer: Any, cut: Any, strip: bool, *tokens: AddedToken, **fields: Any) -> Tokenizer:
+    """One whose tokens have a symbol in place of spaces, and bytes for other characters."""
+    learned = Tokenizer(models.BPE())
+    learned.pre_tokenizer = pre_tokenizers.Metaspace(split=False)
+    trainer = trainers.BpeTrainer(vocab_size=400, show_progress=False)
+    learned.train_from_iterator(TRAINED_ON * 3, trainer)
+    model = json.loads(learned.to_str())["model"]
+    names = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *model["vocab"]]
+    merges = [tuple(pair) for pair in model["merges"]]
+    vocab = {name: i for i, name in enumerate(names)}
+    theirs = Tokenizer(
+        models.BPE(vocab, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True, **fields)
+    )
+    if normalizer is not None:
+        theirs.normalizer = normalizer
+    if cut is not None:
+        theirs.pre_tokenizer = cut
+    stripped = [decoders.Strip(" ", 1, 0)] if strip else []
+    theirs.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), *stripped]
+    )
+    theirs.add_special_tokens([token for token in tokens if token.special])
+    theirs.add_tokens([token for token in tokens if not token.special])
+    return theirs
+
+
+S = [special("<unk>"), special("<s>"), special("</s>")]
+
+
+def llama2() -> Tokenizer:
+    stages = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    theirs = spaced(normalizers.Sequence(stages), None, True, *S)
+    theirs.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", 1)]
+    )
+    return theirs
+
+
+def llama2_of_2023() -> Tokenizer:
+    """Its special tokens were searched for in normalized text."""
+    stages = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    late = [special(token.content, normalized=True) for token in S]
+    return spaced(normalizers.Sequence(stages), None, True, *late)
+
+
+def mistral() -> Tokenizer:
+    cut = pre_tokenizers.Metaspace("▁", prepend_scheme="first", split=False)
+    return spaced(None, cut, True, *S)
+
+
+def phi3() -> Tokenizer:
+    cut = pre_tokenizers.Metaspace("▁", prepend_scheme="first", split=False)
+    chat = [special(f"<|{name}|>", rstrip=True) for name in ("user", "end", "im_end")]
+    return spaced(None, cut, True, *S, *chat, plain("<tool>", rstrip=True))
+
+
+def gemma() -> Tokenizer:
+    cut = pre_tokenizers.Split(" ", "merged_with_previous")
+    return spaced(normalizers.Replace(" ", "▁"), cut, False, *S, special("<mask>"))
+
+
+def words() -> Tokenizer:
+    cut = pre_tokenizers.Metaspace("▁", prepend_scheme="always", split=True)
+    return spaced(normalizers.NFKC(), cut, False, *S, plain("<tool>"))
+
+
+def unprefixed() -> Tokenizer:
+    cut = pre_tokenizers.Metaspace("▁", prepend_scheme="never", split=True)
+    return spaced(None, cut, True, *S)
+
+
+SPACED = [llama2, llama2_of_2023, mistral, phi3, gemma, words, unprefixed]
+FAMILIES = [*SPACED, qwen, gpt_neox, command_r, roberta, phi, lower, spaces, mixed]
 
 
 def differences(theirs: Tokenizer, ours: digram.Tokenizer, corpus: list[str]) -> list[str]:
@@ -241,10 +328,53 @@ def test_other_normalizers_are_refused(normalizer: Any, message: str) -> None:
     assert "digram reads NFC" in str(refused.value)
 
 
-def test_a_token_with_another_normal_form_is_refused() -> None:
-    theirs = made(normalizers.NFC(), level(True), [], [plain("e\u0301", normalized=True)])
-    with pytest.raises(VocabError, match="with the flag normalized, whose normal form"):
+def test_tokens_are_searched_for_in_their_normal_form() -> None:
+    late = [plain("\u0418\u0306", normalized=True), plain("A b", normalized=True, lstrip=True)]
+    stages = [normalizers.NFC(), normalizers.Lowercase(), normalizers.Replace(" ", "_")]
+    theirs = made(normalizers.Sequence(stages), level(True), IM, late)
+    ours = digram.Tokenizer(loads(theirs.to_str().encode()))
+    corpus = ["\u0419 \u0438\u0306 \u0439", "a b A_b\tA b", *texts(500)]
+    assert differences(theirs, ours, corpus) == []
+
+
+def test_tokens_of_one_normal_form_are_refused() -> None:
+    late = [plain("AB", normalized=True), plain("ab", normalized=True)]
+    theirs = made(normalizers.Lowercase(), level(True), [], late)
+    with pytest.raises(VocabError, match="with the flag normalized, whose normal form is that of"):
         loads(theirs.to_str().encode())
+    theirs = made(normalizers.Replace("ab", ""), level(True), [], late[1:])
+    with pytest.raises(VocabError, match="with the flag normalized, whose normal form is nothing"):
+        loads(theirs.to_str().encode())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pre_tokenizer": {"type": "Whitespace"}}, "pre_tokenizer Whitespace with this"),
+        ({"normalizer": {"type": "NFC"}}, "pre_tokenizer None with this normalizer"),
+        ({"decoder": {"type": "Metaspace"}}, "decoder Metaspace is not supported"),
+    ],
+)
+def test_other_ways_with_spaces_are_refused(change: dict[str, Any], message: str) -> None:
+    file = json.loads(llama2().to_str()) | change
+    with pytest.raises(VocabError, match=message):
+        loads(json.dumps(file).encode())
+
+
+def test_byte_tokens_that_text_could_become_are_refused() -> None:
+    """With ignore_merges the text <0x41> is the token of a byte, as any other name."""
+    file = json.loads(llama2().to_str())
+    file["model"]["ignore_merges"] = True
+    with pytest.raises(VocabError, match="ignore_merges with byte_fallback"):
+        loads(json.dumps(file).encode())
+
+
+def test_a_token_with_the_symbol_is_refused() -> None:
+    tok = digram.Tokenizer(loads(gemma().to_str().encode()))
+    tokens = [*tok.definition.tokens, *[None] * 9, "a▁b".encode()]
+    tok = digram.Tokenizer(replace(tok.definition, tokens=tokens))
+    with pytest.raises(VocabError, match="has the symbol that stands for a space"):
+        dumps(tok.definition)
 
 
 def test_formats_without_room_refuse() -> None:

@@ -300,6 +300,15 @@ def test_a_busy_server_is_asked_again(opened: Open, server: Server) -> None:
     assert seen(page, ".problem:visible") == ["the server is busy. Ask again."]
 
 
+def test_many_lines_at_once_are_few_questions(opened: Open, server: Server) -> None:
+    page = opened(server)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    enter(page, "the mat again\n" * 400)
+    assert page.locator(".problem:visible").count() == 0
+    assert 1 <= len(asked) <= 8
+
+
 COPY = "() => getSelection().toString()"
 
 

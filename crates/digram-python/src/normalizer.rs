@@ -35,7 +35,11 @@ fn stage(described: &Bound<'_, PyTuple>) -> PyResult<Stage> {
         "strip" => {
             Stage::Strip { left: described.get_item(1)?.extract()?, right: described.get_item(2)?.extract()? }
         }
-        "prepend" => Stage::Prepend(text(1)?),
+        "prepend" => Stage::Prepend {
+            content: text(1)?,
+            once: described.get_item(2)?.extract()?,
+            first: described.get_item(3)?.extract()?,
+        },
         "replace" => Stage::Replace { pattern: text(1)?, content: text(2)? },
         other => return Err(PyTypeError::new_err(format!("there is no stage {other:?} of normalizers"))),
     })

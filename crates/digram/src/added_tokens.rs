@@ -53,12 +53,20 @@ pub struct AddedToken {
     pub is_special: bool,
     /// Where its text is the token.
     pub matching: Matching,
+    /// What is searched for, and what it is decoded to, if that is not the text: its normal form.
+    pub normal_form: Option<String>,
 }
 
 impl AddedToken {
     /// A special token that is found exactly as it is written.
     pub fn special(text: &str, id: TokenId) -> AddedToken {
-        AddedToken { text: text.into(), id, is_special: true, matching: Matching::default() }
+        let matching = Matching::default();
+        AddedToken { text: text.into(), id, is_special: true, matching, normal_form: None }
+    }
+
+    /// What is searched for.
+    pub(crate) fn pattern(&self) -> &str {
+        self.normal_form.as_deref().unwrap_or(&self.text)
     }
 }
 
@@ -70,6 +78,8 @@ pub struct AddedTokens {
     by_text: Vec<usize>,
     /// The ids of special tokens, in ascending order.
     special_ids: Vec<TokenId>,
+    /// Those of them that decoding leaves out on request.
+    left_out: Vec<TokenId>,
     /// Of the two passes.
     finders: [Option<Finder>; 2],
     crossed: Option<Box<BytePairs>>,
@@ -111,16 +121,21 @@ impl AddedTokens {
         if let Some(duplicates) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
             return fail(format!("two special tokens have the id {}.", duplicates[0]));
         }
-        let mut special_ids: Vec<TokenId> =
-            tokens.iter().filter(|token| token.is_special).map(|token| token.id).collect();
-        special_ids.sort_unstable();
+        let ids_of = |chosen: fn(&AddedToken) -> bool| {
+            let mut ids: Vec<TokenId> =
+                tokens.iter().filter(|token| chosen(token)).map(|token| token.id).collect();
+            ids.sort_unstable();
+            ids
+        };
+        let special_ids = ids_of(|token| token.is_special);
+        let left_out = ids_of(|token| token.is_special && token.pattern() == token.text);
         let finders = [Finder::of(&tokens, false)?, Finder::of(&tokens, true)?];
         let crossed = BytePairs::crossed_by(&tokens);
         let word = match tokens.iter().any(|token| token.matching.single_word) {
             true => unicode::word_ranges(),
             false => Box::default(),
         };
-        Ok(AddedTokens { tokens, by_text, special_ids, finders, crossed, word })
+        Ok(AddedTokens { tokens, by_text, special_ids, left_out, finders, crossed, word })
     }
 
     /// The tokens in the order given.
@@ -152,16 +167,21 @@ impl AddedTokens {
     }
 
     /// Whether an id is that of a special token.
-    #[inline]
     pub fn has_special(&self, id: TokenId) -> bool {
+        self.special_ids.binary_search(&id).is_ok()
+    }
+
+    /// Whether decoding leaves out a token on request: it is special, and its text is not normalized. In Hugging
+    /// Face's library, others are not recognized by their normal form.
+    #[inline]
+    pub(crate) fn may_leave_out(&self, id: TokenId) -> bool {
         // Their ids are usually above all others, so the first comparison decides most calls.
-        self.special_ids.first().is_some_and(|&first| id >= first)
-            && self.special_ids.binary_search(&id).is_ok()
+        self.left_out.first().is_some_and(|&first| id >= first) && self.left_out.binary_search(&id).is_ok()
     }
 
     /// The length of the longest text, in bytes.
     pub(crate) fn longest(&self) -> usize {
-        self.tokens.iter().map(|token| token.text.len()).max().unwrap_or(0)
+        self.tokens.iter().map(|token| token.pattern().len()).max().unwrap_or(0)
     }
 
     /// Whether a token of the first pass, or of the second, may be found.
@@ -207,14 +227,17 @@ impl AddedTokens {
 
 impl Finder {
     fn of(tokens: &[AddedToken], normalized: bool) -> Result<Option<Finder>> {
-        let is_of_pass = |index: &usize| tokens[*index].matching.normalized == normalized;
+        let is_of_pass = |index: &usize| {
+            let token = &tokens[*index];
+            token.matching.normalized == normalized && !token.pattern().is_empty()
+        };
         let indices: Vec<usize> = (0..tokens.len()).filter(is_of_pass).collect();
         if indices.is_empty() {
             return Ok(None);
         }
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
-            .build(indices.iter().map(|&index| &tokens[index].text))
+            .build(indices.iter().map(|&index| tokens[index].pattern()))
             .map_err(|error| Error::Limit { reason: format!("the special tokens are too many: {error}.") })?;
         Ok(Some(Finder { automaton, indices }))
     }
@@ -347,12 +370,13 @@ impl BytePairs {
     fn crossed_by(tokens: &[AddedToken]) -> Option<Box<BytePairs>> {
         let mut pairs = Box::new(BytePairs([[0; 4]; 256]));
         let mut any = false;
-        for AddedToken { text, is_special, matching, .. } in tokens {
-            if *is_special && *matching == Matching::default() {
+        for token in tokens {
+            let AddedToken { is_special, matching, .. } = token;
+            if *is_special && *matching == Matching::default() || token.pattern().is_empty() {
                 continue;
             }
             any = true;
-            let bytes = text.as_bytes();
+            let bytes = token.pattern().as_bytes();
             bytes.windows(2).for_each(|pair| pairs.insert(pair[0], pair[1]));
             let (first, last) = (bytes[0], bytes[bytes.len() - 1]);
             for byte in 0..=255 {
@@ -390,6 +414,7 @@ mod tests {
             id: id as TokenId,
             is_special: false,
             matching,
+            normal_form: None,
         };
         AddedTokens::new(tokens.iter().enumerate().map(added).collect()).unwrap()
     }

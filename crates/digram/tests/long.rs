@@ -80,6 +80,7 @@ fn tokenizer(stages: &[Stage], normalizer: Vec<Normal>, added: &[(&str, Matching
         id,
         is_special: false,
         matching,
+        normal_form: None,
     });
     Tokenizer::new(Definition {
         tokens,

@@ -35,6 +35,8 @@ _ALONE: dict[str, Normalizer] = {
     "StripAccents": StripAccents(),
     "Nmt": Nmt(),
 }
+_ONLY_HERE = ("once", "first")
+"""Flags of `Prepend` that other libraries do not have."""
 _NAME = {stage: name for name, stage in _ALONE.items()}
 
 _unsupported = partial(
@@ -44,19 +46,30 @@ _unsupported = partial(
 )
 
 
-def to_normalizer(stages: Sequence[Normalizer]) -> dict[str, Any] | None:
-    """The `normalizer` of a tokenizer.json."""
-    written = [_written(stage) for stage in stages]
+def to_normalizer(stages: Sequence[Normalizer], own: bool = False) -> dict[str, Any] | None:
+    """The `normalizer` of a tokenizer.json.
+
+    Raises `VocabError` for a stage that Hugging Face's libraries do not have, unless the file is
+    only for digram (`own`).
+    """
+    written = [_written(stage, own) for stage in stages]
     if len(written) < 2:
         return written[0] if written else None
     return {"type": "Sequence", "normalizers": written}
 
 
-def _written(stage: Normalizer) -> dict[str, Any]:
+def _written(stage: Normalizer, own: bool) -> dict[str, Any]:
     if isinstance(stage, Strip):
         return {"type": "Strip", "strip_left": stage.left, "strip_right": stage.right}
     if isinstance(stage, Prepend):
-        return {"type": "Prepend", "prepend": stage.text}
+        flags = {name: True for name in _ONLY_HERE if getattr(stage, name)}
+        if flags and not own:
+            raise VocabError(
+                f"a tokenizer.json cannot store {stage!r} among its normalizers.",
+                value=stage,
+                hint='Save it with format="digram".',
+            )
+        return {"type": "Prepend", "prepend": stage.text, **flags}
     if isinstance(stage, Replace):
         return {
             "type": "Replace",
@@ -93,8 +106,13 @@ def from_normalizer(value: Any, path: str | None, where: str = "normalizer") -> 
         )
         return [Strip(*sides)]
     if kind == "Prepend":
-        only(stage, {"type", "prepend"}, where, path)
-        return [Prepend(expect(stage.get("prepend"), str, f"{where}.prepend", path))]
+        only(stage, {"type", "prepend", *_ONLY_HERE}, where, path)
+        text = expect(stage.get("prepend"), str, f"{where}.prepend", path)
+        flags = {
+            name: expect(stage.get(name, False), bool, f"{where}.{name}", path)
+            for name in _ONLY_HERE
+        }
+        return [Prepend(text, **flags)]
     if kind == "Replace":
         return [_replace(stage, where, path)]
     raise _unsupported(f"{where} {show(kind)}", path)

@@ -37,8 +37,10 @@ from digram.formats._letters import from_letters, to_letters
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._normalizers import from_normalizer, to_normalizer
 from digram.formats._show import show
+from digram.formats._spaces import STRIP_FIRST, from_file, named, to_file
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
+from digram.pretokenizers.normalizers import Prepend
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.model import Model
@@ -116,13 +118,26 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
             {"id": i, "content": text, **_flags(definition.matching.get(text, Matching()))}
             for text, i in special
         ],
-        "normalizer": to_normalizer(definition.pretokenizer.normalizer),
-        "pre_tokenizer": to_stages(definition.pretokenizer, definition.unit, own),
+        **_around(definition, unknown == "bytes", own),
         "post_processor": to_post_processor(definition),
-        "decoder": _decoder(definition.unit, unknown == "bytes"),
         "model": model,
     }
     return dump(top)
+
+
+def _around(definition: Definition, fallback: bool, own: bool) -> dict[str, Any]:
+    """What happens to text before and after the model."""
+    cut, strip = definition.pretokenizer, definition.strip_first_space
+    if definition.space_symbol is not None:
+        return to_file(cut, definition.space_symbol, fallback, strip)
+    decoder = _decoder(definition.unit, fallback)
+    if strip:
+        decoder = {"type": "Sequence", "decoders": [*_in_order(decoder), STRIP_FIRST]}
+    return {
+        "normalizer": to_normalizer(cut.normalizer, own),
+        "pre_tokenizer": to_stages(cut, definition.unit, own),
+        "decoder": decoder,
+    }
 
 
 def loads(data: bytes, path: str | None = None) -> Definition:
@@ -153,10 +168,20 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     _check_top(top, path)
     own = _own.section(model, path)
     digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)
-    stages = from_normalizer(top.get("normalizer"), path)
-    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), digits, rules, name, stages, path)
-    fallback = unit == "char" and model.get("byte_fallback") is True
-    _check_decoder(top.get("decoder"), _decoder(unit, fallback), path)
+    if own is None and model.get("byte_fallback") is True and model.get("ignore_merges") is True:
+        cause = "(the text <0x41> would become the token of a byte)"
+        raise unsupported(f"ignore_merges with byte_fallback {cause}", path)
+    spaced = from_file(top, model.get("byte_fallback") is True, path)
+    unit: Unit
+    if spaced is not None:
+        (symbol, pretokenizer, strip), model = spaced
+        unit, fallback = "char", model.get("byte_fallback") is True
+    else:
+        stages, symbol = from_normalizer(top.get("normalizer"), path), None
+        before = top.get("pre_tokenizer")
+        pretokenizer, unit = from_stages(before, digits, rules, name, stages, path)
+        fallback = unit == "char" and model.get("byte_fallback") is True
+        strip = _strips_first(top.get("decoder"), _decoder(unit, fallback), path)
 
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
     vocab = _vocab(model.get("vocab"), path) if in_core is None else model["vocab"]
@@ -175,6 +200,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
             context_size=given.context_size,
             pad_token=_pad_token(top, given, special),
             matching=matching or None,
+            strip_first_space=strip,
             reserved=_own.reserved(own, special, path) or None,
         )
         check_input(settings, special, path)
@@ -204,6 +230,8 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         context_size=given.context_size,
         pad_token=_pad_token(top, given, special),
         matching=matching,
+        space_symbol=symbol,
+        strip_first_space=strip,
         reserved=_own.reserved(own, special, path),
         training=_own.training(own, section.steps(model, decoded.kernel()), lambda: tokens, path),
     )
@@ -239,15 +267,26 @@ def _spelled(definition: Definition) -> dict[str, int]:
     """The id of each token by its name in the file. Raises if a name would have two ids."""
     fallback = {i: _BYTE_TOKENS[byte] for byte, i in enumerate(definition.byte_ids or ())}
     ids: dict[str, int] = {}
-    named = [
-        (
-            fallback.get(i) or (to_letters(token) if definition.unit == "byte" else token.decode()),
-            i,
-        )
+    symbol = definition.space_symbol
+
+    def name_of(token: bytes) -> str:
+        if definition.unit == "byte":
+            return to_letters(token)
+        text = token.decode()
+        if symbol is not None and symbol in text:
+            raise VocabError(
+                f"the token {show(text)} has the symbol that stands for a space in the file.",
+                value=text,
+                hint="Set space_symbol to None, or to another one.",
+            )
+        return named(text, symbol)
+
+    named_tokens = [
+        (fallback.get(i) or name_of(token), i)
         for i, token in enumerate(definition.tokens)
         if token is not None
     ]
-    for name, token_id in (*named, *definition.special_tokens.items()):
+    for name, token_id in (*named_tokens, *definition.special_tokens.items()):
         if ids.setdefault(name, token_id) != token_id:
             raise VocabError(
                 f"the tokens {ids[name]} and {token_id} would both be {show(name)} in a "
@@ -281,17 +320,25 @@ def _pad_token(top: dict[str, Any], given: _own.Given, special: dict[str, int]) 
     return given.pad_token or (text if named else None)
 
 
-def _check_decoder(decoder: Any, expected: dict[str, Any], path: str | None) -> None:
-    def kinds(one: Any) -> list[str]:
-        parts = one.get("decoders") if kind_of(one) == "Sequence" else None
-        return [kind_of(part) for part in parts] if isinstance(parts, list) else [kind_of(one)]
+def _in_order(decoder: Any) -> list[Any]:
+    parts = decoder.get("decoders") if kind_of(decoder) == "Sequence" else None
+    return parts if isinstance(parts, list) else [decoder]
 
-    if kinds(decoder) != kinds(expected):
+
+def _strips_first(decoder: Any, expected: dict[str, Any], path: str | None) -> bool:
+    """Whether a decoder removes a space at the start of the text; raises for other decoders."""
+
+    def kinds(one: Any) -> list[str]:
+        return [kind_of(part) for part in _in_order(one)]
+
+    strips = _in_order(decoder)[-1:] == [STRIP_FIRST]
+    if kinds(decoder) != kinds(expected) + ["Strip"] * strips:
         raise VocabError(
             f"decoder {' + '.join(kinds(decoder))} is not supported with this pre_tokenizer.",
             path=path,
             hint=f"Set the decoder to {' + '.join(kinds(expected))}, which restores the text.",
         )
+    return strips
 
 
 def _vocab(value: Any, path: str | None) -> dict[str, int]:
@@ -340,18 +387,25 @@ def _matching(
 ) -> dict[str, Matching]:
     """The flags that have an effect; those of other tokens are the default ones."""
     late = {text for text, one in flags.items() if one.normalized}
-    if not pretokenizer.normalizer and len(late) == len(flags):
+    # The prefix of a Metaspace comes after both passes, and here before the second.
+    of_cut = any(isinstance(one, Prepend) and one.once for one in pretokenizer.normalizer)
+    if (of_cut or not pretokenizer.normalizer) and len(late) == len(flags):
         # One pass finds all tokens in the text as it is.
         flags = {text: replace(one, normalized=False) for text, one in flags.items()}
-    elif pretokenizer.normalizer:
-        for text in late:
-            normal = pretokenizer.splitter().normalize(text)
-            if normal != text:
-                raise unsupported(
-                    f"the added token {show(text)} with the flag normalized, whose normal form is "
-                    f"{show(normal)},",
-                    path,
-                )
+        late = set()
+    if of_cut and late:
+        raise unsupported(f"the flag normalized of {show(min(late))} with Metaspace", path)
+    normal_forms: dict[str, str] = {}
+    for text in late if pretokenizer.normalizer else ():
+        form = pretokenizer.splitter().normalize(text)
+        other = normal_forms.setdefault(form, text)
+        if not form or other != text:
+            what = "nothing" if not form else f"that of {show(other)}"
+            raise unsupported(
+                f"the added token {show(text)} with the flag normalized, whose normal form is "
+                f"{what},",
+                path,
+            )
     return {text: one for text, one in flags.items() if one != Matching()}
 
 

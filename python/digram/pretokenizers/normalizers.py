@@ -147,9 +147,7 @@ class Strip(_Stage):
     _name: ClassVar[str] = "strip"
 
     def __post_init__(self) -> None:
-        for side in (self.left, self.right):
-            if type(side) is not bool:
-                raise TypeError(f"left and right are True or False, not {show(side)}")
+        _flags("left and right", self.left, self.right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +157,19 @@ class Prepend(_Stage):
     >>> from digram.pretokenizers import Pretokenizer, pretokenize
     >>> pretokenize("low", Pretokenizer(None, normalizer=Prepend("_")))
     ['_low']
+
+    With `once` only if it does not start with that text already; with `first` only at the start of
+    the whole text, not after special tokens.
     """
 
     text: str
+    once: bool = False
+    first: bool = False
     _name: ClassVar[str] = "prepend"
 
     def __post_init__(self) -> None:
         _text("the text of Prepend", self.text)
+        _flags("once and first", self.once, self.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +244,12 @@ _NAMED: dict[str, Callable[..., Normalizer]] = {
     kind._name: kind
     for kind in (NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Nmt, Strip, Prepend, Replace)
 }
+
+
+def _flags(what: str, *values: object) -> None:
+    for value in values:
+        if type(value) is not bool:
+            raise TypeError(f"{what} are True or False, not {show(value)}")
 
 
 def _text(what: str, value: object) -> None:

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, overload
 
 from digram._core import Model
-from digram._util.validation import any_number, choice, instance, mapping, word
+from digram._util.validation import any_number, choice, flag, instance, mapping, word
 from digram.errors import OptionError, VocabError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.rules import Rules
@@ -148,6 +148,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             model,
             [(text, id, flags_of(matching.get(text))) for text, id in special_tokens.items()],
             settings.pretokenizer.splitter(),
+            flag("strip_first_space", settings.strip_first_space),
             settings.unit,
             unknown,
             ignore_merges,

@@ -120,6 +120,9 @@ class Definition:
     `matching` says of some special tokens where their text is the token; the others are found
     exactly as written, and only where `special=` allows it.
 
+    `space_symbol` is the symbol that files of other programs write in tokens in place of a space,
+    such as "▁". With `strip_first_space` decoded text is without the space that it starts with.
+
     `reserved` maps names to blocks of ids, those of the special tokens `<|name_0|>`, `<|name_1|>`,
     ...
 
@@ -138,6 +141,8 @@ class Definition:
     context_size: int | None = None
     pad_token: str | None = None
     matching: dict[str, Matching] = field(default_factory=dict)
+    space_symbol: str | None = None
+    strip_first_space: bool = False
     reserved: dict[str, range] = field(default_factory=dict)
     training: TrainingRecord | None = None
 
@@ -180,7 +185,7 @@ def digest(definition: Definition) -> str:
     digest, so its input must never change: a line of JSON with the settings, the lengths of the
     tokens (-1 for none), their bytes, and the merges, with little-endian numbers of 64 bits. Newer
     settings (template, context size, pad token, reserved blocks, rules, scheme, normalizer,
-    matching) are included only if they are set. Linear, some 0.2 µs per token.
+    matching, spaces) are included only if they are set. Linear, some 0.2 µs per token.
     """
     special, kernel = definition.special_tokens, definition.model.kernel()
     return digest_of(definition, kernel, special, packed(definition))
@@ -216,8 +221,8 @@ def digest_of(
         settings["normalizer"] = described(definition.pretokenizer.normalizer)
     if definition.matching:
         settings["matching"] = {t: flags_of(one) for t, one in definition.matching.items()}
-    for name in ("context_size", "pad_token"):
-        if getattr(definition, name) is not None:
+    for name in ("context_size", "pad_token", "space_symbol", "strip_first_space"):
+        if getattr(definition, name) not in (None, False):
             settings[name] = getattr(definition, name)
     if definition.reserved:
         settings["reserved"] = {n: [ids.start, len(ids)] for n, ids in definition.reserved.items()}

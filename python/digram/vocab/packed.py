@@ -34,6 +34,8 @@ class Settings(NamedTuple):
     context_size: int | None = None
     pad_token: str | None = None
     matching: dict[str, Matching] | None = None
+    space_symbol: str | None = None
+    strip_first_space: bool = False
     reserved: dict[str, range] | None = None
 
 
@@ -98,6 +100,8 @@ def compacted(definition: Definition) -> Compact:
             context_size=d.context_size,
             pad_token=d.pad_token,
             matching=None if d.matching == {} else d.matching,
+            space_symbol=d.space_symbol,
+            strip_first_space=d.strip_first_space,
             reserved=None if d.reserved == {} else d.reserved,
         ),
     )

@@ -60,13 +60,14 @@ pub(crate) struct Core {
 #[pymethods]
 impl Core {
     #[new]
-    #[pyo3(signature = (model, special_tokens, splitter, unit, on_unknown, ignore_merges, scheme, extra))]
+    #[pyo3(signature = (model, special_tokens, splitter, strip_first_space, unit, on_unknown, ignore_merges, scheme, extra))]
     #[expect(clippy::too_many_arguments, reason = "called only by the Python class")]
     fn new(
         py: Python<'_>,
         model: &Model,
         special_tokens: Vec<(String, u32, Flags)>,
         splitter: &Splitter,
+        strip_first_space: bool,
         unit: &str,
         on_unknown: &Bound<'_, PyAny>,
         ignore_merges: bool,
@@ -82,6 +83,7 @@ impl Core {
             added_tokens: special_tokens.into_iter().map(added_token).collect(),
             normalizer: splitter.normalizer.clone(),
             pretokenizer: splitter.pretokenizer.clone(),
+            strips_first_space: strip_first_space,
         };
         let model = model.model.clone();
         let scheme = scheme.map(|scheme| scheme.scheme.clone());
@@ -217,7 +219,7 @@ type Flags = (bool, bool, bool, bool, bool);
 fn added_token((text, id, flags): (String, u32, Flags)) -> AddedToken {
     let (always, lstrip, rstrip, single_word, normalized) = flags;
     let matching = Matching { lstrip, rstrip, single_word, normalized };
-    AddedToken { text, id, is_special: !always, matching }
+    AddedToken { text, id, is_special: !always, matching, normal_form: None }
 }
 
 /// The token of each byte.

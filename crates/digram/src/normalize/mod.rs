@@ -49,7 +49,14 @@ pub enum Stage {
         right: bool,
     },
     /// With a text before it, unless it is empty.
-    Prepend(String),
+    Prepend {
+        /// The text before it.
+        content: String,
+        /// Only if it does not start with that text already.
+        once: bool,
+        /// Only before the start of the whole text, not after added tokens.
+        first: bool,
+    },
     /// With one text in place of another.
     Replace {
         /// What is replaced; not empty.
@@ -68,7 +75,7 @@ enum Compiled {
     Form(FormTable),
     Characters(Characters),
     Strip { left: bool, right: bool },
-    Prepend(String),
+    Prepend { content: String, once: bool, first: bool },
     Replace(literals::Replacer),
 }
 
@@ -88,7 +95,7 @@ impl Normalizer {
                 Stage::StripAccents => Compiled::Characters(Characters::without_marks()),
                 Stage::Nmt => Compiled::Characters(Characters::nmt()),
                 Stage::Strip { left, right } => Compiled::Strip { left, right },
-                Stage::Prepend(text) => Compiled::Prepend(text),
+                Stage::Prepend { content, once, first } => Compiled::Prepend { content, once, first },
                 Stage::Replace { pattern, content } => {
                     Compiled::Replace(literals::Replacer::new(pattern, content)?)
                 }
@@ -107,13 +114,13 @@ impl Normalizer {
         if self.is_normal(text, interrupt)? {
             return Ok(Cow::Borrowed(text));
         }
-        Ok(Cow::Owned(self.traced(Traced::given(text, 0, false)?, interrupt)?.bytes))
+        Ok(Cow::Owned(self.traced(Traced::given(text, 0, false)?, true, interrupt)?.bytes))
     }
 
     /// Whether the normalized text is the text itself.
     pub(crate) fn is_normal(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
         for stage in &self.stages {
-            if stage.changes(text, interrupt)? {
+            if stage.changes(text, true, interrupt)? {
                 return Ok(false);
             }
         }
@@ -122,15 +129,19 @@ impl Normalizer {
 
     /// Whether this also holds for each part of the text; false if that is not known.
     pub(crate) fn keeps_all_parts(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
-        let may_be_cut = |stage: &Compiled| matches!(stage, Compiled::Strip { .. });
+        let may_be_cut =
+            |stage: &Compiled| matches!(stage, Compiled::Strip { .. } | Compiled::Prepend { .. });
         Ok(text.is_empty() || !self.stages.iter().any(may_be_cut) && self.is_normal(text, interrupt)?)
     }
 
-    /// The normalized text, with origins if the given one has them.
-    pub(crate) fn traced(&self, text: Traced, interrupt: &dyn Interrupt) -> Result<Traced> {
-        self.stages.iter().try_fold(text, |text, stage| match stage.changes(&text.bytes, interrupt)? {
-            true => stage.applied(&text, interrupt),
-            false => Ok(text),
+    /// The normalized text, with origins if the given one has them. `is_first` says whether it is the start of the
+    /// whole text.
+    pub(crate) fn traced(&self, text: Traced, is_first: bool, interrupt: &dyn Interrupt) -> Result<Traced> {
+        self.stages.iter().try_fold(text, |text, stage| {
+            match stage.changes(&text.bytes, is_first, interrupt)? {
+                true => stage.applied(&text, interrupt),
+                false => Ok(text),
+            }
         })
     }
 
@@ -149,12 +160,15 @@ impl Normalizer {
 }
 
 impl Compiled {
-    fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
+    fn changes(&self, text: &[u8], is_first: bool, interrupt: &dyn Interrupt) -> Result<bool> {
         match self {
             Compiled::Form(table) => table.changes(text, interrupt),
             Compiled::Characters(characters) => characters.changes(text, interrupt),
             Compiled::Strip { left, right } => Ok(literals::stripped(text, *left, *right) != (0..text.len())),
-            Compiled::Prepend(content) => Ok(!text.is_empty() && !content.is_empty()),
+            Compiled::Prepend { content, once, first } => {
+                let is_there = *once && text.starts_with(content.as_bytes());
+                Ok(!text.is_empty() && !content.is_empty() && !is_there && (is_first || !first))
+            }
             Compiled::Replace(replacer) => Ok(replacer.is_in(text)),
         }
     }
@@ -164,7 +178,7 @@ impl Compiled {
             Compiled::Form(table) => table.applied(text, interrupt),
             Compiled::Characters(characters) => characters.applied(text, interrupt),
             Compiled::Strip { left, right } => literals::strip(text, *left, *right),
-            Compiled::Prepend(content) => literals::prepend(text, content),
+            Compiled::Prepend { content, .. } => literals::prepend(text, content),
             Compiled::Replace(replacer) => replacer.applied(text, interrupt),
         }
     }
@@ -178,7 +192,7 @@ impl Compiled {
             }
             Compiled::Strip { .. } => !before.is_whitespace() && !after.is_whitespace(),
             // Each part would get the text.
-            Compiled::Prepend(content) => content.is_empty(),
+            Compiled::Prepend { content, .. } => content.is_empty(),
             Compiled::Replace(replacer) => replacer.keeps_apart(before, after),
         }
     }
@@ -207,7 +221,11 @@ mod tests {
             Just(Stage::StripAccents),
             Just(Stage::Nmt),
             (any::<bool>(), any::<bool>()).prop_map(|(left, right)| Stage::Strip { left, right }),
-            Just(Stage::Prepend("▁e".into())),
+            (any::<bool>(), any::<bool>()).prop_map(|(once, first)| Stage::Prepend {
+                content: "▁e".into(),
+                once,
+                first
+            }),
             Just(Stage::Replace { pattern: " ".into(), content: "▁".into() }),
             Just(Stage::Replace { pattern: "ae".into(), content: "".into() }),
             Just(Stage::Replace { pattern: "aa".into(), content: "é\u{301}".into() }),
@@ -236,7 +254,7 @@ mod tests {
         fn origins_do_not_change_the_text(text in texts(), stages in stages()) {
             let normalizer = Normalizer::new(stages).unwrap();
             let plain = normalizer.normalize(text.as_bytes(), &Never).unwrap();
-            let traced = normalizer.traced(Traced::given(text.as_bytes(), 0, true).unwrap(), &Never).unwrap();
+            let traced = normalizer.traced(Traced::given(text.as_bytes(), 0, true).unwrap(), true, &Never).unwrap();
             prop_assert_eq!(plain.as_ref(), &traced.bytes[..]);
             prop_assert_eq!(normalizer.is_normal(text.as_bytes(), &Never).unwrap(), plain.as_ref() == text.as_bytes());
             for [start, end] in traced.origins.unwrap() {

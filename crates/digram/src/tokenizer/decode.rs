@@ -45,7 +45,7 @@ impl Tokenizer {
                 interrupt.check()?;
             }
             for (index, &id) in chunk_ids.iter().enumerate() {
-                if self.added.has_special(id) {
+                if self.added.may_leave_out(id) {
                     continue;
                 }
                 if self.token(id).is_none() {
@@ -58,13 +58,23 @@ impl Tokenizer {
         Ok(result)
     }
 
-    /// Appends the bytes of `ids` to `bytes`. On an error `bytes` is unchanged.
+    /// Appends the decoded bytes of `ids` to `bytes`. On an error `bytes` is unchanged.
     pub fn decode(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
         let start = bytes.len();
-        self.append_bytes(ids, interrupt, bytes).inspect_err(|_| bytes.truncate(start))
+        self.append_bytes(ids, interrupt, bytes).inspect_err(|_| bytes.truncate(start))?;
+        if self.strips_first_space && bytes.get(start) == Some(&b' ') {
+            bytes.remove(start);
+        }
+        Ok(())
     }
 
-    fn append_bytes(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
+    /// Appends the bytes of the tokens.
+    pub(super) fn append_bytes(
+        &self,
+        ids: &[TokenId],
+        interrupt: &dyn Interrupt,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
         // Tokens have about 3.5 bytes on average; the buffer grows if that is not enough.
         memory::try_reserve(bytes, ids.len() * 4)?;
         let slots = self.slots.get_or_init(|| Box::new(TokenSlots::new(&self.vocabulary)));

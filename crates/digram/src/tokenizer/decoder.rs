@@ -20,12 +20,14 @@ pub struct Decoder {
     pending_len: usize,
     /// The number of bytes of text returned so far.
     bytes: usize,
+    /// Whether there were bytes, of which the first may have been a space that is left out.
+    is_begun: bool,
 }
 
 impl Decoder {
     /// A decoder at the start of a stream.
     pub fn new(on_invalid: OnInvalid) -> Decoder {
-        Decoder { on_invalid, pending: [0; MAX_PENDING], pending_len: 0, bytes: 0 }
+        Decoder { on_invalid, pending: [0; MAX_PENDING], pending_len: 0, bytes: 0, is_begun: false }
     }
 
     /// Adds ids, and returns the text that is certain.
@@ -39,9 +41,14 @@ impl Decoder {
         interrupt: &dyn Interrupt,
     ) -> Result<String> {
         let mut bytes = self.pending[..self.pending_len].to_vec();
-        tokenizer.decode(ids, interrupt, &mut bytes)?;
+        tokenizer.append_bytes(ids, interrupt, &mut bytes)?;
+        let is_begun = self.is_begun || !bytes.is_empty();
+        if tokenizer.strips_first_space && !self.is_begun && bytes.first() == Some(&b' ') {
+            bytes.remove(0);
+        }
         let pending = incomplete_len(&bytes);
         let text = self.text(&bytes[..bytes.len() - pending])?.into_owned();
+        self.is_begun = is_begun;
         self.bytes += bytes.len() - pending;
         self.pending[..pending].copy_from_slice(&bytes[bytes.len() - pending..]);
         self.pending_len = pending;

@@ -31,7 +31,7 @@ use crate::encode::{
 };
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
-use crate::interrupt::{Interrupt, Pacer};
+use crate::interrupt::{Interrupt, Never, Pacer};
 use crate::merges::Merge;
 use crate::model::Model;
 use crate::normalize::Normalizer;
@@ -71,8 +71,8 @@ pub struct Definition {
     pub scheme: Option<Scheme>,
 }
 
-/// What happens to text before it is encoded: some tokens are found in it as a whole, the text between them is
-/// normalized, and the result is split into pretokens.
+/// What happens to text before it is encoded, and after it is decoded: some tokens are found in it as a whole, the
+/// text between them is normalized, and the result is split into pretokens.
 #[derive(Debug, Clone)]
 pub struct Pipeline {
     /// The tokens that are found in text as a whole.
@@ -81,12 +81,15 @@ pub struct Pipeline {
     pub normalizer: Option<Arc<Normalizer>>,
     /// What splits it into pretokens.
     pub pretokenizer: Arc<Pretokenizer>,
+    /// Whether decoded text is without the space that it starts with, if it does.
+    pub strips_first_space: bool,
 }
 
 /// A pipeline that only splits.
 impl<P: Into<Arc<Pretokenizer>>> From<P> for Pipeline {
     fn from(pretokenizer: P) -> Pipeline {
-        Pipeline { added_tokens: Vec::new(), normalizer: None, pretokenizer: pretokenizer.into() }
+        let pretokenizer = pretokenizer.into();
+        Pipeline { added_tokens: Vec::new(), normalizer: None, pretokenizer, strips_first_space: false }
     }
 }
 
@@ -98,6 +101,7 @@ pub struct Tokenizer {
     added: AddedTokens,
     /// Those that are not special, which are found in all text.
     always: AddedTokens,
+    strips_first_space: bool,
     /// Ordinary and added tokens together, for decoding.
     vocabulary: Vocabulary,
     /// An index of all tokens, built at first use.
@@ -134,8 +138,8 @@ impl Tokenizer {
         scheme: Option<Scheme>,
     ) -> Result<Tokenizer> {
         let vocabulary = &model.vocabulary;
-        let Pipeline { added_tokens, normalizer, pretokenizer } = pipeline;
-        let added = AddedTokens::new(added_tokens)?;
+        let Pipeline { added_tokens, normalizer, pretokenizer, strips_first_space } = pipeline;
+        let added = AddedTokens::new(with_normal_forms(added_tokens, normalizer.as_deref())?)?;
         let always = added.allowing(&[])?;
         let all_tokens = with_added_tokens(vocabulary, &added)?;
         let fallback: Vec<TokenId> = match &unit {
@@ -179,6 +183,7 @@ impl Tokenizer {
             pretokenizer,
             added,
             always,
+            strips_first_space,
             vocabulary: all_tokens,
             index,
             slots,
@@ -433,10 +438,24 @@ fn push_added(special: OnSpecial<'_>, token: &AddedToken, offset: usize, sink: &
     Ok(())
 }
 
+/// The tokens with the normal forms of those that are searched for in normalized text.
+fn with_normal_forms(
+    mut tokens: Vec<AddedToken>,
+    normalizer: Option<&Normalizer>,
+) -> Result<Vec<AddedToken>> {
+    let Some(normalizer) = normalizer else { return Ok(tokens) };
+    for token in tokens.iter_mut().filter(|token| token.matching.normalized) {
+        let normal = normalizer.normalize(token.text.as_bytes(), &Never)?;
+        token.normal_form = Some(String::from_utf8_lossy(&normal).into_owned());
+    }
+    Ok(tokens)
+}
+
 /// Ordinary and added tokens in one table.
 fn with_added_tokens(vocabulary: &Vocabulary, added: &AddedTokens) -> Result<Vocabulary> {
     let mut tokens: Vec<(TokenId, &[u8])> = Vec::new();
-    for AddedToken { text, id, .. } in added.tokens() {
+    for token in added.tokens() {
+        let AddedToken { text, id, .. } = token;
         if *id as usize >= MAX_VOCAB_SIZE {
             let reason = format!("special token {text:?} has the id {id}; ids are below {MAX_VOCAB_SIZE}.");
             return Err(Error::Vocabulary { reason });
@@ -445,7 +464,7 @@ fn with_added_tokens(vocabulary: &Vocabulary, added: &AddedTokens) -> Result<Voc
             let reason = format!("special token {text:?} has the id {id}, which an ordinary token has too.");
             return Err(Error::Vocabulary { reason });
         }
-        tokens.push((*id, text.as_bytes()));
+        tokens.push((*id, token.pattern().as_bytes()));
     }
     tokens.sort_unstable();
     vocabulary.with(&tokens)

@@ -145,7 +145,7 @@ fn normalized<'a>(
         pacer.after_text(piece.len())?;
         if !piece.is_empty() {
             let given = Traced::given(&text[piece.clone()], piece.start, is_traced)?;
-            let new = normalizer.traced(given, interrupt)?;
+            let new = normalizer.traced(given, piece.start == 0, interrupt)?;
             for found in set.iter().flat_map(|set| set.matches_of_pass(true, &new.bytes)) {
                 let range = working.bytes.len() + found.range.start..working.bytes.len() + found.range.end;
                 memory::try_reserve(&mut listed, 1)?;

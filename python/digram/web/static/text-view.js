@@ -3,7 +3,7 @@
 import { latest } from "./ask.js";
 import { card } from "./card.js";
 import { tokenDetails } from "./details.js";
-import { announce, element, fill, number, problemLine, several, textArea } from "./dom.js";
+import { announce, element, fill, number, problemLine, settled, several, textArea } from "./dom.js";
 import { disagreements } from "./places.js";
 import { keep, kept, wellFormed } from "./reader.js";
 
@@ -47,7 +47,12 @@ export function textView(tokenizers) {
     details.root,
   );
 
-  area.addEventListener("input", update);
+  // A text that is put in at once can be one event for each of its lines: the server is asked once.
+  const soon = settled(update, 0);
+  area.addEventListener("input", () => {
+    grid.setAttribute("aria-busy", "true");
+    soon();
+  });
   special.addEventListener("change", update);
 
   function chosen({ name }, i) {
