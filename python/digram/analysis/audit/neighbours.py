@@ -47,6 +47,7 @@ class Neighbours:
             kernel=replace(kernel, ignore_merges=False),
             template=None,
             pad_token=None,
+            matching=None,
             reserved=None,
         )
         self._merging = type(tok)._of(Compact(tok._model, {}, settings))

@@ -268,7 +268,8 @@ def explain(
     Each step has the merges that could have been applied (`candidates`), of which the one of the
     lowest rank was, at the leftmost of its places; and the tokens before and after. The last tokens
     are those of `encode`. Pretokens without merges are marked: special tokens (`special` as for
-    `encode`), and pretokens that the vocabulary uses whole (`ignore_merges`).
+    `encode`), and pretokens that the vocabulary uses whole (`ignore_merges`). If the tokenizer
+    normalizes text, the normalized text is explained.
 
     Raises the errors of `encode`. Takes some 1.5 µs per token of the vocabulary, and time
     proportional to n log n for a pretoken of n bytes; printing shows the first steps of each.
@@ -278,7 +279,7 @@ def explain(
         instance("symbols", symbols, Symbols)
     require_ranked(tok._settings.kernel, "explain")
     found = pieces(tok, text, special)
-    data = text.encode() if isinstance(text, str) else text
+    data = b"".join(piece.text for piece in found)
     mergings = _mergings(tok, data, found, symbols or Symbols(tok))
     return Explanation(data, list(mergings), tok.pretokenizer.name)
 

@@ -1,11 +1,14 @@
-"""A text in pieces: pretokens and special tokens, each with its ids."""
+"""A text in pieces: pretokens and special tokens, each with its ids.
+
+If the tokenizer normalizes text, the pieces are those of the normalized text.
+"""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from digram.vocab.special_tokens import rule_of
+from digram.vocab.special_tokens import SpecialToken, rule_of
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -15,7 +18,7 @@ __all__ = ["Piece", "pieces"]
 
 
 class Piece(NamedTuple):
-    """A pretoken or a special token, and its offset in the text, in bytes."""
+    """A pretoken or a special token, and its offset in the normalized text, in bytes."""
 
     start: int
     text: bytes
@@ -29,7 +32,7 @@ class Piece(NamedTuple):
 
 
 def pieces(tok: Tokenizer, text: str | bytes, special: OnSpecial) -> list[Piece]:
-    """The pieces of a text, in order; joined they are the text."""
+    """The pieces of a text, in order; joined they are the text, or the normalized text."""
     encoded = tok._encoded([text], rule_of(special), "bytes")
     number = encoded.bounds()[1]
     data = text.encode() if isinstance(text, str) else text
@@ -37,11 +40,19 @@ def pieces(tok: Tokenizer, text: str | bytes, special: OnSpecial) -> list[Piece]
     found = zip(
         encoded.pretokens(0, number), encoded.ids(0, number), encoded.spans(0, number), strict=True
     )
-    made = []
+    unknown = None
+    if tok.unit == "char" and isinstance(tok.on_unknown, SpecialToken):
+        unknown = tok.special_tokens[tok.on_unknown.text]
+    made: list[Piece] = []
+    at = 0
     for _, together in groupby(found, key=lambda one: one[0]):
         group = list(together)
-        start, end = group[0][2][0], group[-1][2][1]
         ids = [id for _, id, _ in group]
-        piece = data[start:end]
-        made.append(Piece(start, piece, ids, len(ids) == 1 and names.get(ids[0]) == piece))
+        piece = data[group[0][2][0] : group[-1][2][1]]
+        is_special = len(ids) == 1 and ids[0] in names and ids[0] != unknown
+        is_special = is_special or (len(ids) == 1 and names.get(ids[0]) == piece)
+        if tok.pretokenizer.normalizer and not is_special and unknown not in ids:
+            piece = b"".join(tok.tokens(ids))
+        made.append(Piece(at, piece, ids, is_special))
+        at += len(piece)
     return made

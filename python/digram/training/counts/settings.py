@@ -65,9 +65,10 @@ def spelled(pretokenizer: Pretokenizer) -> str:
     """
     if pretokenizer.is_plain:
         return f'"{pretokenizer.name}"' if pretokenizer.name else "None"
-    return f"digram.{pretokenizer!r}".replace("Regex(", "digram.Regex(").replace(
-        "rules=Rules(", "rules=digram.Rules("
-    )
+    code = f"digram.{pretokenizer!r}".replace("Regex(", "digram.Regex(")
+    for stage in {repr(stage) for stage in pretokenizer.normalizer}:
+        code = code.replace(stage, f"digram.pretokenizers.{stage}")
+    return code.replace("rules=Rules(", "rules=digram.Rules(")
 
 
 def to_json(metadata: CountsMetadata) -> str:

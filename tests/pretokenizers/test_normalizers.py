@@ -1,0 +1,152 @@
+"""Normalizers as values, and where a pretokenizer with one is used."""
+
+from __future__ import annotations
+
+import pickle
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import digram
+from digram import Matching, OptionError, Pretokenizer
+from digram.pretokenizers import (
+    NFC,
+    NFD,
+    NFKC,
+    NFKD,
+    Lowercase,
+    Nmt,
+    Prepend,
+    Replace,
+    Strip,
+    StripAccents,
+    pretokenize,
+)
+from digram.pretokenizers.normalizers import described, from_described
+
+STAGES: list[Any] = [
+    *(NFC(), NFD(), NFKC(), NFKD(), Lowercase(), StripAccents(), Nmt()),
+    *(Strip(), Strip(right=False), Prepend("▁"), Prepend(" ", once=True, first=True)),
+    Replace("a", ""),
+]
+CORPUS = [
+    "Cafe\u0301 noir, CAFÉ E\u0301te\u0301 2024",
+    "the Cafe\u0301s of Été",
+    "한국어 \u1112\u1161\u11ab",
+] * 4
+CUT = Pretokenizer("gpt2", normalizer=[NFC(), Lowercase()])
+
+
+def normal(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower()
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=repr)
+def test_a_stage_is_a_value(stage: Any) -> None:
+    cut = Pretokenizer("gpt2", normalizer=stage)
+    assert cut.normalizer == (stage,)
+    assert eval(repr(stage), {**globals()}) == stage
+    assert from_described([[*one] for one in described([stage])]) == (stage,)
+    assert pickle.loads(pickle.dumps(cut)) == cut
+    assert (cut == Pretokenizer("gpt2"), cut.is_plain) == (False, False)
+    assert repr(cut) == f"Pretokenizer('gpt2', normalizer={stage!r})"
+    assert cut.with_rules(digram.Rules(["a"])).normalizer == (stage,)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        (
+            lambda: Pretokenizer(None, normalizer="NFC"),
+            TypeError,
+            "a normalizer is a stage such as",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: Pretokenizer(None, normalizer=[NFC]),
+            TypeError,
+            "a normalizer is a stage such as",
+        ),  # type: ignore[list-item]
+        (lambda: Replace("", "a"), OptionError, "the pattern of Replace is empty"),
+        (lambda: Replace(b"a", "b"), TypeError, "the pattern of Replace is a str"),  # type: ignore[arg-type]
+        (lambda: Prepend("\ud800"), OptionError, "lone surrogate"),
+        (lambda: Prepend("a", once=1), TypeError, "once and first are True or False"),  # type: ignore[arg-type]
+        (lambda: Strip(left="no"), TypeError, "left and right are True or False"),  # type: ignore[arg-type]
+        (lambda: Matching(lstrip=1), TypeError, "lstrip is True or False"),  # type: ignore[arg-type]
+        (lambda: from_described([["nfq"]]), TypeError, "there is no stage"),
+    ],
+)
+def test_wrong_values_are_named(wrong: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        wrong()
+
+
+def test_bytes_that_are_not_utf8_remain() -> None:
+    assert pretokenize(b"E\xff\xcc\x81e\xcc\x81", CUT) == [b"e", b"\xff\xcc\x81", b"\xc3\xa9"]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_training_sees_normalized_text(threads: int, tmp_path: Path) -> None:
+    plain = [normal(text) for text in CORPUS]
+    expected = digram.train(plain, vocab_size=290, pretokenizer="gpt2")
+    trained = digram.train(CORPUS, vocab_size=290, pretokenizer=CUT, threads=threads)
+    assert trained.merges == expected.merges
+    assert trained.training is not None
+    assert trained.training.bytes == sum(len(text.encode()) for text in plain)
+    for text, same in zip(CORPUS, plain, strict=True):
+        assert trained.encode(text) == expected.encode(same)
+    path = tmp_path / "corpus.txt"
+    path.write_text("\n".join(CORPUS * 3000), encoding="utf-8")
+    options: dict[str, Any] = {"vocab_size": 290, "threads": threads}
+    long = digram.train(path, pretokenizer=CUT, **options)
+    bounded = digram.train(path, pretokenizer=CUT, memory_limit="100MB", **options)
+    path.write_text(normal(path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert (
+        long.merges == bounded.merges == digram.train(path, pretokenizer="gpt2", **options).merges
+    )
+
+
+def test_counts_keep_it(tmp_path: Path) -> None:
+    counts = digram.count_pretokens(CORPUS, pretokenizer=CUT)
+    assert (counts["café"], counts[" café"]) == (4, 4)
+    path = tmp_path / "counts.arrow"
+    counts.save(path)
+    again = digram.Counts.load(path)
+    assert (again.pretokenizer, again == counts) == (CUT, True)
+    with pytest.raises(digram.errors.ConfigMismatchError, match=r"digram.pretokenizers.NFC\(\)"):
+        counts + digram.count_pretokens(CORPUS, pretokenizer="gpt2")
+    trained = digram.train(again, vocab_size=290)
+    assert trained == digram.train(CORPUS, vocab_size=290, pretokenizer=CUT)
+
+
+def test_superwords_refuse_it() -> None:
+    with pytest.raises(OptionError, match="superwords do not support a normalizer"):
+        digram.train(CORPUS, vocab_size=290, pretokenizer=CUT, superwords="two-stage")
+
+
+def test_a_long_text_on_several_threads(tmp_path: Path) -> None:
+    tok = digram.train(CORPUS, vocab_size=290, pretokenizer=CUT)
+    text = " ".join(CORPUS * 2000)
+    ids = tok.encode(normal(text))
+    assert tok.encode(text) == ids
+    assert tok.encode_batch([text], threads=3) == [ids]
+    assert tok.count(text) == len(ids)
+    path = tmp_path / "long.txt"
+    path.write_text(text, encoding="utf-8")
+    folder = tmp_path / "ids"
+    digram.encode_files(tok, path, folder, format="npy", end_of_text=None)
+    assert digram.read_tokens(folder).ids.tolist() == ids
+
+
+def test_what_is_studied_is_the_normalized_text() -> None:
+    tok = digram.train(CORPUS, vocab_size=290, pretokenizer=CUT)
+    text = "Cafe\u0301 ÉTÉ"
+    found = digram.explain(tok, text)
+    assert [id for one in found.pretokens for id in one.ids] == tok.encode(text)
+    assert b"".join(one.pretoken for one in found.pretokens) == "café été".encode()
+    assert tok.decode(tok.encode(text)) == "café été"
+    cut = tok.truncate(text, 1)
+    assert tok.count(cut) <= 1
+    extended, _ = digram.extend(tok, CORPUS, add=5)
+    assert extended.pretokenizer == CUT
