@@ -8,15 +8,16 @@
 use std::ops::{ControlFlow, Range};
 
 use unicode_normalization_alignments::{
-    IsNormalized, UnicodeNormalization, char::canonical_combining_class, is_nfc_quick, is_nfd_quick,
-    is_nfkc_quick, is_nfkd_quick,
+    IsNormalized, UnicodeNormalization,
+    char::{canonical_combining_class, compose, decompose_canonical},
+    is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick,
 };
 
 use super::traced::{Rewriter, Traced};
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
-use crate::utf8::decode;
+use crate::utf8::{character_until, decode, is_inside};
 
 /// A normalization form of Unicode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,17 @@ const BLOCK: usize = 64;
 /// The class of characters that a form changes, or that may join with the one before.
 const UNCERTAIN: u8 = u8::MAX;
 
+/// The number of bytes that are examined at once.
+const PLAIN_BLOCK: usize = 32;
+
+/// Whether a byte is never the first of a character that is not inert in NFC: it continues a character, or is of
+/// a script whose letters have no marks of their own there.
+#[inline]
+fn is_plain(byte: u8) -> bool {
+    // Up to U+02FF, Cyrillic up to U+047F, U+4000 to U+9FFF, and from U+B000 to U+DFFF.
+    (byte < 0xcc) | (byte & 0xfe == 0xd0) | (0xe4..=0xe9).contains(&byte) | (0xeb..=0xed).contains(&byte)
+}
+
 /// The rules of a form.
 pub(super) struct FormTable {
     form: Form,
@@ -54,6 +66,8 @@ pub(super) struct FormTable {
     /// Of each distinct block the classes: 0 for an inert character, [`UNCERTAIN`], and for a mark that remains
     /// its combining class.
     classes: Vec<[u8; BLOCK]>,
+    /// The characters that a mark or a part after them may change, in order.
+    joining: Vec<char>,
 }
 
 /// A character of a new form: the character, and how many of the old ones it replaces beside one; 1 for none.
@@ -74,7 +88,11 @@ impl FormTable {
             u8::try_from(index).expect("at most 256 distinct blocks")
         };
         let blocks = (0..END / BLOCK).map(block).collect();
-        FormTable { form, blocks, classes }
+        let joining = match form {
+            Form::Nfc | Form::Nfkc => joining(),
+            Form::Nfd | Form::Nfkd => Vec::new(),
+        };
+        FormTable { form, blocks, classes, joining }
     }
 
     #[inline]
@@ -88,6 +106,11 @@ impl FormTable {
     /// Whether a character never changes, nor joins with one before it.
     pub(super) fn is_inert(&self, c: char) -> bool {
         self.class(c) == 0
+    }
+
+    /// Whether a character may become another one with what follows it.
+    pub(super) fn may_join(&self, c: char) -> bool {
+        self.joining.binary_search(&c).is_ok()
     }
 
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
@@ -157,11 +180,9 @@ impl FormTable {
                 return None;
             }
             let (mut end, mut last, mut is_certain) = (position, 0, true);
-            while let (Some(c), len) = decode(&text[end..]) {
-                let class = self.class(c);
-                if class == 0 {
-                    break;
-                }
+            while let (Some(class), len) = self.class_at(&text[end..])
+                && class != 0
+            {
                 is_certain &= class != UNCERTAIN && class >= last;
                 (last, end) = (class, end + len);
             }
@@ -174,33 +195,76 @@ impl FormTable {
 
     /// From a position and the start of the character before it, moves on to the next character that is not
     /// inert, or the end. Before the first character, and after bytes that are not UTF-8, both are the same.
+    #[inline]
     fn skip_inert(&self, text: &[u8], mut before: usize, mut position: usize) -> (usize, usize) {
-        // The first byte of all characters that need the table; the others' bytes are below it.
-        let first = match self.form {
-            Form::Nfc => 0xcc,                           // U+0300
-            Form::Nfd | Form::Nfkc | Form::Nfkd => 0xc2, // U+0080
-        };
         while position < text.len() {
-            let (c, len) = if text[position] < first {
-                let blocks = text[position..].chunks_exact(32);
-                let passed = blocks.take_while(|block| block.iter().all(|&byte| byte < first));
-                position += 32 * passed.count();
-                let in_block = text[position..].iter().position(|&byte| byte >= first);
-                position = in_block.map_or(text.len(), |index| position + index);
+            let passed = self.plain_len(&text[position..]);
+            if passed > 0 {
+                position += passed;
+                // The block may have ended inside a character, which is read again.
                 let (c, len) = bstr::decode_last_utf8(&text[..position]);
-                position -= len;
-                (c, len)
-            } else {
-                decode(&text[position..])
-            };
-            match c {
-                Some(c) if self.class(c) != 0 => return (before, position),
-                Some(_) => before = position,
+                let start = character_until(text, position);
+                (before, position) = match c {
+                    _ if start < position => (start, start),
+                    Some(_) => (position - len, position),
+                    None => (position, position),
+                };
+                if position == text.len() {
+                    break;
+                }
+            }
+            let (class, len) = self.class_at(&text[position..]);
+            match class {
+                Some(0) => before = position,
+                Some(_) => return (before, position),
                 None => before = position + len,
             }
             position += len;
         }
         (before, position)
+    }
+
+    /// The length of blocks at the start of a text in which each byte belongs to an inert character, whatever
+    /// the others are.
+    #[inline]
+    fn plain_len(&self, text: &[u8]) -> usize {
+        let blocks = text.chunks_exact(PLAIN_BLOCK);
+        // Without branches, so that the compiler uses vectors.
+        let passed = match self.form {
+            Form::Nfc => {
+                blocks.take_while(|block| block.iter().fold(true, |all, &byte| all & is_plain(byte))).count()
+            }
+            _ => blocks.take_while(|block| block.iter().fold(true, |all, &byte| all & (byte < 0xc2))).count(),
+        };
+        PLAIN_BLOCK * passed
+    }
+
+    /// The class of the first character of a text and its length; no class for bytes that are not UTF-8.
+    #[inline]
+    fn class_at(&self, text: &[u8]) -> (Option<u8>, usize) {
+        let block = match *text {
+            [byte @ 0..=0x7f, ..] => {
+                return (
+                    Some(
+                        self.classes[usize::from(self.blocks[usize::from(byte >> 6)])]
+                            [usize::from(byte & 0x3f)],
+                    ),
+                    1,
+                );
+            }
+            [first @ 0xc2..=0xdf, last, ..] if is_inside(last) => (usize::from(first & 0x1f), last, 2),
+            [first @ 0xe1..=0xef, second, last, ..]
+                if is_inside(second) && is_inside(last) && first != 0xed =>
+            {
+                (usize::from(first & 0x0f) << 6 | usize::from(second & 0x3f), last, 3)
+            }
+            _ => {
+                let (c, len) = decode(text);
+                return (c.map(|c| self.class(c)), len);
+            }
+        };
+        let (block, last, len) = block;
+        (Some(self.classes[usize::from(self.blocks[block])][usize::from(last & 0x3f)]), len)
     }
 
     /// Whether a run changes; then `changed` is what it becomes.
@@ -226,6 +290,26 @@ impl FormTable {
         stopped?;
         Ok(!changed.iter().map(|&(c, _)| c).eq(text.chars()))
     }
+}
+
+/// The characters that become another one with the next, in order: what all composed characters consist of.
+fn joining() -> Vec<char> {
+    let mut joining = Vec::new();
+    for composed in (0..END as u32).filter_map(char::from_u32) {
+        let mut whole = None;
+        decompose_canonical(composed, |part| {
+            whole = match whole {
+                None => Some(part),
+                Some(first) => {
+                    joining.push(first);
+                    compose(first, part)
+                }
+            };
+        });
+    }
+    joining.sort_unstable();
+    joining.dedup();
+    joining
 }
 
 /// The class of a character in the table of a form.
@@ -300,6 +384,44 @@ mod tests {
             let (bytes, origins) = expected(form, &text);
             prop_assert_eq!(String::from_utf8(new.bytes).unwrap(), bytes);
             prop_assert_eq!(new.origins.unwrap(), origins);
+        }
+    }
+
+    #[test]
+    fn what_may_join_is_known() {
+        let table = FormTable::new(Form::Nfc);
+        assert!(
+            ['a', '=', '\u{1100}', '가', 'が', 'か', 'ộ'].map(|c| table.may_join(c))
+                == [true, true, true, true, false, true, false]
+        );
+        assert!(!" \n.1語각".chars().any(|c| table.may_join(c)));
+        assert!(!FormTable::new(Form::Nfd).may_join('a'));
+    }
+
+    #[test]
+    fn plain_bytes_start_only_inert_characters() {
+        let table = FormTable::new(Form::Nfc);
+        for c in ('\0'..=char::MAX).filter(|&c| !table.is_inert(c)) {
+            let first = c.encode_utf8(&mut [0; 4]).as_bytes()[0];
+            assert!(!is_plain(first) && first >= 0xc2, "{c:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_found_wherever_it_stands() {
+        for form in FORMS {
+            let table = FormTable::new(form);
+            for filling in ["a", "é", "д", "語", "가", "न", "ก", "\u{ff}", "😀"] {
+                for length in 0..80 {
+                    let text =
+                        format!("{}e\u{301}\u{323}{}", filling.repeat(length), filling.repeat(length % 40));
+                    let given = Traced::given(text.as_bytes(), 0, false).unwrap();
+                    let new = table.applied(&given, &Never).unwrap().bytes;
+                    let expected: String = whole(form, &text).iter().map(|&(c, _)| c).collect();
+                    assert_eq!(String::from_utf8(new).unwrap(), expected);
+                    assert_eq!(table.changes(text.as_bytes(), &Never), Ok(expected != text));
+                }
+            }
         }
     }
 
