@@ -58,6 +58,13 @@ fn is_plain(byte: u8) -> bool {
     (byte < 0xcc) | (byte & 0xfe == 0xd0) | (0xe4..=0xe9).contains(&byte) | (0xeb..=0xed).contains(&byte)
 }
 
+/// Whether three bytes are a character, other than those that begin with a byte ED, of which some are none.
+#[inline]
+fn is_three_bytes(first: u8, second: u8, last: u8) -> bool {
+    let are_inside = is_inside(second) & is_inside(last);
+    are_inside & (0xe0..=0xef).contains(&first) & (first != 0xed) & ((first != 0xe0) | (second >= 0xa0))
+}
+
 /// The rules of a form.
 pub(super) struct FormTable {
     form: Form,
@@ -113,7 +120,13 @@ impl FormTable {
         self.joining.binary_search(&c).is_ok()
     }
 
+    #[inline]
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
+        // Nearly all text of many languages ends here.
+        let rest = &text[self.plain_len(text)..];
+        if rest.len() < PLAIN_BLOCK && rest.iter().fold(true, |all, &byte| all & self.is_plain(byte)) {
+            return Ok(false);
+        }
         let flow = self.each_change(text, interrupt, |_, _| ControlFlow::Break(Ok(true)));
         flow.break_value().unwrap_or(Ok(false))
     }
@@ -172,56 +185,44 @@ impl FormTable {
 
     /// The next run that is not certain to be in normal form: characters that are not inert, and the one before
     /// them.
-    fn next_run(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
-        let (mut before, mut position) = (from, from);
-        loop {
-            (before, position) = self.skip_inert(text, before, position);
-            if position == text.len() {
-                return None;
-            }
-            let (mut end, mut last, mut is_certain) = (position, 0, true);
-            while let (Some(class), len) = self.class_at(&text[end..])
-                && class != 0
-            {
-                is_certain &= class != UNCERTAIN && class >= last;
-                (last, end) = (class, end + len);
-            }
-            if !is_certain {
-                return Some(before..end);
-            }
-            (before, position) = (end, end);
-        }
-    }
-
-    /// From a position and the start of the character before it, moves on to the next character that is not
-    /// inert, or the end. Before the first character, and after bytes that are not UTF-8, both are the same.
     #[inline]
-    fn skip_inert(&self, text: &[u8], mut before: usize, mut position: usize) -> (usize, usize) {
+    fn next_run(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
+        // The start of the last inert character, or the end of bytes that are not UTF-8, and the class of the last
+        // mark after it.
+        let (mut before, mut last) = (from, 0);
+        let mut position = from;
         while position < text.len() {
+            // Not every character is worth the look at a block.
+            let end = text.len().min(position + PLAIN_BLOCK);
+            while position < end {
+                let (class, len) = self.class_at(&text[position..]);
+                (before, last) = match class {
+                    Some(0) => (position, 0),
+                    Some(class) if class != UNCERTAIN && class >= last => (before, class),
+                    Some(_) => return Some(before..self.end_of_run(text, position + len)),
+                    None => (position + len, 0),
+                };
+                position += len;
+            }
             let passed = self.plain_len(&text[position..]);
             if passed > 0 {
-                position += passed;
-                // The block may have ended inside a character, which is read again.
+                position = character_until(text, position + passed);
                 let (c, len) = bstr::decode_last_utf8(&text[..position]);
-                let start = character_until(text, position);
-                (before, position) = match c {
-                    _ if start < position => (start, start),
-                    Some(_) => (position - len, position),
-                    None => (position, position),
-                };
-                if position == text.len() {
-                    break;
-                }
+                (before, last) = (if c.is_some() { position - len } else { position }, 0);
             }
-            let (class, len) = self.class_at(&text[position..]);
-            match class {
-                Some(0) => before = position,
-                Some(_) => return (before, position),
-                None => before = position + len,
-            }
-            position += len;
         }
-        (before, position)
+        None
+    }
+
+    /// The end of the characters from an offset on that are not inert.
+    #[cold]
+    fn end_of_run(&self, text: &[u8], mut end: usize) -> usize {
+        while let (Some(class), len) = self.class_at(&text[end..])
+            && class != 0
+        {
+            end += len;
+        }
+        end
     }
 
     /// The length of blocks at the start of a text in which each byte belongs to an inert character, whatever
@@ -234,28 +235,26 @@ impl FormTable {
             Form::Nfc => {
                 blocks.take_while(|block| block.iter().fold(true, |all, &byte| all & is_plain(byte))).count()
             }
-            _ => blocks.take_while(|block| block.iter().fold(true, |all, &byte| all & (byte < 0xc2))).count(),
+            _ => blocks.take_while(|block| block.is_ascii()).count(),
         };
         PLAIN_BLOCK * passed
+    }
+
+    #[inline]
+    fn is_plain(&self, byte: u8) -> bool {
+        match self.form {
+            Form::Nfc => is_plain(byte),
+            _ => byte.is_ascii(),
+        }
     }
 
     /// The class of the first character of a text and its length; no class for bytes that are not UTF-8.
     #[inline]
     fn class_at(&self, text: &[u8]) -> (Option<u8>, usize) {
-        let block = match *text {
-            [byte @ 0..=0x7f, ..] => {
-                return (
-                    Some(
-                        self.classes[usize::from(self.blocks[usize::from(byte >> 6)])]
-                            [usize::from(byte & 0x3f)],
-                    ),
-                    1,
-                );
-            }
+        let (block, last, len) = match *text {
+            [0..=0x7f, ..] => return (Some(0), 1),
             [first @ 0xc2..=0xdf, last, ..] if is_inside(last) => (usize::from(first & 0x1f), last, 2),
-            [first @ 0xe1..=0xef, second, last, ..]
-                if is_inside(second) && is_inside(last) && first != 0xed =>
-            {
+            [first, second, last, ..] if is_three_bytes(first, second, last) => {
                 (usize::from(first & 0x0f) << 6 | usize::from(second & 0x3f), last, 3)
             }
             _ => {
@@ -263,7 +262,6 @@ impl FormTable {
                 return (c.map(|c| self.class(c)), len);
             }
         };
-        let (block, last, len) = block;
         (Some(self.classes[usize::from(self.blocks[block])][usize::from(last & 0x3f)]), len)
     }
 
