@@ -59,6 +59,8 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
         tokenizer(&stages[0], several(), &ADDED),
         tokenizer(&stages[2], vec![], &ADDED),
         tokenizer(&stages[0], vec![], &ADDED[4..]),
+        tokenizer(&stages[4], vec![prefix(false)], &ADDED[4..]),
+        tokenizer(&stages[0], vec![prefix(true)], &ADDED[4..]),
         tokenizer(
             &stages[3],
             vec![Normal::Form(Form::Nfkd), Normal::Strip { left: true, right: true }],
@@ -67,6 +69,10 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
     ];
     split_alone.chain(others).collect()
 });
+
+fn prefix(first: bool) -> Normal {
+    Normal::Prepend { content: "ab".into(), once: first, first }
+}
 
 fn tokenizer(stages: &[Stage], normalizer: Vec<Normal>, added: &[(&str, Matching)]) -> Tokenizer {
     let mut tokens: Vec<Option<Vec<u8>>> = (0..=255).map(|byte| Some(vec![byte])).collect();
@@ -137,7 +143,7 @@ proptest! {
 
     #[test]
     fn chunks_give_what_the_whole_text_gives(
-        number in 0..11usize, text in texts(40), lengths in proptest::collection::vec(0..70usize, 1..6), special in 0..3usize
+        number in 0..13usize, text in texts(40), lengths in proptest::collection::vec(0..70usize, 1..6), special in 0..3usize
     ) {
         let tokenizer = &TOKENIZERS[number];
         let allowed = rule(tokenizer, special);
@@ -192,7 +198,7 @@ proptest! {
 
     #[test]
     fn a_long_text_is_the_same_on_any_number_of_threads(
-        number in 0..11usize, text in texts(40), threads in 2..5usize, special in 0..3usize
+        number in 0..13usize, text in texts(40), threads in 2..5usize, special in 0..3usize
     ) {
         let tokenizer = &TOKENIZERS[number];
         let allowed = rule(tokenizer, special);

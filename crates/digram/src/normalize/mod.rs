@@ -117,6 +117,11 @@ impl Normalizer {
         Ok(Cow::Owned(self.traced(Traced::given(text, 0, false)?, true, interrupt)?.bytes))
     }
 
+    /// Whether the start of a text is normalized in another way than what stands after an added token.
+    pub(crate) fn depends_on_start(&self) -> bool {
+        self.stages.iter().any(|stage| matches!(stage, Compiled::Prepend { first: true, .. }))
+    }
+
     /// Whether no stage changes the text.
     pub(crate) fn is_normal(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
         for stage in &self.stages {

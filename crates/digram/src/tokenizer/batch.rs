@@ -343,8 +343,7 @@ impl Tokenizer {
     ) -> Result<Vec<usize>> {
         let set = self.recognized(special);
         let mut found_tokens = set.iter().flat_map(|set| set.matches_of_pass(false, text));
-        // After a token that is found as it is written, a text can always be split.
-        let ends_split = set.is_some_and(|set| !set.depends_on_neighbours());
+        let ends_split = self.can_split_after_added(special);
         let mut next = found_tokens.next();
         let mut pacer = Pacer::new(interrupt);
         split_points(text.len(), |offsets| {

@@ -86,6 +86,13 @@ impl Tokenizer {
         Ok(!depends && self.changing(text, interrupt)?.is_none())
     }
 
+    /// Whether a text can always be split after a token of the first pass: what follows is then as at the start of
+    /// a text.
+    pub(super) fn can_split_after_added(&self, special: OnSpecial<'_>) -> bool {
+        let depends = self.recognized(special).is_some_and(AddedTokens::depends_on_neighbours);
+        !depends && self.normalizer.as_ref().is_none_or(|normalizer| !normalizer.depends_on_start())
+    }
+
     /// Whether every text with these two characters around `offset`, and no special token over it that is found
     /// as it is written, can be split at `offset`: its ids are then those of its two parts.
     pub(super) fn can_split_at(&self, text: &[u8], offset: usize) -> bool {

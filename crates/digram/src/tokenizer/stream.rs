@@ -1,9 +1,9 @@
 //! Text that arrives in chunks.
 //!
 //! A pretoken is encoded as soon as no further text can change it; if text is normalized first, or added tokens
-//! depend on what is beside them, text is encoded up to the last place where it can be split. So the ids are those of the whole text,
-//! however it is divided into chunks, and only its end is stored. The stored text is examined again only after
-//! it has doubled, so a long pretoken in small chunks takes linear time.
+//! depend on what is beside them, text is encoded up to the last place where it can be split. So the ids are those
+//! of the whole text, however it is divided into chunks, and only its end is stored. The stored text is examined
+//! again only after it has doubled, so a long pretoken in small chunks takes linear time.
 
 use super::{Tokenizer, push_added};
 use crate::added_tokens::{AddedMatch, AddedTokens, OnSpecial};
@@ -181,7 +181,7 @@ impl Tokenizer {
             GoesOn::Maybe => {
                 let certain = certain_end(stream, goes_on, set);
                 let pending = &stream.bytes[stream.pending..];
-                stream.pending + self.last_split_of_pending(pending, certain, set, interrupt)?
+                stream.pending + self.last_split_of_pending(pending, certain, special, interrupt)?
             }
         };
         let Stream { bytes, pending, scratch, .. } = stream;
@@ -197,9 +197,10 @@ impl Tokenizer {
         &self,
         text: &[u8],
         certain: usize,
-        set: Option<&AddedTokens>,
+        special: OnSpecial<'_>,
         interrupt: &dyn Interrupt,
     ) -> Result<usize> {
+        let (set, ends_split) = (self.recognized(special), self.can_split_after_added(special));
         let (mut found_tokens, mut pacer) = (Vec::new(), Pacer::new(interrupt));
         for found in set.iter().flat_map(|set| set.matches_of_pass(false, text)) {
             if found.range.start >= certain {
@@ -213,11 +214,8 @@ impl Tokenizer {
         let mut until = certain.min(complete(text).saturating_sub(1));
         for found in found_tokens.into_iter().rev() {
             let split = self.last_split_in(text, found.end..until + 1, interrupt)?;
-            if split.is_some() {
-                return Ok(split.unwrap_or(0));
-            }
-            if found.end <= certain && set.is_some_and(|set| !set.depends_on_neighbours()) {
-                return Ok(found.end);
+            if let Some(split) = split.or((ends_split && found.end <= certain).then_some(found.end)) {
+                return Ok(split);
             }
             until = until.min(found.start);
         }
