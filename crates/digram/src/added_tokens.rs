@@ -85,6 +85,9 @@ pub struct AddedTokens {
     crossed: Option<Box<BytePairs>>,
     /// The ranges of the characters of words, if a token depends on them.
     word: Box<[(char, char)]>,
+    /// The length of the longest pattern, in bytes.
+    longest: usize,
+    depends_on_neighbours: bool,
 }
 
 /// An automaton for some of the tokens, with their indices.
@@ -135,7 +138,22 @@ impl AddedTokens {
             true => unicode::word_ranges(),
             false => Box::default(),
         };
-        Ok(AddedTokens { tokens, by_text, special_ids, left_out, finders, crossed, word })
+        let longest = tokens.iter().map(|token| token.pattern().len()).max().unwrap_or(0);
+        let depends_on_neighbours = tokens.iter().any(|token| {
+            let Matching { lstrip, rstrip, single_word, .. } = token.matching;
+            lstrip || rstrip || single_word
+        });
+        Ok(AddedTokens {
+            tokens,
+            by_text,
+            special_ids,
+            left_out,
+            finders,
+            crossed,
+            word,
+            longest,
+            depends_on_neighbours,
+        })
     }
 
     /// The tokens in the order given.
@@ -179,9 +197,9 @@ impl AddedTokens {
         self.left_out.first().is_some_and(|&first| id >= first) && self.left_out.binary_search(&id).is_ok()
     }
 
-    /// The length of the longest text, in bytes.
+    /// The length of the longest text that is searched for, in bytes.
     pub(crate) fn longest(&self) -> usize {
-        self.tokens.iter().map(|token| token.pattern().len()).max().unwrap_or(0)
+        self.longest
     }
 
     /// Whether a token of the first pass, or of the second, may be found.
@@ -191,10 +209,7 @@ impl AddedTokens {
 
     /// Whether what is found depends on more than the text of the token: on what stands beside it.
     pub(crate) fn depends_on_neighbours(&self) -> bool {
-        self.tokens.iter().any(|token| {
-            let Matching { lstrip, rstrip, single_word, .. } = token.matching;
-            lstrip || rstrip || single_word
-        })
+        self.depends_on_neighbours
     }
 
     /// Whether a token may reach over an offset between two bytes, or depend on both.
@@ -279,8 +294,9 @@ impl<'a> Pass<'a> {
                 }
             }
             if lstrip {
-                let before = &text[range.start..start];
-                start = (range.start + without_white_space_at_end(before)).max(position);
+                // Not before the end of the last token, also so that no white space is read again and again.
+                let from = position.clamp(range.start, start.max(range.start));
+                start = from + without_white_space_at_end(&text[from..start.max(from)]);
             }
             if rstrip {
                 end += white_space_at_start(&text[end..range.end]);
