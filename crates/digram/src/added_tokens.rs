@@ -295,8 +295,8 @@ impl<'a> Pass<'a> {
             }
             if lstrip {
                 // Not before the end of the last token, also so that no white space is read again and again.
-                let from = position.clamp(range.start, start.max(range.start));
-                start = from + without_white_space_at_end(&text[from..start.max(from)]);
+                let from = position.clamp(range.start, start);
+                start = (from + without_white_space_at_end(&text[from..start])).max(position);
             }
             if rstrip {
                 end += white_space_at_start(&text[end..range.end]);
@@ -466,6 +466,7 @@ mod tests {
         // The white space that a token took is not taken from it, but another token may overlap it.
         assert_eq!(found(&[("<m>", RIGHT), ("<n>", LEFT)], "<m>  <n>"), ["<m>  ", "<n>"]);
         assert_eq!(found(&[("<m>", RIGHT), (" b", PLAIN)], "<m> b"), ["<m> ", " b"]);
+        assert_eq!(found(&[("<m>", RIGHT), (" b", LEFT)], "<m> b"), ["<m> ", "b"]);
     }
 
     #[test]
