@@ -143,17 +143,25 @@ def _is_word(character: str) -> bool:
 def segments(text: str, tokens: Sequence[Added], stages: Sequence[Stage]) -> list[str | Added]:
     """The added tokens of a text, and the normalized text between them.
 
+    >>> segments("ab", [Added("AB", late=True)], [lowercase])[0].text
+    'AB'
+
     >>> segments("<s>a", [Added("<s>")], [prepend("_")])[1:]
     ['_a']
     """
     early = [token for token in tokens if not token.late]
-    late = [token for token in tokens if token.late]
+    # The second pass searches for tokens in the form that their own text has after normalization.
+    forms = {
+        token._replace(text=normalize(token.text, stages)): token for token in tokens if token.late
+    }
+    late = [form for form in forms if form.text]
     cut: list[str | Added] = []
     for piece in _pieces(text, early):
         if isinstance(piece, Added):
             cut.append(piece)
-        else:
-            cut += _pieces(normalize(piece, stages), late)
+            continue
+        for part in _pieces(normalize(piece, stages), late):
+            cut.append(forms[part] if isinstance(part, Added) else part)
     return cut
 
 
