@@ -207,7 +207,7 @@ impl AddedTokens {
         self.finders[usize::from(normalized)].is_some()
     }
 
-    /// Whether what is found depends on more than the text of the token: on what stands beside it.
+    /// Whether some token is matched depending on the characters beside it.
     pub(crate) fn depends_on_neighbours(&self) -> bool {
         self.depends_on_neighbours
     }

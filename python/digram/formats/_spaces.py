@@ -22,7 +22,7 @@ from digram.formats._splits import only
 from digram.pretokenizers.normalizers import Normalizer, Prepend, Replace
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 
-__all__ = ["STRIP_FIRST", "Spaces", "from_file", "named", "to_file"]
+__all__ = ["STRIP_FIRST", "Spaces", "from_file", "in_order", "named", "to_file"]
 
 _BEFORE_SPACES = Regex(" ?[^ ]+| ")
 """The split of `Metaspace`: before each space."""
@@ -56,7 +56,7 @@ def from_file(
 
     Raises `VocabError` for what digram cannot reproduce, and `CorruptFileError`.
     """
-    decoders = _decoders(top.get("decoder"))
+    decoders = in_order(top.get("decoder"))
     symbol = _symbol(decoders[0]) if decoders else None
     if symbol is None:
         return None
@@ -84,11 +84,10 @@ def from_file(
     return Spaces(symbol, pretokenizer, decoders[-1] == STRIP_FIRST), spaced
 
 
-def _decoders(decoder: Any) -> list[Any]:
-    if isinstance(decoder, dict) and kind_of(decoder) == "Sequence":
-        found = decoder.get("decoders")
-        return found if isinstance(found, list) else []
-    return [decoder]
+def in_order(decoder: Any) -> list[Any]:
+    """The decoders of a sequence; the decoder itself if it is not one."""
+    parts = decoder.get("decoders") if kind_of(decoder) == "Sequence" else None
+    return parts if isinstance(parts, list) else [decoder]
 
 
 def _symbol(decoder: Any) -> str | None:
@@ -143,7 +142,7 @@ def _metaspace(cut: dict[str, Any], symbol: str, path: str | None) -> tuple[list
 
 
 def _merges(merges: Any, symbol: str) -> Any:
-    """Merges with spaces in their tokens; what is no list of merges as it is."""
+    """Put spaces into the tokens of merges. Return a value that is not a list unchanged."""
     if not isinstance(merges, list):
         return merges
     pairs = [one.split(" ") if isinstance(one, str) else one for one in merges]
@@ -174,13 +173,14 @@ def to_file(
     stages = [*pretokenizer.normalizer]
     prefix = stages.pop() if stages and isinstance(stages[-1], Prepend) else None
     cuts = pretokenizer.patterns
-    wrong = pretokenizer.digits is not None or pretokenizer.rules is not None
-    wrong = wrong or stages[-1:] != [Replace(symbol, " ")]
-    wrong = wrong or cuts not in ((), (_BEFORE_SPACES.pattern,))
     scheme = _scheme_of(prefix)
-    if scheme is None and prefix is not None and cuts:
-        wrong = True
-    if wrong:
+    if (
+        pretokenizer.digits is not None
+        or pretokenizer.rules is not None
+        or stages[-1:] != [Replace(symbol, " ")]
+        or cuts not in ((), (_BEFORE_SPACES.pattern,))
+        or (cuts and prefix is not None and scheme is None)
+    ):
         raise VocabError(
             f"a tokenizer.json with the symbol {show(symbol)} for spaces cannot store "
             f"{pretokenizer!r}.",

@@ -37,7 +37,7 @@ from digram.formats._letters import from_letters, to_letters
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._normalizers import from_normalizer, to_normalizer
 from digram.formats._show import show
-from digram.formats._spaces import STRIP_FIRST, from_file, named, to_file
+from digram.formats._spaces import STRIP_FIRST, from_file, in_order, named, to_file
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
 from digram.pretokenizers.normalizers import Prepend
@@ -132,7 +132,7 @@ def _around(definition: Definition, fallback: bool, own: bool) -> dict[str, Any]
         return to_file(cut, definition.space_symbol, fallback, strip)
     decoder = _decoder(definition.unit, fallback)
     if strip:
-        decoder = {"type": "Sequence", "decoders": [*_in_order(decoder), STRIP_FIRST]}
+        decoder = {"type": "Sequence", "decoders": [*in_order(decoder), STRIP_FIRST]}
     return {
         "normalizer": to_normalizer(cut.normalizer, own),
         "pre_tokenizer": to_stages(cut, definition.unit, own),
@@ -168,19 +168,19 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     _check_top(top, path)
     own = _own.section(model, path)
     digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)
-    if own is None and model.get("byte_fallback") is True and model.get("ignore_merges") is True:
-        cause = "(the text <0x41> would become the token of a byte)"
-        raise unsupported(f"ignore_merges with byte_fallback {cause}", path)
-    spaced = from_file(top, model.get("byte_fallback") is True, path)
+    byte_fallback = model.get("byte_fallback") is True
+    if own is None and byte_fallback:
+        _refuse_ignore_merges(model, path)
+    spaced = from_file(top, byte_fallback, path)
     unit: Unit
     if spaced is not None:
         (symbol, pretokenizer, strip), model = spaced
-        unit, fallback = "char", model.get("byte_fallback") is True
+        unit, fallback = "char", byte_fallback
     else:
         stages, symbol = from_normalizer(top.get("normalizer"), path), None
         before = top.get("pre_tokenizer")
         pretokenizer, unit = from_stages(before, digits, rules, name, stages, path)
-        fallback = unit == "char" and model.get("byte_fallback") is True
+        fallback = unit == "char" and byte_fallback
         strip = _strips_first(top.get("decoder"), _decoder(unit, fallback), path)
 
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
@@ -237,6 +237,13 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     )
     _own.check_digest(own, check(definition, Place(path)), path)
     return definition
+
+
+def _refuse_ignore_merges(model: dict[str, Any], path: str | None) -> None:
+    """Raises `VocabError` if a text that is the name of a byte token would become that token."""
+    if model.get("ignore_merges") is True:
+        cause = "(the text <0x41> would become the token of a byte)"
+        raise unsupported(f"ignore_merges with byte_fallback {cause}", path)
 
 
 def _template(
@@ -320,18 +327,13 @@ def _pad_token(top: dict[str, Any], given: _own.Given, special: dict[str, int]) 
     return given.pad_token or (text if named else None)
 
 
-def _in_order(decoder: Any) -> list[Any]:
-    parts = decoder.get("decoders") if kind_of(decoder) == "Sequence" else None
-    return parts if isinstance(parts, list) else [decoder]
-
-
 def _strips_first(decoder: Any, expected: dict[str, Any], path: str | None) -> bool:
     """Whether a decoder removes a space at the start of the text; raises for other decoders."""
 
     def kinds(one: Any) -> list[str]:
-        return [kind_of(part) for part in _in_order(one)]
+        return [kind_of(part) for part in in_order(one)]
 
-    strips = _in_order(decoder)[-1:] == [STRIP_FIRST]
+    strips = in_order(decoder)[-1:] == [STRIP_FIRST]
     if kinds(decoder) != kinds(expected) + ["Strip"] * strips:
         raise VocabError(
             f"decoder {' + '.join(kinds(decoder))} is not supported with this pre_tokenizer.",

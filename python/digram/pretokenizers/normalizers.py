@@ -1,8 +1,7 @@
 r"""Normalizers change a text before it is split into pretokens.
 
 They are stages, applied in order, and do what those of Hugging Face's tokenizers do, with the same
-results. A text that is normal already costs nearly nothing: it is checked at memory speed, and
-neither copied nor changed.
+results. A text that is already normal is checked and not copied.
 
 >>> from digram.pretokenizers import NFC, Lowercase, Pretokenizer, pretokenize
 >>> pretokenize("E\u0301te\u0301 2024", Pretokenizer("gpt2", normalizer=[NFC(), Lowercase()]))

@@ -23,7 +23,7 @@ from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.picky import Event, replayed, single_symbols
 from digram.vocab.reserved_ids import check_reserved, multiple_of, padded, without_padding
 from digram.vocab.rule_tokens import protecting
-from digram.vocab.special_tokens import Matching, SpecialToken, flags_of
+from digram.vocab.special_tokens import Matching, SpecialToken, checked, flags_of
 from digram.vocab.template import Template
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
                     hint=f"Ids go from 0 to {_MAX_IDS - 1:,}.",
                 )
             word("a special token", text)
-        matching = _checked_matching(settings, special_tokens)
+        matching = checked(settings.matching, special_tokens)
         unknown: int | list[int] | None = None
         if settings.unit == "char" and isinstance(settings.on_unknown, SpecialToken):
             text = settings.on_unknown.text
@@ -577,20 +577,6 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
     def __iter__(self) -> Iterator[Any]:
         # Without this method, the error would not say what to use instead.
         raise TypeError("a Tokenizer is not iterable; encode a text, or use its merges or tokens")
-
-
-def _checked_matching(
-    settings: Settings, special_tokens: Mapping[str, int]
-) -> Mapping[str, Matching]:
-    matching = settings.matching or {}
-    for text, one in matching.items():
-        instance(f"matching[{show(text)}]", one, Matching)
-        if text not in special_tokens:
-            raise OptionError(
-                f"matching names {show(text)}, which is not a special token of this tokenizer.",
-                value=text,
-            )
-    return matching
 
 
 def _restored(stored: bytes, special_tokens: dict[str, int], settings: Settings) -> Tokenizer:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from digram._util.validation import word
-from digram.errors import show
+from digram._util.validation import instance, word
+from digram.errors import OptionError, show
 
-__all__ = ["Flags", "Matching", "OnSpecial", "SpecialToken", "TextOrParts", "flags_of", "rule_of"]
+__all__ = [
+    "Flags",
+    "Matching",
+    "OnSpecial",
+    "SpecialToken",
+    "TextOrParts",
+    "checked",
+    "flags_of",
+    "rule_of",
+]
 
 OnSpecial = Literal["text", "parse", "raise"] | Collection[str]
 """How the text of special tokens is encoded; a collection names the tokens to parse."""
@@ -69,6 +78,24 @@ class Matching:
 _FLAGS = ("always", "lstrip", "rstrip", "single_word", "normalized")
 Flags: TypeAlias = tuple[bool, bool, bool, bool, bool]
 """The fields of a `Matching` in order."""
+
+
+def checked(
+    matching: Mapping[str, Matching] | None, special_tokens: Mapping[str, int]
+) -> Mapping[str, Matching]:
+    """The argument `matching`; raises if it names other texts than special tokens.
+
+    >>> checked(None, {"<s>": 256})
+    {}
+    """
+    for text, one in (matching or {}).items():
+        instance(f"matching[{show(text)}]", one, Matching)
+        if text not in special_tokens:
+            raise OptionError(
+                f"matching names {show(text)}, which is not a special token of this tokenizer.",
+                value=text,
+            )
+    return matching or {}
 
 
 def flags_of(matching: Matching | None) -> Flags:

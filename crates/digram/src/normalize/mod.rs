@@ -1,8 +1,7 @@
 //! Normalization: what changes a text before it is split into pretokens.
 //!
 //! A normalizer is a list of stages, which do what those of Hugging Face's tokenizers do, so that files of other
-//! programs give the same ids. A text that no stage would change is found to be so at memory speed, and is not
-//! copied. Otherwise the result can have origins: for each of its bytes, the range of the given text from which
+//! programs give the same ids. A text that no stage changes is checked and not copied. Otherwise the result can have origins: for each of its bytes, the range of the given text from which
 //! it came, by the rules of that library.
 //!
 //! ```
