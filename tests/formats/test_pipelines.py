@@ -281,6 +281,10 @@ def removed() -> Tokenizer:
     return in_words(pre_tokenizers.Sequence([cut, level()]))
 
 
+def without_punctuation() -> Tokenizer:
+    return in_words(pre_tokenizers.Sequence([pre_tokenizers.Punctuation("removed"), level()]))
+
+
 def kept_matches() -> Tokenizer:
     cut = pre_tokenizers.Split(Regex(r"[\p{L}\p{M}]+"), "removed", invert=True)
     return in_words(pre_tokenizers.Sequence([cut, level()]))
@@ -288,7 +292,7 @@ def kept_matches() -> Tokenizer:
 
 WORDS = [
     *(bert_words, cased_bert_words, whitespace, whitespace_split, roberta_with_prefix),
-    *(prefixed_pieces, delimited, removed, kept_matches),
+    *(prefixed_pieces, delimited, removed, without_punctuation, kept_matches),
 ]
 SPACED = [llama2, llama2_of_2023, mistral, phi3, gemma, words, unprefixed]
 FAMILIES = [*SPACED, *WORDS, qwen, gpt_neox, command_r, roberta, phi, lower, spaces, mixed]

@@ -94,8 +94,7 @@ def _behaved(regex: str, behavior: Any, inverted: bool, where: str, path: str | 
         one = CLASS.fullmatch(regex)
         return f"(?:{regex})+" if one is None else f"{regex.removesuffix(one['many'])}+"
     if behavior not in _MERGED:
-        removes = " (it removes text)" if behavior == "Removed" else ""
-        raise _unsupported(f"{where}.behavior {show(behavior)}{removes}", path)
+        raise _unsupported(f"{where}.behavior {show(behavior)}", path)
     one = CLASS.fullmatch(from_oniguruma(regex, path))
     if one is None:
         what = f"{where}.behavior {show(behavior)} with a Regex other than one class"

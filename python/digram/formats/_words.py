@@ -1,7 +1,7 @@
 r"""Hugging Face's pre_tokenizers that leave text out, or put a space before each piece, as `Words`.
 
-They are `Whitespace`, `WhitespaceSplit`, `BertPreTokenizer`, `CharDelimiterSplit`, `Split` with the
-behavior `Removed`, and `ByteLevel` with `add_prefix_space`.
+They are `Whitespace`, `WhitespaceSplit`, `BertPreTokenizer`, `CharDelimiterSplit`, `Split` and
+`Punctuation` with the behavior `Removed`, and `ByteLevel` with `add_prefix_space`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,12 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
                 f"{where}.delimiter should be one character, not {show(delimiter)}.", path=path
             )
         return _removed(re.escape(delimiter), False, where, path)
-    if kind == "Split" and stage.get("behavior") == "Removed":
+    if stage.get("behavior") != "Removed":
+        return None
+    if kind == "Punctuation":
+        only(stage, {"type", "behavior"}, where, path)
+        return Removal((PUNCTUATION,), PUNCTUATION)
+    if kind == "Split":
         regex, inverted = regex_of_split(stage, where, path)
         return _removed(from_oniguruma(regex, path), inverted, where, path)
     return None
