@@ -135,6 +135,17 @@ def phi() -> Tokenizer:
     return made(normalizers.NFKC(), level(True), chat, [plain("word", single_word=True)])
 
 
+def replaced() -> Tokenizer:
+    """The normalizer of CLIP, and regexes of other kinds."""
+    stages = [
+        normalizers.NFC(),
+        normalizers.Replace(Regex(r"\s+"), " "),
+        normalizers.Replace(Regex(r"[\n\r\t]|(a|b){2}|\p{L}+\p{N}"), "é $1"),
+        normalizers.Lowercase(),
+    ]
+    return made(normalizers.Sequence(stages), level(True), IM, [plain("<tool>")])
+
+
 def lower() -> Tokenizer:
     stages = [normalizers.NFD(), normalizers.Lowercase(), normalizers.StripAccents()]
     cut = pre_tokenizers.Sequence([split(QWEN2), level()])
@@ -227,9 +238,32 @@ def gemma() -> Tokenizer:
     return spaced(normalizers.Replace(" ", "▁"), cut, False, *S, special("<mask>"))
 
 
+def gemma_with_runs() -> Tokenizer:
+    """Runs of white space are added tokens, and ordinary ones that merges make."""
+    theirs = gemma()
+    runs = [run for run in ("▁▁", "▁▁▁", "▁▁▁▁", "\n", "\n\n", "\t") if theirs.token_to_id(run)]
+    assert {"▁▁", "\n"} <= {*runs}
+    theirs.add_tokens([plain(run) for run in runs])
+    return theirs
+
+
+def t5() -> Tokenizer:
+    space = pre_tokenizers.Metaspace("▁", prepend_scheme="always", split=True)
+    cut = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), space])
+    late = [plain("<tool>"), plain("word", normalized=True)]
+    return spaced(normalizers.Replace(Regex(" {2,}"), "▁"), cut, True, *S, *late)
+
+
+def first_after_words() -> Tokenizer:
+    space = pre_tokenizers.Metaspace("▁", prepend_scheme="first", split=False)
+    cut = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), space])
+    return spaced(normalizers.NFC(), cut, True, *S, plain("<tool>"))
+
+
 def words() -> Tokenizer:
     cut = pre_tokenizers.Metaspace("▁", prepend_scheme="always", split=True)
-    return spaced(normalizers.NFKC(), cut, False, *S, plain("<tool>"))
+    late = plain("word", normalized=True)
+    return spaced(normalizers.NFKC(), cut, False, *S, plain("<tool>"), late)
 
 
 def unprefixed() -> Tokenizer:
@@ -294,8 +328,23 @@ WORDS = [
     *(bert_words, cased_bert_words, whitespace, whitespace_split, roberta_with_prefix),
     *(prefixed_pieces, delimited, removed, without_punctuation, kept_matches),
 ]
-SPACED = [llama2, llama2_of_2023, mistral, phi3, gemma, words, unprefixed]
-FAMILIES = [*SPACED, *WORDS, qwen, gpt_neox, command_r, roberta, phi, lower, spaces, mixed]
+SPACED = [
+    *(llama2, llama2_of_2023, mistral, phi3, gemma, gemma_with_runs, t5, first_after_words),
+    *(words, unprefixed),
+]
+FAMILIES = [
+    *SPACED,
+    *WORDS,
+    qwen,
+    gpt_neox,
+    command_r,
+    roberta,
+    phi,
+    replaced,
+    lower,
+    spaces,
+    mixed,
+]
 
 
 def differences(theirs: Tokenizer, ours: digram.Tokenizer, corpus: list[str]) -> list[str]:
@@ -397,7 +446,6 @@ def test_flags_without_an_effect_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("normalizer", "message"),
     [
-        (normalizers.Replace(Regex(" +"), " "), "normalizer.pattern other than a String"),
         (
             normalizers.Sequence([normalizers.NFC(), normalizers.ByteLevel()]),
             r"normalizers\[1\] 'ByteLevel'",
@@ -434,6 +482,14 @@ def test_tokens_of_one_normal_form_are_refused() -> None:
     ("change", "message"),
     [
         ({"pre_tokenizer": {"type": "Whitespace"}}, "pre_tokenizer Whitespace with this"),
+        (
+            {
+                "added_tokens": [
+                    json.loads(llama2().to_str())["added_tokens"][0] | {"content": "▁x"}
+                ]
+            },
+            "the added token '▁x', which has the symbol",
+        ),
         ({"normalizer": {"type": "NFC"}}, "pre_tokenizer None with this normalizer"),
         ({"decoder": {"type": "Metaspace"}}, "decoder Metaspace is not supported"),
     ],

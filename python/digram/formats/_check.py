@@ -72,6 +72,8 @@ def check(definition: Definition, place: Place = NOWHERE) -> Definition:
     distinct: set[bytes | None] = {None, *definition.tokens}
     _check_tokens(definition, distinct, place.path)
     tokens = dict(enumerate(definition.tokens)) if definition.special_tokens else {}
+    for text in _also_ordinary(definition):
+        del tokens[definition.special_tokens[text]]
     check_special(definition.special_tokens, tokens.get, place.path)
     check_input(definition, definition.special_tokens, place.path)
     if definition.unit == "byte":
@@ -82,6 +84,20 @@ def check(definition: Definition, place: Place = NOWHERE) -> Definition:
     if fault is not None:
         raise place.error(fault)
     return definition
+
+
+def _also_ordinary(definition: Definition) -> list[str]:
+    """The tokens found in all text with the id of the ordinary token that is their text."""
+    symbol, tokens, special = definition.space_symbol, definition.tokens, definition.special_tokens
+
+    def is_ordinary(text: str) -> bool:
+        spelled = text if symbol is None else text.replace(symbol, " ")
+        token_id = special.get(text, -1)
+        return 0 <= token_id < len(tokens) and tokens[token_id] == spelled.encode(
+            errors="surrogatepass"
+        )
+
+    return [text for text, one in definition.matching.items() if one.always and is_ordinary(text)]
 
 
 def id_table(ids: Sequence[int], tokens: Iterable[Part], path: str | None) -> list[Part | None]:

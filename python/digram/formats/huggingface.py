@@ -40,7 +40,7 @@ from digram.formats._show import show
 from digram.formats._spaces import STRIP_FIRST, from_file, in_order, named, to_file
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
-from digram.pretokenizers.normalizers import Prepend
+from digram.pretokenizers.normalizers import Words
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.model import Model
@@ -214,7 +214,7 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         on_unknown, byte_ids = "bytes", _byte_ids(vocab, special, path)
     elif unit == "char" and model.get("unk_token") is not None:
         on_unknown = _unknown_token(model, vocab, special, path)
-    ordinary = {name: i for name, i in vocab.items() if name not in special}
+    ordinary = _ordinary(vocab, matching, special, model)
     decoded = section.model(model, own, ordinary, path)
     given = _own.given(own, path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
@@ -389,16 +389,13 @@ def _matching(
 ) -> dict[str, Matching]:
     """The flags that have an effect; those of other tokens are the default ones."""
     late = {text for text, one in flags.items() if one.normalized}
-    # The prefix of a Metaspace comes after both passes, and here before the second.
-    of_cut = any(isinstance(one, Prepend) and one.once for one in pretokenizer.normalizer)
-    if (of_cut or not pretokenizer.normalizer) and len(late) == len(flags):
+    changes = any(not isinstance(one, Words) for one in pretokenizer.normalizer)
+    if not changes and len(late) == len(flags):
         # One pass finds all tokens in the text as it is.
         flags = {text: replace(one, normalized=False) for text, one in flags.items()}
         late = set()
-    if of_cut and late:
-        raise unsupported(f"the flag normalized of {show(min(late))} with Metaspace", path)
     normal_forms: dict[str, str] = {}
-    for text in late if pretokenizer.normalizer else ():
+    for text in late if changes else ():
         form = pretokenizer.splitter().normalize(text)
         other = normal_forms.setdefault(form, text)
         if not form or other != text:
@@ -409,6 +406,24 @@ def _matching(
                 path,
             )
     return {text: one for text, one in flags.items() if one != Matching()}
+
+
+def _ordinary(
+    vocab: dict[str, int],
+    matching: dict[str, Matching],
+    special: dict[str, int],
+    model: dict[str, Any],
+) -> dict[str, int]:
+    """The tokens that merges make or use: all but the added tokens.
+
+    Tokens found in all text, which have an id in the vocabulary, may be among them.
+    """
+    also = {text for text, one in matching.items() if one.always}
+    merges = model.get("merges") if also else None
+    pairs = merges if isinstance(merges, list) else []
+    split = (one.split(" ") if isinstance(one, str) else one for one in pairs)
+    parts = {part for pair in split if isinstance(pair, list) for part in pair if type(part) is str}
+    return {name: i for name, i in vocab.items() if name not in special or name in also & parts}
 
 
 def _unknown_token(
