@@ -8,6 +8,7 @@ from typing import Any
 
 from digram.analysis.verification.sides import FACTS, Answers, Fact, Mode, Side, answers
 from digram.analysis.verification.value import Outcome, What
+from digram.errors import OptionError
 
 __all__ = ["Difference", "Pair", "Texts", "batches", "size_of"]
 
@@ -59,6 +60,15 @@ class Pair:
         """What each side makes of one text."""
         one, other = (_outcome(side, text, mode) for side in self.sides)
         return one, other
+
+    def check_steadiness(self, texts: Texts, mode: Mode) -> None:
+        """Raise `OptionError` if a side gives other ids for the same texts when asked again."""
+        for side in self.sides:
+            if len({str(answers(side, texts, mode).ids) for _ in range(3)}) > 1:
+                raise OptionError(
+                    f"{side.name} gives other ids for the same text from call to call.",
+                    hint="Turn off dropout and sampling.",
+                )
 
     def _same(self, one: Answers, other: Answers, facts: Sequence[Fact]) -> bool:
         if self.undecoded and any(map(self._is_undecoded, one.ids)):

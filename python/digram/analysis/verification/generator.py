@@ -28,8 +28,8 @@ class TextGenerator:
 
         special_tokens: the texts of special and other added tokens. Each stands before, after and
             between parts of each class, and inside other texts.
-        tokens: tokens as bytes. Whole tokens and their beginnings are joined at random; those that
-            are not UTF-8 only occur in `byte_texts`.
+        tokens: tokens as bytes. Whole tokens and their beginnings are joined at random, also so
+            that they overlap; those that are not UTF-8 only occur in `byte_texts`.
 
     The other parts of the texts are of fixed classes, see `digram.analysis.verification.CLASSES`:
     letters of many scripts, digits of all scripts, marks, white space, contractions, emoji
@@ -44,7 +44,11 @@ class TextGenerator:
         self._special = sorted({text for text in special_tokens if text})
         short = {one for one in tokens if one and len(one) <= _LONGEST_PIECE}
         pieces = sorted(short)[:: 1 + len(short) // _MOST_PIECES]
-        self._pieces = [piece for piece in map(_decoded, pieces) if piece is not None]
+        whole = [piece for piece in map(_decoded, pieces) if piece is not None]
+        self._pieces = [piece for piece in whole if len(piece) > 1] or whole
+        self._starting: dict[str, list[str]] = {}
+        for piece in self._pieces:
+            self._starting.setdefault(piece[0], []).append(piece)
         self._bytes = [piece for piece in pieces if _decoded(piece) is None]
         self._classes = [*CLASSES.values(), *([tuple(self._special)] if self._special else [])]
         weights = [("mixed", 40), ("run", 8), ("any", 8), ("beside", 16 if self._special else 0)]
@@ -116,17 +120,24 @@ class TextGenerator:
         return f"{one}{special}{other}" if place == 1 else f"{one}{special}"
 
     def _joined(self, rng: random.Random, number: int) -> str:
-        """Tokens, beginnings of tokens, and parts between them."""
-        pieces = []
+        """Tokens, beginnings of tokens, and parts between them.
+
+        Where a token begins with the last character of the one before, that is often shared: then
+        two tokens want it, and the order of merges decides.
+        """
+        text = ""
         for piece in rng.choices(self._pieces, k=rng.randrange(1, 8)):
             chance = rng.random()
-            if chance < 0.25:
-                pieces.append(piece[: rng.randrange(1, len(piece) + 1)])
-            elif chance < 0.35:
-                pieces += [piece, rng.choice(rng.choice(self._classes))]
+            overlapping = self._starting.get(text[-1:])
+            if chance < 0.4 and overlapping:
+                text += rng.choice(overlapping)[1:]
+            elif chance < 0.6:
+                text += piece[: rng.randrange(1, len(piece) + 1)]
+            elif chance < 0.7:
+                text += piece + rng.choice(rng.choice(self._classes))
             else:
-                pieces.append(piece)
-        return "".join(pieces)
+                text += piece
+        return text
 
 
 _OUTER = ("", " ", "  ", "\n", "\t", "\u2581", "\u3000", "\r\n", "\xa0")

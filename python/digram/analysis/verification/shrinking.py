@@ -5,31 +5,32 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, product
-from typing import Generic, TypeVar
+from typing import Any, TypeAlias
 
 from digram.analysis.verification.alphabet import SIMPLEST
 
 __all__ = ["Shrinker"]
 
-T = TypeVar("T", str, bytes)
+Text: TypeAlias = Any
+"""A `str` or `bytes`; all texts of one shrinker are of the same kind."""
 
 _BATCH, _CHARACTERS = 256, 1 << 18
-_ALL_TEXTS = 30_000
+_ALL_TEXTS = 8_000
 """The most texts of one length that are all tried."""
 _NEAR = 24  # characters: texts up to this length are shortened at every place
 _RANKS = {character: rank for rank, character in enumerate(SIMPLEST)}
 
 
-class Shrinker(Generic[T]):
+class Shrinker:
     """Shortens texts; `differing` returns which of several texts still differ, as their indices."""
 
-    def __init__(self, differing: Callable[[list[T]], list[int]], seconds: float) -> None:
+    def __init__(self, differing: Callable[[list[Text]], list[int]], seconds: float) -> None:
         self._differing = differing
         self._end = time.monotonic() + seconds
         self.in_time = True
         """Whether the time sufficed for all that is tried."""
 
-    def shortest(self, texts: list[T], places: list[int]) -> T:
+    def shortest(self, texts: list[Text], places: list[int]) -> Text:
         """The shortest and simplest text that differs, starting from each of these.
 
         `places` are the positions in the texts near which they differ.
@@ -42,14 +43,14 @@ class Shrinker(Generic[T]):
         shorter = self._all_shorter(best, found)
         return best if shorter is None else min(best, self._simplified(shorter), key=_rank)
 
-    def _near(self, text: T, place: int) -> T:
+    def _near(self, text: Text, place: int) -> Text:
         """A part of a long text around the place, if it differs too."""
         widths = (8, 32, 128, 512, 4096)
         parts = [text[max(0, place - n) : place + n] for n in widths if 2 * n < len(text)]
         begun = [text[: place + n] for n in widths if place + n < len(text)]
         return self._first([*parts, *begun]) or text
 
-    def _shortened(self, text: T) -> T:
+    def _shortened(self, text: Text) -> Text:
         """Leave out parts, long ones first, until nothing can be left out."""
         size = max(1, len(text) // 2)
         while text and size:
@@ -62,7 +63,7 @@ class Shrinker(Generic[T]):
                 text, size = shorter, min(size, max(1, len(shorter) // 2))
         return text
 
-    def _simplified(self, text: T) -> T:
+    def _simplified(self, text: Text) -> Text:
         """Replace characters by simpler ones, one at a time or all that are equal."""
         while True:
             simpler = self._first(_simpler(text))
@@ -70,7 +71,7 @@ class Shrinker(Generic[T]):
                 return text
             text = self._shortened(simpler)
 
-    def _all_shorter(self, best: T, found: list[T]) -> T | None:
+    def _all_shorter(self, best: Text, found: list[Text]) -> Text | None:
         """The first of all shorter texts of the characters found that differs."""
         kind = type(best)
         letters = {one[i : i + 1] for one in found for i in range(len(one)) if len(one) < _NEAR}
@@ -84,7 +85,7 @@ class Shrinker(Generic[T]):
                 return text
         return None
 
-    def _first(self, candidates: Iterable[T]) -> T | None:
+    def _first(self, candidates: Iterable[Text]) -> Text | None:
         """The first candidate that differs; None if there is none, or no time."""
         for batch in _lists(iter(candidates)):
             if time.monotonic() > self._end:
@@ -96,7 +97,7 @@ class Shrinker(Generic[T]):
         return None
 
 
-def _lists(texts: Iterator[T]) -> Iterator[list[T]]:
+def _lists(texts: Iterator[Text]) -> Iterator[list[Text]]:
     """Lists that start small, since the first text may differ already."""
     count = 8
     while first := list(islice(texts, 1)):
@@ -111,13 +112,13 @@ def _rank(text: str | bytes) -> tuple[int, list[int]]:
     return len(text), [_RANKS.get(one, len(_RANKS) + ord(one)) for one in known]
 
 
-def _each(kind: type[T], characters: str) -> list[T]:
+def _each(kind: type, characters: str) -> list[Text]:
     if kind is str:
-        return list(characters)  # type: ignore[arg-type]
-    return [character.encode() for character in characters]  # type: ignore[misc]
+        return list(characters)
+    return [character.encode() for character in characters]
 
 
-def _simpler(text: T) -> Iterator[T]:
+def _simpler(text: Text) -> Iterator[Text]:
     """The texts with a simpler character in one place, or wherever it occurs."""
     kind = type(text)
     simplest = _each(kind, SIMPLEST)

@@ -27,7 +27,7 @@ def table(found: Verification) -> str:
     >>> tok = digram.train("low low lower", max_merges=3, pretokenizer="gpt2")
     >>> other = digram.train("low low lower", max_merges=2, pretokenizer="gpt2")
     >>> print(table(digram.verify(tok, other, fuzz=500)))
-    Different: ids, found after ... texts, ... B, ... s.
+    Different: ids, found after ... s.
     <BLANKLINE>
       a  digram
       b  digram
@@ -42,9 +42,12 @@ def table(found: Verification) -> str:
     <BLANKLINE>
     The first token that differs has index 0.
     <BLANKLINE>
-    Compared with special tokens as text: ids, offsets, decoded text.
-    ...
-    Seed 0.
+    Compared, with special tokens as text:
+      ids, offsets, decoded text
+    Compared, with special tokens parsed:
+      ids, offsets, decoded text, text decoded without special tokens
+    Not compared: nothing was left out
+    Seed 0
     """
     size = f"{several(found.texts, 'text')}, {amount(found.bytes)}, {found.seconds:.1f} s"
     shown = found.counterexample
@@ -58,11 +61,15 @@ def table(found: Verification) -> str:
     if shown is not None:
         lines += [*_counterexample(shown), ""]
     for mode, facts in found.compared.items():
-        lines.append(f"Compared with {_MODES[mode]}: {', '.join(FACTS[one] for one in facts)}.")
-    lines += [f"Not compared: {reason}." for reason in found.not_compared]
+        told = ", ".join(FACTS[one] for one in facts)
+        lines += [f"Compared, with {_MODES[mode]}:", f"  {told}"]
+    if len(found.not_compared) < 2:
+        lines.append(f"Not compared: {next(iter(found.not_compared), 'nothing was left out')}")
+    else:
+        lines += ["Not compared:", *(f"  {reason}" for reason in found.not_compared)]
     if found.refused:
-        lines.append(f"Refused by both: {several(found.refused, 'text')}.")
-    return "\n".join([*lines, f"Seed {found.seed}."])
+        lines.append(f"Refused by both: {several(found.refused, 'text')}")
+    return "\n".join([*lines, f"Seed {found.seed}"])
 
 
 def _counterexample(found: Counterexample) -> list[str]:

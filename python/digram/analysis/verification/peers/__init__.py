@@ -5,12 +5,14 @@ No library is imported before an object of it is given, or `load` names it.
 
 from __future__ import annotations
 
+import errno
+import os
 from importlib import import_module
 from typing import Any
 
 from digram._util.validation import choice
 from digram.analysis.verification.sides import Side
-from digram.errors import OptionError
+from digram.errors import DigramError, OptionError, VocabError
 
 __all__ = ["LIBRARIES", "load", "side_of"]
 
@@ -43,8 +45,8 @@ def load(path: str, library: str, encoding: str | None = None) -> Any:
     `library` is "tokenizers" (a tokenizer.json), "transformers" (this file or a folder), "tiktoken"
     (a .tiktoken file, with the name of its `encoding`) or "sentencepiece" (a .model).
 
-    Raises `OptionError` for an unknown library, or one that is not installed, and what the library
-    raises for the file.
+    Raises `OptionError` for an unknown library, or one that is not installed, `VocabError` for a
+    file that the library does not load, and `OSError` if the file cannot be read.
     """
     choice("library", library, *LIBRARIES)
     try:
@@ -53,4 +55,12 @@ def load(path: str, library: str, encoding: str | None = None) -> Any:
         raise OptionError(
             f"{library} is not installed.", value=library, hint=f"Run `pip install {library}`."
         ) from None
-    return import_module(f"{__name__}.{library}").load(path, encoding)
+    if not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    try:
+        return import_module(f"{__name__}.{library}").load(path, encoding)
+    except (DigramError, MemoryError):
+        raise
+    except Exception as error:
+        told = f"{library} does not load it: {type(error).__name__}: {error}"
+        raise VocabError(told, path=path) from error

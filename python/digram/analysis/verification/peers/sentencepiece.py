@@ -24,8 +24,6 @@ def load(path: str, _encoding: str | None) -> Any:
 
     if os.path.isdir(path):
         path = os.path.join(path, "tokenizer.model")
-    if not os.path.isfile(path):
-        raise FileNotFoundError(2, "there is no such file or folder", path)
     return sentencepiece.SentencePieceProcessor(model_file=path)
 
 

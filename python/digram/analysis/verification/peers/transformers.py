@@ -24,8 +24,6 @@ def load(path: str, _encoding: str | None) -> Any:
 
     if os.path.isdir(path):
         return transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
-    if not os.path.isfile(path):
-        raise FileNotFoundError(2, "there is no such file or folder", path)
     return transformers.PreTrainedTokenizerFast(tokenizer_file=path)
 
 
