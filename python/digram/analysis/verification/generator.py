@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
 
 from digram._util.validation import whole_number
 from digram.analysis.verification.alphabet import CLASSES, any_character
@@ -54,17 +54,16 @@ class TextGenerator:
         weights = [("mixed", 40), ("run", 8), ("any", 8), ("beside", 16 if self._special else 0)]
         weights.append(("joined", 28 if self._pieces else 0))
         self._recipes = [name for name, _ in weights]
-        self._weights = list(accumulate(weight for _, weight in weights))
+        self._weights = list(itertools.accumulate(weight for _, weight in weights))
 
     def texts(self, count: int, seed: int = 0) -> Iterator[str]:
         """Generate `count` texts; raises `OptionError` for numbers below 0."""
         count, seed = whole_number("count", count, 0), whole_number("seed", seed, 0)
         rng = random.Random(seed)
         recipes = [getattr(self, f"_{name}") for name in self._recipes]
-        start = rng.randrange(1 << 30)
-        for number in range(count):
-            recipe = rng.choices(recipes, cum_weights=self._weights)[0]
-            yield recipe(rng, start + number)
+        turns = itertools.count(rng.randrange(1 << 30))
+        for _ in range(count):
+            yield rng.choices(recipes, cum_weights=self._weights)[0](rng, turns)
 
     def byte_texts(self, count: int, seed: int = 0) -> Iterator[bytes]:
         r"""Generate `count` texts as bytes, most of which are not UTF-8.
@@ -89,7 +88,7 @@ class TextGenerator:
                     data = data[:place] + rng.choice(_BROKEN) + data[place:]
             yield data
 
-    def _mixed(self, rng: random.Random, _number: int) -> str:
+    def _mixed(self, rng: random.Random, _turns: Iterator[int]) -> str:
         """Parts of a few classes, or of all of them."""
         few = rng.choices(self._classes, k=rng.randrange(1, 5))
         classes = few if rng.random() < 0.7 else self._classes
@@ -97,21 +96,25 @@ class TextGenerator:
         text = "".join(rng.choice(one) for one in rng.choices(classes, k=size))
         return text if rng.random() < 0.75 else f"{rng.choice(_OUTER)}{text}{rng.choice(_OUTER)}"
 
-    def _run(self, rng: random.Random, number: int) -> str:
+    def _run(self, rng: random.Random, turns: Iterator[int]) -> str:
         """A run of one part, between others."""
         part = rng.choice(rng.choice(self._classes))
         times = min(rng.choice(_RUNS), 1 + 1000 // len(part))
-        before, after = (self._mixed(rng, number) if rng.random() < 0.3 else "" for _ in "ab")
+        before, after = (self._mixed(rng, turns) if rng.random() < 0.3 else "" for _ in "ab")
         return f"{before}{part * times}{after}"
 
-    def _any(self, rng: random.Random, _number: int) -> str:
-        """Any characters of Unicode."""
+    def _any(self, rng: random.Random, _turns: Iterator[int]) -> str:
+        """Any characters of Unicode, or neighbours of one, as in a word."""
         size = rng.randrange(1, 9)
-        return "".join(any_character(rng.random(), rng.random()) for _ in range(size))
+        if rng.random() < 0.5:
+            return "".join(any_character(rng.random(), rng.random()) for _ in range(size))
+        start = ord(any_character(rng.random(), rng.random()))
+        start = min(start, 0x10FFFF - 24) if not 0xD7E8 <= start < 0xD800 else 0xD7E7
+        return "".join(chr(start + rng.randrange(25)) for _ in range(size))
 
-    def _beside(self, rng: random.Random, number: int) -> str:
+    def _beside(self, rng: random.Random, turns: Iterator[int]) -> str:
         """A special token beside a class; all pairs of both occur in turn."""
-        turn, place = divmod(number, 3)
+        turn, place = divmod(next(turns), 3)
         turn, kind = divmod(turn, len(self._classes))
         special = self._special[turn % len(self._special)]
         one, other = rng.choice(self._classes[kind]), rng.choice(self._classes[kind])
@@ -119,7 +122,7 @@ class TextGenerator:
             return f"{special}{one}"
         return f"{one}{special}{other}" if place == 1 else f"{one}{special}"
 
-    def _joined(self, rng: random.Random, number: int) -> str:
+    def _joined(self, rng: random.Random, _turns: Iterator[int]) -> str:
         """Tokens, beginnings of tokens, and parts between them.
 
         Where a token begins with the last character of the one before, that is often shared: then

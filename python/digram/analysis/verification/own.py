@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from digram.analysis.verification.sides import Answers, Mode, Side
+from digram.errors import InternalError
 from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["OwnSide"]
@@ -35,6 +36,8 @@ class OwnSide(Side):
         tok, threads = self._tok, self._threads
         ids = tok.encode_batch(texts, special=mode, threads=threads)
         called = tok(texts, special=mode, add_special_tokens=False, threads=threads)
+        if ids != [one.ids for one in called]:  # of one text, in the end: see `answers`
+            raise InternalError("encode and the call give different ids.")
         return Answers(
             ids,
             [list(one.offsets) for one in called],
