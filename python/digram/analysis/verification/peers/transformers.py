@@ -41,7 +41,12 @@ class _TransformersSide(Side):
             added = {id: one.content for id, one in given.added_tokens_decoder.items()}
             self.undecoded = byte_letters(given.backend_tokenizer.decoder, added)
         else:
+            self._tok = copy.copy(given)  # its attribute is set, since calls ignore the option
             self.notes.append(f"offsets: {self.name} has none")
+            if not all(one.special for one in given.added_tokens_decoder.values()):
+                self.modes = ("parse",)
+                reason = "it would not find the added tokens that are not special either"
+                self.notes.append(f"special tokens as text: {self.name}: {reason}")
 
     @property
     def special_tokens(self) -> list[str]:
@@ -55,6 +60,8 @@ class _TransformersSide(Side):
         return [str(one).encode() for one in self._tok.convert_ids_to_tokens(list(ids))]
 
     def ask(self, texts: list[str] | list[bytes], mode: Mode) -> Answers:
+        if not self._tok.is_fast:
+            self._tok.split_special_tokens = mode == "text"
         found = self._tok(
             texts,
             add_special_tokens=False,
