@@ -257,7 +257,7 @@ def __getattr__(name: str) -> Any:
 # Available as attributes of `digram` without an import of their own.
 _SUBPACKAGES = frozenset(
     {module.split(".")[1] for module in _NAMES_OF}
-    | {"display", "distributed", "formats", "reference", "web"}
+    | {"compat", "display", "distributed", "formats", "reference", "web"}
 ) - {"_core"}
 
 
