@@ -315,6 +315,8 @@ def test_a_random_tokenizer_is_named() -> None:
         ((WORDS, WORDS), {"fuzz": -1}, digram.OptionError),
         ((WORDS, WORDS), {"seed": -1}, digram.OptionError),
         ((WORDS, WORDS), {"fuzz": "many"}, TypeError),
+        ((WORDS, WORDS), {"names": "a"}, TypeError),
+        ((WORDS, WORDS), {"names": ("a", 5)}, TypeError),
     ],
 )
 def test_refused(arguments: Any, options: Any, error: type[Exception]) -> None:

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from digram._util.progress import progress as progress_bar
-from digram._util.validation import check_threads, whole_number
+from digram._util.validation import check_threads, whole_number, word
 from digram.analysis.verification.comparing import Difference, Pair, Texts, batches, size_of
 from digram.analysis.verification.generator import TextGenerator
 from digram.analysis.verification.own import OwnSide
@@ -19,6 +19,7 @@ from digram.analysis.verification.shrinking import Shrinker
 from digram.analysis.verification.sides import Mode, Side
 from digram.analysis.verification.value import Counterexample, Verification
 from digram.corpus import Corpus, CorpusLike
+from digram.errors import show
 from digram.tokenizer.load import load
 from digram.tokenizer.tokenizer import Tokenizer
 
@@ -73,7 +74,8 @@ def verify(
     fuzz, seed = whole_number("fuzz", fuzz, 0), whole_number("seed", seed, 0)
     threads = check_threads(threads)
     source = None if corpus is None else Corpus.of(corpus)
-    sides = [_side(*each, threads) for each in zip("ab", (a, b), names, strict=True)]
+    titles = _checked(names)
+    sides = [_side("a", a, titles[0], threads), _side("b", b, titles[1], threads)]
     own = any(isinstance(side, OwnSide) for side in sides)
     if own:
         for side in sides:
@@ -83,6 +85,15 @@ def verify(
     if found is None and fuzz:
         found = run.over_generated(fuzz, seed, progress)
     return run.result(found, seed)
+
+
+def _checked(names: object) -> tuple[str | None, str | None]:
+    if not isinstance(names, tuple | list) or len(names) != 2:
+        raise TypeError(f"names are two names, each a str or None, not {show(names)}")
+    for name in names:
+        if name is not None:
+            word("a name of names", name)
+    return names[0], names[1]
 
 
 def _side(label: str, value: Any, name: str | None, threads: int | None) -> Side:

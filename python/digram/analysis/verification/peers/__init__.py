@@ -31,7 +31,7 @@ def side_of(value: object) -> Side | None:
     """The side of a tokenizer of another library; None for anything else."""
     for kind in type(value).__mro__:
         # The drop-in for tiktoken has its methods, so it is asked in the same way.
-        module = kind.__module__.removeprefix("digram.compat.")
+        module = str(kind.__module__).removeprefix("digram.compat.")
         library = module.partition(".")[0]
         if kind.__name__ in _CLASSES.get(library, ()):
             side: Side = import_module(f"{__name__}.{library}").made(value)
