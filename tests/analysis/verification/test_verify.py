@@ -239,6 +239,7 @@ def test_what_is_compared_with_tiktoken() -> None:
     facts = ("ids", "offsets", "decoded")
     assert found.compared == {"text": facts, "parse": facts}
     assert any(reason.startswith("ends of offsets: tiktoken") for reason in found.not_compared)
+    assert any("decoded without special tokens: tiktoken" in one for one in found.not_compared)
     assert any(reason.startswith("bytes that are not UTF-8") for reason in found.not_compared)
     other = digram.Tokenizer(replace(ours.definition, special_tokens={"<|end|>": 259}))
     different = shown(verify(other, theirs, fuzz=1000))
@@ -315,6 +316,7 @@ def test_a_random_tokenizer_is_named() -> None:
         ((WORDS, WORDS), {"fuzz": -1}, digram.OptionError),
         ((WORDS, WORDS), {"seed": -1}, digram.OptionError),
         ((WORDS, WORDS), {"fuzz": "many"}, TypeError),
+        ((WORDS, WORDS), {"fuzz": 0}, digram.OptionError),
         ((WORDS, WORDS), {"names": "a"}, TypeError),
         ((WORDS, WORDS), {"names": ("a", 5)}, TypeError),
     ],
@@ -341,3 +343,30 @@ def test_generated_texts_meet_every_class_and_token() -> None:
     whole.encode()  # no lone surrogates
     broken = b"".join(generator.byte_texts(2000))
     assert b"\xff\xfe" in broken
+
+
+class _Cutter:
+    """A part of a pipeline that is written in Python."""
+
+    def pre_tokenize(self, pretokenized: Any) -> None:
+        pretokenized.split(lambda _index, text: [text])
+
+
+def test_what_cannot_be_copied_is_not_changed(shared_data: Callable[[str], Path]) -> None:
+    """The library does not copy parts in Python: so special tokens are parsed, as it is set."""
+    theirs = library(
+        pre_tokenizer=pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.PreTokenizer.custom(_Cutter()),
+                pre_tokenizers.ByteLevel(add_prefix_space=False),
+            ]
+        )
+    )
+    found = verify(theirs, library(), fuzz=300)
+    assert found.equal, str(found)
+    assert [*found.compared] == ["parse"]
+    assert any("it cannot be copied" in reason for reason in found.not_compared)
+    path = str(shared_data("vocabs/spm_test_model.model"))
+    only_text = sentencepiece.SentencePieceProcessor(model_file=path)
+    with pytest.raises(digram.OptionError, match="nothing can be compared"):
+        verify(theirs, only_text, fuzz=10)

@@ -16,10 +16,10 @@ from digram.analysis.verification.generator import TextGenerator
 from digram.analysis.verification.own import OwnSide
 from digram.analysis.verification.peers import side_of
 from digram.analysis.verification.shrinking import Shrinker
-from digram.analysis.verification.sides import Mode, Side
+from digram.analysis.verification.sides import FACTS, Mode, Side
 from digram.analysis.verification.value import Counterexample, Verification
 from digram.corpus import Corpus, CorpusLike
-from digram.errors import show
+from digram.errors import OptionError, show
 from digram.tokenizer.load import load
 from digram.tokenizer.tokenizer import Tokenizer
 
@@ -67,13 +67,19 @@ def verify(
     was compared and what was not, and `found.counterexample` the difference.
 
     The comparison ends with the first batch in which texts differ; these are then shortened for up
-    to 30 s. Raises `TypeError` for an object that is no such tokenizer, and the errors of `load`
-    and of reading a corpus. Time: that of both libraries, and 5 µs for each generated text. Memory:
-    a batch of texts, and the vocabularies as lists.
+    to 30 s. Raises `TypeError` for an object that is no such tokenizer, `OptionError` if there is
+    nothing to compare or a tokenizer is random, and the errors of `load` and of reading a corpus.
+    Time: that of both libraries, and about 10 µs for each generated text. Memory: a batch of texts,
+    and the vocabularies as lists.
     """
     fuzz, seed = whole_number("fuzz", fuzz, 0), whole_number("seed", seed, 0)
     threads = check_threads(threads)
     source = None if corpus is None else Corpus.of(corpus)
+    if source is None and not fuzz:
+        raise OptionError(
+            "there is no text to compare on.",
+            hint="Pass a corpus, or fuzz=10_000 for generated texts.",
+        )
     titles = _checked(names)
     sides = [_side("a", a, titles[0], threads), _side("b", b, titles[1], threads)]
     own = any(isinstance(side, OwnSide) for side in sides)
@@ -173,6 +179,9 @@ class _Run:
     def _not_compared(self) -> Iterator[str]:
         a, b = self.pair.sides
         yield from dict.fromkeys([*a.notes, *b.notes])
+        for fact, told in FACTS.items():
+            missing = [side.name for side in (a, b) if fact not in side.facts]
+            yield from (f"{told}: {name} does not tell it" for name in dict.fromkeys(missing))
         if not self.takes_bytes:
             yield "bytes that are not UTF-8: not both take them"
         amounts: Iterable[tuple[int, str]] = (

@@ -40,8 +40,7 @@ class _SentencePieceSide(Side):
         try:
             given.encode(["a"], return_type="offset_mapping", **_PLAIN)
         except Exception:
-            self.facts = ("ids", "decoded")
-            self.notes.append(f"offsets: {self.name} has none; 0.2.2 or newer has")
+            self.facts = ("ids", "decoded")  # before 0.2.2
 
     @property
     def special_tokens(self) -> list[str]:

@@ -67,6 +67,7 @@ class _TiktokenSide(Side):
         self.notes.append(f"ends of offsets: {self.name} tells only the starts of tokens")
         if not given.special_tokens_set:
             self.modes = ("text",)
+            self.notes.append(f"special tokens parsed: {self.name} has none")
 
     @property
     def special_tokens(self) -> list[str]:

@@ -42,7 +42,6 @@ class _TransformersSide(Side):
             self.undecoded = byte_letters(given.backend_tokenizer.decoder, added)
         else:
             self._tok = copy.copy(given)  # its attribute is set, since calls ignore the option
-            self.notes.append(f"offsets: {self.name} has none")
             if not all(one.special for one in given.added_tokens_decoder.values()):
                 self.modes = ("parse",)
                 reason = "it would not find the added tokens that are not special either"
