@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sentencepiece
 import tiktoken
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers import processors as processing
@@ -246,9 +245,14 @@ def test_what_is_compared_with_tiktoken() -> None:
     assert (different.text, different.mode) == ("<|end|>", "parse")
 
 
+def pieces(path: Path) -> Any:
+    """A processor of sentencepiece, which is not a requirement of the tests."""
+    return pytest.importorskip("sentencepiece").SentencePieceProcessor(model_file=str(path))
+
+
 def test_sentencepiece(shared_data: Callable[[str], Path]) -> None:
     english, japanese = (
-        sentencepiece.SentencePieceProcessor(model_file=str(shared_data(f"vocabs/{name}")))
+        pieces(shared_data(f"vocabs/{name}"))
         for name in ("spm_test_model.model", "spm_test_ja_model.model")
     )
     found = verify(english, english, fuzz=500)
@@ -366,7 +370,6 @@ def test_what_cannot_be_copied_is_not_changed(shared_data: Callable[[str], Path]
     assert found.equal, str(found)
     assert [*found.compared] == ["parse"]
     assert any("it cannot be copied" in reason for reason in found.not_compared)
-    path = str(shared_data("vocabs/spm_test_model.model"))
-    only_text = sentencepiece.SentencePieceProcessor(model_file=path)
+    only_text = pieces(shared_data("vocabs/spm_test_model.model"))
     with pytest.raises(digram.OptionError, match="nothing can be compared"):
         verify(theirs, only_text, fuzz=10)
