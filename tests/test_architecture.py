@@ -22,7 +22,7 @@ PYTHON = [
     ["vocab"],
     ["formats"],
     ["tokenizer"],
-    ["training", "analysis", "shards"],
+    ["training", "analysis", "shards", "compat"],
     ["adapt"],
     ["multimodal", "reports"],
     ["distributed", "web"],

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         evaluate,
     )
     from digram.analysis.rule_check import RulesCheck, check_rules
+    from digram.analysis.verification import Verification, verify
     from digram.corpus import Files, Reading, Table, files, table
     from digram.errors import (
         CheckpointError,
@@ -136,6 +137,7 @@ __all__ = [
     "TrainingRecord",
     "Tree",
     "TwoStage",
+    "Verification",
     "VocabError",
     "VocabularyHistory",
     "VocabularyVersion",
@@ -170,6 +172,7 @@ __all__ = [
     "train_fair",
     "train_ids",
     "union",
+    "verify",
 ]
 
 # The names of each module. A module is imported when one of its names is first used, so that the
@@ -209,6 +212,7 @@ _NAMES_OF = {
         "evaluate",
     ],
     "digram.analysis.rule_check": ["RulesCheck", "check_rules"],
+    "digram.analysis.verification": ["Verification", "verify"],
     "digram.corpus": ["Files", "Reading", "Table", "files", "table"],
     "digram.errors": [name for name in __all__ if name.endswith("Error")],
     "digram.multimodal.id_space": ["IdSpace"],
@@ -253,7 +257,7 @@ def __getattr__(name: str) -> Any:
 # Available as attributes of `digram` without an import of their own.
 _SUBPACKAGES = frozenset(
     {module.split(".")[1] for module in _NAMES_OF}
-    | {"display", "distributed", "formats", "reference", "web"}
+    | {"compat", "display", "distributed", "formats", "reference", "web"}
 ) - {"_core"}
 
 

@@ -180,6 +180,7 @@ BESIDE: dict[str, dict[str, Callable[[], Any]]] = {
     # What a call needs beside its required arguments, and what stands behind its `**options`.
     "advise": {"parameters": lambda: "7B"},
     "train": {"vocab_size": lambda: 262},
+    "verify": {"a": tok, "b": tok, "corpus": lambda: TEXT, "fuzz": lambda: 20},
     "train_fair": {"vocab_size": lambda: 262},
     "train_ids": {"vocab_size": lambda: 6},
     "check_rules": {"rules": lambda: digram.Rules(["iron"])},

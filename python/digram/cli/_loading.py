@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "described_options",
     "load",
+    "load_any",
     "tokenizer_option",
     "tokenizers_option",
     "with_encoding",
@@ -119,6 +120,16 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
         if error.filename == path:
             error.filename = f"-t {given}"
         raise
+
+
+def load_any(path: str, described: dict[str, Any]) -> Tokenizer:
+    """Load a tokenizer; `described` applies only if the file does not describe itself."""
+    if any(described.values()):
+        from digram.formats import describes_itself
+
+        if describes_itself(with_encoding(path)[0]):
+            described = dict.fromkeys(described)
+    return load(path, described)
 
 
 def with_encoding(path: str) -> tuple[str, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,9 +17,6 @@ from digram.cli import (
     _reading,
     _verbs,
 )
-
-if TYPE_CHECKING:
-    from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["compare"]
 
@@ -81,7 +78,7 @@ def compare(
     source: Any = (
         _named_corpora.by_name(files, by_file, named, read_options) if by_file or named else None
     )
-    pair = [_load(path, dict(described)) for path in (this, other)]
+    pair = [_loading.load_any(path, dict(described)) for path in (this, other)]
     if source is None:
         source = _inputs.texts_in(files or ("-",), read_options)[0]
     paths = [Path(_loading.with_encoding(path)[0]) for path in tokenizers]
@@ -91,16 +88,6 @@ def compare(
         _printing.emit_json(comparison.to_dict())
     else:
         _printing.emit(f"{comparison}\n")
-
-
-def _load(path: str, described: dict[str, Any]) -> Tokenizer:
-    """Load a tokenizer; `described` applies only if the file does not describe itself."""
-    if any(described.values()):
-        from digram.formats import describes_itself
-
-        if describes_itself(_loading.with_encoding(path)[0]):
-            described = dict.fromkeys(described)
-    return _loading.load(path, described)
 
 
 def _names(this: Path, other: Path) -> tuple[str, str]:

@@ -46,6 +46,7 @@ __all__ = [
     "describes_itself",
     "digram",
     "huggingface",
+    "published_at",
     "read",
     "read_compact",
     "seed_pair",

@@ -27,14 +27,17 @@ from digram.formats._loss import (
 )
 from digram.formats._published import MISSING, PretokenizerLike, check_count, pretokenizer_of
 from digram.formats._show import BOMS, show
+from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.model import BpeKernel
 from digram.vocab.packed import Compact, Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from digram.vocab.definition import Definition
     from digram.vocab.model import BpeModel
 
-__all__ = ["compact", "dumps", "load", "loads", "read", "write"]
+__all__ = ["compact", "dumps", "load", "loads", "of_ranks", "read", "write"]
 
 
 def read(
@@ -131,11 +134,32 @@ def compact(
     ranks = _in_core(data, path)
     if encoding is not None:
         check_count(encoding, len(ranks), path)
+    return _of(ranks, cut, {} if published is None else dict(published.special_tokens), path)
+
+
+def of_ranks(
+    ranks: Mapping[bytes, int], pretokenizer: Pretokenizer, special_tokens: dict[str, int]
+) -> Compact:
+    """A tokenizer from tokens and their ranks, which are also the ids.
+
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"th": 256}
+    >>> of_ranks(ranks, Pretokenizer("gpt2"), {"<s>": 257}).plain().model.merges
+    [(116, 104, 256)]
+
+    Raises `VocabError` for ranks that occur twice or are too high, for missing bytes, and for a
+    special token with the id or the text of another token.
+    """
+    tokens = id_table(list(ranks.values()), list(ranks), None)
+    return _of(_core.Ranks(tokens), pretokenizer, special_tokens, None)
+
+
+def _of(
+    ranks: _core.Ranks, cut: Pretokenizer, special_tokens: dict[str, int], path: str | None
+) -> Compact:
     try:
         model = _core.Model.from_ranks(ranks)
     except VocabError as error:
         raise VocabError(error.message, path=path, hint=_RANKS) from None
-    special_tokens = {} if published is None else dict(published.special_tokens)
     check_special(special_tokens, model.token, path)
     check_bytes(list(model.missing_bytes()), path)
     # Without tokens that no merge makes, `ignore_merges` has no effect.
