@@ -84,8 +84,7 @@ def compare(
     pair = [_load(path, dict(described)) for path in (this, other)]
     if source is None:
         source = _inputs.texts_in(files or ("-",), read_options)[0]
-    paths = [Path(_loading.with_encoding(path)[0]) for path in tokenizers]
-    names = (this, other) if as_json else _names(*paths)
+    names = (this, other) if as_json else _names(this, other)
     comparison = digram.compare(pair[0], pair[1], source, names=names, top=top, threads=threads)
     if as_json:
         _printing.emit_json(comparison.to_dict())
@@ -95,24 +94,28 @@ def compare(
 
 def _load(path: str, described: dict[str, Any]) -> Tokenizer:
     """Load a tokenizer; `described` applies only if the file does not describe itself."""
+    download = described.pop("download")
     if any(described.values()):
-        from digram.formats import describes_itself
+        from digram.names import describes_itself
 
-        if describes_itself(_loading.with_encoding(path)[0]):
+        if describes_itself(_loading.with_encoding(path)[0], download=download):
             described = dict.fromkeys(described)
+    described["download"] = download
     return _loading.load(path, described)
 
 
-def _names(this: Path, other: Path) -> tuple[str, str]:
+def _names(this: str, other: str) -> tuple[str, str]:
     """Short names that distinguish two paths, for the titles of tables.
 
-    >>> _names(Path("vocabs/cl100k_base.tiktoken"), Path("mine.json"))
-    ('cl100k_base', 'mine')
-    >>> _names(Path("runs/1/tokenizer.json"), Path("runs/2/tokenizer.json"))
+    >>> _names("vocabs/cl100k_base.tiktoken", "mine.json"), _names("gpt-4", "gpt-4.1")
+    (('cl100k_base', 'mine'), ('gpt-4', 'gpt-4.1'))
+    >>> _names("runs/1/tokenizer.json", "runs/2/tokenizer.json")
     ('1', '2')
     """
-    parts = zip(reversed(this.parts), reversed(other.parts), strict=False)
-    for one, two in [(this.stem, other.stem), *parts]:
+    short = _loading.short_name(this), _loading.short_name(other)
+    paths = [Path(_loading.with_encoding(path)[0]) for path in (this, other)]
+    parts = zip(reversed(paths[0].parts), reversed(paths[1].parts), strict=False)
+    for one, two in [short, *parts]:
         if one != two:
             return one, two
-    return str(this), str(other)
+    return this, other

@@ -78,6 +78,7 @@ ENCODINGS: dict[str, Encoding] = {
 }
 """From github.com/openai/tiktoken, tiktoken_ext/openai_public.py."""
 
+_PLACE = "https://openaipublic.blob.core.windows.net/encodings"
 _SHA256 = {
     "r50k_base": "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
     "p50k_base": "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
@@ -170,8 +171,7 @@ def file_of(encoding: str) -> PublishedFile:
     """
     file = _SHARED.get(encoding, encoding)
     name = f"{file}.tiktoken"
-    address = f"https://openaipublic.blob.core.windows.net/encodings/{name}"
-    return PublishedFile(name, address, _SHA256[file])
+    return PublishedFile(name, f"{_PLACE}/{name}", _SHA256[file])
 
 
 def encoding_of_file(data: bytes) -> str | None:

@@ -42,7 +42,7 @@ def _remedy(name: str) -> str | None:
         return _of_encoding(name, encoding)
     near = nearest(name, 0.8)
     if near is not None:
-        return f"no tokenizer has this name. Did you mean {near!r}"
+        return f"no tokenizer has this name; the most similar one is {near!r}"
     return _of_repository(name) if is_repository(name) else None
 
 

@@ -85,6 +85,6 @@ def fetch_repository(repository: str) -> str:
 
 
 def _failed(address: str, error: BaseException) -> OSError:
-    cause = " ".join(str(error).split()) or type(error).__name__
+    cause = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     number = getattr(error, "errno", None)
     return OSError(number or errno.EIO, f"the download failed: {cause[:600]}", address)

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from digram._core import Core
+from digram._util.validation import word
 from digram.errors import OptionError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class TiktokenCore(Core):
             ) from None
         found = parts(self.definition)
         return tiktoken.Encoding(
-            name,
+            word("name", name),
             pat_str=found.pattern,
             mergeable_ranks=found.ranks,
             special_tokens=found.special_tokens,
