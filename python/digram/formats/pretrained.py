@@ -58,7 +58,9 @@ class _Beside:
     """The special token of each role, None where the files say that there is none."""
     more: list[str] = field(default_factory=list)
     """Other tokens that the files call special."""
-    added: dict[str, tuple[int, Matching]] = field(default_factory=dict)
+    added: huggingface.AddedTokens = field(default_factory=dict)
+    of_roles: dict[str, Matching] = field(default_factory=dict)
+    """The flags that objects give to tokens with a role."""
     context_size: int | None = None
     chats: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -72,7 +74,7 @@ def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
     """
     beside = _read(folder)
     path = os.path.join(folder, _TOKENIZER)
-    raw: dict[str, tuple[int, Matching]] = {}
+    raw: huggingface.AddedTokens = {}
     found = huggingface.compact(data, path, lambda added: raw.update(added) or added)
     amended = _amended(raw, beside)
     if amended != raw:
@@ -83,6 +85,14 @@ def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
                 "by transformers"
             )
         found = again
+    by_role = amended | {t: (amended[t][0], flags) for t, flags in beside.of_roles.items()}
+    if by_role != amended:
+        again = huggingface.compact(data, path, lambda _: by_role)
+        if again.settings.matching != found.settings.matching:
+            beside.warnings.append(
+                "the files beside it give tokens with a role other flags; transformers 4 uses "
+                "them, and digram and transformers 5 do not"
+            )
     return _joined(found, beside), beside.warnings
 
 
@@ -150,6 +160,8 @@ def _read(folder: str) -> _Beside:
     _read_roles(config, beside)
     for key in _LISTS:
         beside.more += _texts(config.get(key), key, path)
+    for value in config.get(_LISTS[0]) or ():
+        _note_flags(value, beside)
     _read_added(config.get("added_tokens_decoder"), beside)
     beside.context_size = _context_size(config.get("model_max_length"), path)
     _read_chats(config.get("chat_template"), beside)
@@ -174,11 +186,20 @@ def _read_roles(config: dict[str, Any], beside: _Beside) -> None:
             beside.named[role] = own
         if key in others and (taken or key not in config):
             beside.named[role] = other if taken else None
+        value = others[key] if key in others and taken else config.get(key)
+        _note_flags(value, beside)
         if key in config and key in others and own != other:
             beside.warnings.append(
                 f"{key} is {show(own)} in {_CONFIG} and {show(other)} in {_MAP}; "
                 f"{show(beside.named[role])} is taken, as by transformers"
             )
+
+
+def _note_flags(value: Any, beside: _Beside) -> None:
+    """Note the flags of a token that is written as an object."""
+    if isinstance(value, dict):
+        flags = {flag: value.get(flag) is True for flag in _FLAGS if flag != "special"}
+        beside.of_roles[value["content"]] = Matching(**flags)
 
 
 def _text(value: Any, where: str, path: str) -> str | None:
@@ -306,9 +327,11 @@ def _amended(added: huggingface.AddedTokens, beside: _Beside) -> huggingface.Add
                 value=text,
                 hint=f"Correct the wrong one. {_ALONE}",
             )
-        if matching != added[text][1]:
-            special = not matching.always or text in roles.values()
-            amended[text] = id, replace(matching, always=not special)
+        before = added[text][1]
+        if matching != before:
+            # What was special stays so, and so does what has a role.
+            always = matching.always and before.always and text not in roles.values()
+            amended[text] = id, replace(matching, always=always)
     return amended
 
 
