@@ -56,7 +56,10 @@ def test_what_is_written_is_read_again(chat: str, size: int | None, tmp_path: Pa
     assert pickle.loads(pickle.dumps(tok)).definition == tok.definition
     TOK.save_pretrained(
         tmp_path / "g",
-        **{"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "<pad>"},
+        bos="<s>",
+        eos="</s>",
+        unk="<unk>",
+        pad="<pad>",
         context_size=size,
         chat_template=CHATS[chat],
     )
@@ -329,5 +332,5 @@ def test_other_formats_cannot_store_them(format: str, tmp_path: Path) -> None:
     with pytest.raises(VocabError, match="cannot store the chat template"):
         plain.with_chat_template("x").save(tmp_path / "file", format=format)
     plain.with_chat_template("x").save(tmp_path / "file", format=format, allow_loss=True)
-    pretokenizer = {} if format == "seed_pair" else {"pretokenizer": None}
+    pretokenizer: dict[str, Any] = {} if format == "seed_pair" else {"pretokenizer": None}
     assert digram.load(tmp_path / "file", **pretokenizer) == plain

@@ -29,7 +29,7 @@ __all__ = ["compare"]
     epilog=_verbs.example(
         "digram compare -t old.json -t new.json corpus/*.txt",
         "digram compare -t old.json -t new.json --name en=en/ --name sw=sw/",
-        "digram compare -t mine.json -t o200k_base.tiktoken:o200k_base corpus/",
+        "digram compare -t mine.json -t gpt-4o corpus/",
     ),
 )
 @_files_argument.optional
@@ -67,9 +67,9 @@ def compare(
     {files_or_stdin} With
     --by-file or --name the tokenizers are also compared on each corpus.
 
-    THIS and OTHER are files or folders of tokenizers. --encoding, --pretokenizer, --regex and
-    --digits apply to files that do not store their pretokenizer. If neither does and they differ,
-    append the encoding of each after a colon, or convert one with digram convert.
+    THIS and OTHER are files, folders or names of tokenizers. --encoding, --pretokenizer, --regex
+    and --digits apply to files that do not store their pretokenizer. If neither does and they
+    differ, append the encoding of each after a colon, or convert one with digram convert.
     """
     import digram
 

@@ -6,9 +6,11 @@ commit, which are links to files that are named by their digests.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import re
+from itertools import chain, islice
 
 from digram._util.storage import read_file
 from digram.errors import CorruptFileError
@@ -23,6 +25,7 @@ TOKENIZER_FILES = (
 )
 """The files of a repository that digram reads, as names and patterns."""
 
+_MOST_FILES = 200  # more are refused when they are read
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -59,8 +62,9 @@ def check_digests(folder: str) -> None:
     Only files that digram reads are checked. Where links are not supported, and for repositories
     that were copied, names are no digests, and nothing is checked.
     """
-    for name in TOKENIZER_FILES:
-        path = os.path.join(folder, name)
+    patterns = [os.path.join(glob.escape(folder), name) for name in TOKENIZER_FILES]
+    found = chain.from_iterable(map(glob.iglob, patterns))
+    for path in islice(found, _MOST_FILES):
         digest = os.path.basename(os.path.realpath(path))
         if not os.path.isfile(path) or not _DIGEST.fullmatch(digest):
             continue
