@@ -21,6 +21,7 @@ PYTHON = [
     ["corpus", "pretokenizers"],
     ["vocab"],
     ["formats"],
+    ["names"],
     ["tokenizer"],
     ["training", "analysis", "shards", "compat"],
     ["adapt"],

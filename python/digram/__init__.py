@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.model import BpeModel
     from digram.vocab.picky import Event
+    from digram.vocab.special_roles import SpecialRoles
     from digram.vocab.special_tokens import Matching, SpecialToken
     from digram.vocab.template import Template
 
@@ -126,6 +127,7 @@ __all__ = [
     "RunnerUp",
     "RunningCount",
     "SequenceTokenizer",
+    "SpecialRoles",
     "SpecialToken",
     "SpecialTokenError",
     "Table",
@@ -236,6 +238,7 @@ _NAMES_OF = {
     "digram.vocab.definition": ["Definition", "TrainingRecord"],
     "digram.vocab.model": ["BpeModel"],
     "digram.vocab.picky": ["Event"],
+    "digram.vocab.special_roles": ["SpecialRoles"],
     "digram.vocab.special_tokens": ["Matching", "SpecialToken"],
     "digram.vocab.template": ["Template"],
 }
@@ -257,7 +260,7 @@ def __getattr__(name: str) -> Any:
 # Available as attributes of `digram` without an import of their own.
 _SUBPACKAGES = frozenset(
     {module.split(".")[1] for module in _NAMES_OF}
-    | {"compat", "display", "distributed", "formats", "reference", "web"}
+    | {"compat", "display", "distributed", "formats", "names", "reference", "web"}
 ) - {"_core"}
 
 

@@ -26,7 +26,7 @@ __all__ = ["compare"]
     epilog=_verbs.example(
         "digram compare -t old.json -t new.json corpus/*.txt",
         "digram compare -t old.json -t new.json --name en=en/ --name sw=sw/",
-        "digram compare -t mine.json -t o200k_base.tiktoken:o200k_base corpus/",
+        "digram compare -t mine.json -t gpt-4o corpus/",
     ),
 )
 @_files_argument.optional
@@ -64,9 +64,9 @@ def compare(
     {files_or_stdin} With
     --by-file or --name the tokenizers are also compared on each corpus.
 
-    THIS and OTHER are files or folders of tokenizers. --encoding, --pretokenizer, --regex and
-    --digits apply to files that do not store their pretokenizer. If neither does and they differ,
-    append the encoding of each after a colon, or convert one with digram convert.
+    THIS and OTHER are files, folders or names of tokenizers. --encoding, --pretokenizer, --regex
+    and --digits apply to files that do not store their pretokenizer. If neither does and they
+    differ, append the encoding of each after a colon, or convert one with digram convert.
     """
     import digram
 
@@ -81,8 +81,7 @@ def compare(
     pair = [_loading.load_any(path, dict(described)) for path in (this, other)]
     if source is None:
         source = _inputs.texts_in(files or ("-",), read_options)[0]
-    paths = [Path(_loading.with_encoding(path)[0]) for path in tokenizers]
-    names = (this, other) if as_json else _names(*paths)
+    names = (this, other) if as_json else _names(this, other)
     comparison = digram.compare(pair[0], pair[1], source, names=names, top=top, threads=threads)
     if as_json:
         _printing.emit_json(comparison.to_dict())
@@ -90,16 +89,18 @@ def compare(
         _printing.emit(f"{comparison}\n")
 
 
-def _names(this: Path, other: Path) -> tuple[str, str]:
+def _names(this: str, other: str) -> tuple[str, str]:
     """Short names that distinguish two paths, for the titles of tables.
 
-    >>> _names(Path("vocabs/cl100k_base.tiktoken"), Path("mine.json"))
-    ('cl100k_base', 'mine')
-    >>> _names(Path("runs/1/tokenizer.json"), Path("runs/2/tokenizer.json"))
+    >>> _names("vocabs/cl100k_base.tiktoken", "mine.json"), _names("gpt-4", "gpt-4.1")
+    (('cl100k_base', 'mine'), ('gpt-4', 'gpt-4.1'))
+    >>> _names("runs/1/tokenizer.json", "runs/2/tokenizer.json")
     ('1', '2')
     """
-    parts = zip(reversed(this.parts), reversed(other.parts), strict=False)
-    for one, two in [(this.stem, other.stem), *parts]:
+    short = _loading.short_name(this), _loading.short_name(other)
+    paths = [Path(_loading.with_encoding(path)[0]) for path in (this, other)]
+    parts = zip(reversed(paths[0].parts), reversed(paths[1].parts), strict=False)
+    for one, two in [short, *parts]:
         if one != two:
             return one, two
-    return str(this), str(other)
+    return this, other

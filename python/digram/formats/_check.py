@@ -217,10 +217,14 @@ def check_special(
 def check_input(
     definition: Definition | Settings, special_tokens: Mapping[str, int], path: str | None
 ) -> None:
-    """Raises `VocabError` unless the template and the padding name special tokens."""
+    """Raises `VocabError` unless the template, the padding and the roles name special tokens."""
     template, pad = definition.template, definition.pad_token
     named = [] if template is None else [("the template", name) for name in template.tokens]
-    for what, name in [*named, *([] if pad is None else [("the pad token", pad)])]:
+    named += [] if pad is None else [("the pad token", pad)]
+    if definition.special_roles is not None:
+        roles = definition.special_roles.to_dict()
+        named += [(f"the {role} token", text) for role, text in roles.items()]
+    for what, name in named:
         if name not in special_tokens:
             raise VocabError(
                 f"{what} names {show(name)}, which is not a special token.",

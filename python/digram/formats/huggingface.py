@@ -16,6 +16,7 @@ Other programs parse special tokens in text by default; digram's `encode` does s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
@@ -45,10 +46,11 @@ from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.model import Model
 from digram.vocab.packed import Compact, Settings, compacted
+from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.template import Template
 
-__all__ = ["compact", "dumps", "load", "loads", "read", "write"]
+__all__ = ["AddedTokens", "compact", "dumps", "load", "loads", "read", "write"]
 
 _BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
 _BYTE_LEVEL = {
@@ -78,6 +80,10 @@ def read(path: str | PathLike[str]) -> Definition:
 def load(path: str, data: bytes, *_: object) -> Compact:
     """Load a file; it stores its pretokenizer, so the other arguments are ignored."""
     return compact(data, path)
+
+
+AddedTokens = dict[str, tuple[int, Matching]]
+"""The ids and flags of added tokens by their texts."""
 
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
@@ -149,17 +155,26 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     and for unsupported features (pre_tokenizers that change text, dropout, ...), and `PatternError`
     for a pattern that digram interprets differently.
     """
-    found = _read_in(data, path)
+    found = _read_in(data, path, lambda added: added)
     return found.plain() if isinstance(found, Compact) else found
 
 
-def compact(data: bytes, path: str | None = None) -> Compact:
-    """Like `loads`, but keep the tokens and merges in the core, which is fast for most files."""
-    found = _read_in(data, path)
+def compact(
+    data: bytes,
+    path: str | None = None,
+    amend: Callable[[AddedTokens], AddedTokens] = lambda added: added,
+) -> Compact:
+    """Like `loads`, but keep the tokens and merges in the core, which is fast for most files.
+
+    `amend` returns the added tokens with the flags that another file gives them, or raises.
+    """
+    found = _read_in(data, path, amend)
     return found if isinstance(found, Compact) else compacted(found)
 
 
-def _read_in(data: bytes, path: str | None) -> Compact | Definition:
+def _read_in(
+    data: bytes, path: str | None, amend: Callable[[AddedTokens], AddedTokens]
+) -> Compact | Definition:
     """The result of `loads`; in the core if the core could read the file."""
     top = expect(parse(data, path), dict, "the file", path)
     model = expect(top.get("model"), dict, "model", path)
@@ -178,15 +193,19 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         unit, fallback = "char", byte_fallback
     else:
         stages, symbol = from_normalizer(top.get("normalizer"), path), None
-        before = top.get("pre_tokenizer")
-        pretokenizer, unit = from_stages(before, digits, rules, name, stages, path)
+        pretokenizer, unit = from_stages(
+            top.get("pre_tokenizer"), digits, rules, name, stages, path
+        )
         fallback = unit == "char" and byte_fallback
         strip = _strips_first(top.get("decoder"), _decoder(unit, fallback), path)
 
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
     vocab = _vocab(model.get("vocab"), path) if in_core is None else model["vocab"]
     added = _added(top.get("added_tokens"), vocab, path)
+    if (amended := amend(added)) != added:
+        added, own = amended, _own.without_digest(own)
     special = {text: i for text, (i, _) in sorted(added.items(), key=lambda item: item[1][0])}
+    given = _own.given(own, path)
     matching = _matching({text: flags for text, (_, flags) in added.items()}, pretokenizer, path)
     if in_core is not None:
         check_special(special, in_core.token, path)
@@ -194,11 +213,12 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         kernel = section.kernel(model, own, path)
         training = _own.training(own, section.steps(model, kernel), in_core.tokens, path)
         settings = Settings(pretokenizer, kernel, training=training)
-        given = _own.given(own, path)
         settings = settings._replace(
             template=_template(top, given, special, path),
             context_size=given.context_size,
             pad_token=_pad_token(top, given, special),
+            special_roles=_own.special_roles(own, path),
+            chat_templates=_own.chat_templates(own, path) or None,
             matching=matching or None,
             strip_first_space=strip,
             reserved=_own.reserved(own, special, path) or None,
@@ -216,7 +236,6 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         on_unknown = _unknown_token(model, vocab, special, path)
     ordinary = _ordinary(vocab, matching, special, model)
     decoded = section.model(model, own, ordinary, path)
-    given = _own.given(own, path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
     definition = Definition(
         tokens=tokens,
@@ -229,6 +248,8 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         template=_template(top, given, special, path),
         context_size=given.context_size,
         pad_token=_pad_token(top, given, special),
+        special_roles=_own.special_roles(own, path) or SpecialRoles(),
+        chat_templates=_own.chat_templates(own, path),
         matching=matching,
         space_symbol=symbol,
         strip_first_space=strip,
@@ -352,9 +373,9 @@ def _vocab(value: Any, path: str | None) -> dict[str, int]:
     return vocab
 
 
-def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, tuple[int, Matching]]:
+def _added(value: Any, vocab: dict[str, int], path: str | None) -> AddedTokens:
     """The ids and flags of the added tokens."""
-    special: dict[str, tuple[int, Matching]] = {}
+    special: AddedTokens = {}
     for index, entry in enumerate(
         expect([] if value is None else value, list, "added_tokens", path)
     ):
