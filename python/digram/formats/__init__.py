@@ -38,7 +38,6 @@ __all__ = [
     "describes_itself",
     "digram",
     "huggingface",
-    "published_at",
     "read",
     "read_compact",
     "seed_pair",

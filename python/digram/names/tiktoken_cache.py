@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 
-__all__ = ["GPT2_FILES", "cache_folder", "cached"]
+__all__ = ["GPT2_FILES", "cache_folder", "cached", "place_of"]
 
 _GPT2 = "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main"
 GPT2_FILES = (
@@ -29,10 +29,14 @@ def cache_folder() -> str | None:
     return os.path.join(tempfile.gettempdir(), "data-gym-cache")
 
 
+def place_of(address: str) -> str | None:
+    """Where the file of an address is, or would be, in the cache; None if it is switched off."""
+    folder = cache_folder()
+    name = hashlib.sha1(address.encode()).hexdigest()
+    return None if folder is None else os.path.join(folder, name)
+
+
 def cached(address: str) -> str | None:
     """The path of the file that was fetched from an address; None if it is not in the cache."""
-    folder = cache_folder()
-    if folder is None:
-        return None
-    path = os.path.join(folder, hashlib.sha1(address.encode()).hexdigest())
-    return path if os.path.exists(path) else None
+    path = place_of(address)
+    return path if path is not None and os.path.exists(path) else None

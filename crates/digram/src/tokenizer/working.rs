@@ -172,11 +172,10 @@ fn normalized<'a>(
                 if read < range.start {
                     let part = normal.part(read..range.start)?;
                     normalizer.push_prepared(&part, is_first(read), &mut working, interrupt)?;
-                    read = range.start;
                 }
-                // A token may begin inside the one before it.
-                let start = working.text.bytes.len() - (read - range.start);
-                working.text.push_part(&normal, read..range.end)?;
+                // A token may begin inside the one before it; that text is then there twice.
+                let start = working.text.bytes.len();
+                working.text.push_part(&normal, range.clone())?;
                 list(start..working.text.bytes.len(), token)?;
                 read = range.end;
                 pacer.after(1)?;

@@ -4,56 +4,31 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
-import tempfile
 
 from digram import formats
 from digram._util.storage import atomic_write, read_file
 from digram._util.validation import path_name
 from digram.compat.tiktoken.checks import typed
 from digram.errors import CorruptFileError
+from digram.names import tiktoken_cache
 
 __all__ = ["cached", "dump_tiktoken_bpe", "load_tiktoken_bpe"]
 
-# The SHA-256 of the published files, by the part of their address behind the host.
-_DIGESTS = {
-    "encodings/r50k_base.tiktoken": (
-        "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
-    ),
-    "encodings/p50k_base.tiktoken": (
-        "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"
-    ),
-    "encodings/cl100k_base.tiktoken": (
-        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
-    ),
-    "encodings/o200k_base.tiktoken": (
-        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-    ),
-    "main/vocab.bpe": "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
-    "main/encoder.json": "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
-}
 
-
-def cached(address: str) -> tuple[bytes, str]:
+def cached(address: str, sha256: str | None = None) -> tuple[bytes, str]:
     """The content and the path of a file that tiktoken has downloaded from this address.
 
-    The folder is that of the environment variable TIKTOKEN_CACHE_DIR, else DATA_GYM_CACHE_DIR, else
-    `data-gym-cache` in the folder of temporary files; the name of a file in it is the SHA-1 of its
-    address.
-
-    Raises `FileNotFoundError` with the remedy, and `CorruptFileError` for a content that is not the
-    published one.
+    Raises `FileNotFoundError` with the remedy, and `CorruptFileError` for a content with another
+    SHA-256.
     """
-    folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
-    if folder is None:
-        folder = os.path.join(tempfile.gettempdir(), "data-gym-cache")
-    path = os.path.join(folder, hashlib.sha1(address.encode()).hexdigest())
-    if not folder or not os.path.exists(path):
-        kept = f"as {path}" if folder else "and name its folder in TIKTOKEN_CACHE_DIR"
-        reason = f"{address} is not there, and digram downloads nothing. Save it {kept}"
+    path = tiktoken_cache.cached(address)
+    if path is None:
+        path = tiktoken_cache.place_of(address)
+        kept = f"as {path}" if path else "and name its folder in TIKTOKEN_CACHE_DIR"
+        reason = f"{address} is not there, and digram downloads nothing here. Save it {kept}"
         raise FileNotFoundError(errno.ENOENT, reason, path)
     data = read_file(path)
-    _check(data, _DIGESTS.get("/".join(address.rsplit("/", 2)[-2:])), path)
+    _check(data, sha256, path)
     return data, path
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from digram.compat.tiktoken.load import cached
 from digram.errors import OptionError, show
-from digram.formats import ENCODINGS, published_at, vocab_merges
+from digram.formats import ENCODINGS, vocab_merges
 from digram.formats import tiktoken as files
+from digram.formats._published import file_of
+from digram.names.tiktoken_cache import GPT2_FILES
 from digram.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -49,8 +51,6 @@ def is_registered(encoding: Encoding) -> bool:
     return _loaded.get(encoding.name) is encoding
 
 
-_GPT2 = "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main/"
-"""Where tiktoken reads the vocabulary of gpt2, the same as that of r50k_base, from two files."""
 _SECOND_TEXTS = {"o200k_harmony": {"<|reserved_200018|>": 200_018}}
 
 
@@ -58,14 +58,13 @@ def _load(name: str) -> Encoding:
     from digram.compat.tiktoken.core import Encoding
 
     try:
-        data, path = cached(published_at(name))
+        file = file_of(name)
+        data, path = cached(file.address, file.sha256)
     except FileNotFoundError as missing:
         if name != "gpt2":
             raise
         try:
-            (vocab, path), (merges, second) = (
-                cached(_GPT2 + file) for file in ("encoder.json", "vocab.bpe")
-            )
+            (vocab, path), (merges, second) = (cached(*one) for one in GPT2_FILES)
         except FileNotFoundError:
             raise missing from None
         found = vocab_merges.loads(vocab, merges, path, second, encoding=name)
