@@ -131,7 +131,7 @@ def of(method: str, *arguments: Any, **options: Any) -> Callable[[Any], Any]:
     return lambda enc: getattr(enc, method)(*arguments, **options)
 
 
-def completing(text: str, **options: Any) -> Callable[[Any], Any]:
+def completing(text: Any, **options: Any) -> Callable[[Any], Any]:
     """A call of `encode_with_unstable`, whose completions have no order in tiktoken."""
 
     def call(enc: Any) -> Any:
@@ -162,9 +162,8 @@ CALLS: dict[str, list[Callable[[Any], Any]]] = {
     ],
     "encode_to_numpy": with_options("encode_to_numpy", [*TEXTS, None]),
     "encode_with_unstable": [
-        completing(text, **options)
-        for text in [*TEXTS, "lo\n \n", "  \t", "l", "<s> l"]
-        for options in OPTIONS
+        *(completing(text) for text in [*TEXTS, "lo\n \n", "  \t", "l", "<s> l", None]),
+        *(completing("a<|endoftext|><s>low", **options) for options in OPTIONS),
     ],
     "encode_single_token": each(
         "encode_single_token",
@@ -265,6 +264,14 @@ def test_completions_complete(both: Both) -> None:
         assert data.startswith(both.ours.decode_bytes(kept))
         for ids in completions[:200]:
             assert both.ours.decode_bytes(kept + ids).startswith(data)
+
+
+def test_a_long_end_is_refused(cache: Any, shared_data: Any) -> None:
+    """Its completions would be as long, and as many as there are tokens."""
+    both = Both(drop_in.get_encoding("r50k_base"), encoding("r50k_base", shared_data))
+    with pytest.raises(digram.LimitExceededError, match="bytes that may change"):
+        both.ours.encode_with_unstable("low" + " " * 1_000_000)
+    both.same(completing("x" * 300))
 
 
 # --- what the tests of tiktoken check

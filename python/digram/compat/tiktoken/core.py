@@ -191,7 +191,8 @@ class Encoding:
 
         Each completion is a sequence of ids that starts with the rest of the text; they are in
         order. Options as in `encode`. The time is that of encoding all tokens that start inside the
-        last pretoken: up to a second if it ends in a space.
+        last pretoken: one or two seconds for a large vocabulary and a text that ends in a space.
+        Raises `LimitExceededError` if that are more than 256 MB of text.
         """
         typed("text", text, str)
         allowed = self._allowed(allowed_special)

@@ -6,9 +6,12 @@ The results are those of tiktoken, whose rules for where a text is unstable are 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
+from digram.corpus import batches
+from digram.errors import LimitExceededError
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.model import BpeKernel
@@ -17,6 +20,7 @@ from digram.vocab.packed import Compact, Settings
 __all__ = ["Completing"]
 
 _SPACES = b" \n\t"
+_MOST, _BATCH = 1 << 28, 4 << 20  # bytes of all texts that are encoded for one, and of some
 _NO_SPACES = "\x1c\x1d\x1e\x1f"  # they are for `str.isspace`, but not for Unicode
 
 
@@ -76,21 +80,35 @@ class Completing:
 
     def _straddling(self, unstable: bytes) -> Iterator[tuple[int, ...]]:
         """For each token that starts inside the bytes and may end behind them."""
-        texts: list[str] = []
+        longest = max(map(len, self.tokens))
+        starts = range(max(1, len(unstable) - longest), len(unstable))
+        possible = [(at, token) for at in starts for token in self._starting(unstable[at:])]
+        if len(possible) * len(unstable) > _MOST:
+            raise LimitExceededError(
+                f"the text ends in {len(unstable):,} bytes that may change, and {len(possible):,} "
+                "tokens could continue them.",
+                value=len(unstable),
+                hint="Encode the text up to there, and the rest alone.",
+            )
+        for part in batches((unstable[:at] + token for at, token in possible), _BATCH):
+            for ids in self._encoded(part):
+                size, end = 0, 0
+                while end < len(ids) and size < len(unstable):
+                    size += self._sizes[ids[end]]
+                    end += 1
+                yield tuple(ids[:end])
+
+    def _encoded(self, texts: Sequence[Any]) -> Iterator[list[int]]:
+        """The ids of each text; what is not UTF-8 is merged without a pattern."""
+        valid: list[str] = []
         broken: list[bytes] = []
-        for at in range(1, len(unstable)):
-            for token in self._starting(unstable[at:]):
-                possible = unstable[:at] + token
-                try:
-                    texts.append(possible.decode())
-                except UnicodeDecodeError:
-                    broken.append(possible)
-        for ids in (*self._tok.encode_batch(texts), *self._merging.encode_batch(broken)):
-            size, end = 0, 0
-            while end < len(ids) and size < len(unstable):
-                size += self._sizes[ids[end]]
-                end += 1
-            yield tuple(ids[:end])
+        for text in texts:
+            try:
+                valid.append(text.decode())
+            except UnicodeDecodeError:
+                broken.append(text)
+        yield from self._tok.encode_batch(valid)
+        yield from self._merging.encode_batch(broken)
 
     def _split_last(self, unstable: bytes) -> Iterator[tuple[int, ...]]:
         r"""White space may be split before its last character when other text follows.
