@@ -15,7 +15,7 @@ import warnings
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from digram._util.storage import read_file
+from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
 from digram.formats._published import (
@@ -31,7 +31,7 @@ from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.packed import Compact, compacted
 
 if TYPE_CHECKING:
-    from digram.formats import digram, huggingface, seed_pair, tiktoken, vocab_merges
+    from digram.formats import digram, gguf, huggingface, seed_pair, tiktoken, vocab_merges
     from digram.vocab.definition import Definition
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "chosen",
     "describes_itself",
     "digram",
+    "gguf",
     "huggingface",
     "read",
     "read_compact",
@@ -56,6 +57,8 @@ __all__ = [
 
 # A tokenizer.json has an object under this key; a plain vocabulary may have a token "model".
 _MODEL = re.compile(rb'"model"\s*:\s*\{')
+_START = 64
+"""The number of bytes at the start of a file that tell a format that is read in parts."""
 
 
 def read(
@@ -97,7 +100,7 @@ def describes_itself(path: str | PathLike[str]) -> bool:
     """
     name = path_name(path)
     is_folder = os.path.isdir(name)
-    format = _of_folder(name, False) if is_folder else _of_file(read_file(name), name)
+    format = _of_folder(name, False) if is_folder else _of_file(_content(name), name)
     return format.describes_itself
 
 
@@ -158,7 +161,7 @@ def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> De
     folder = os.path.isdir(name)
     if not os.path.exists(name):
         _refuse_missing(name)
-    data = b"" if folder else read_file(name)
+    data = b"" if folder else _content(name)
     named = pretokenizer is not MISSING or encoding is not None
     format = _of_folder(name, named) if folder else _of_file(data, name)
     if named and format.describes_itself and not _is_meant(format, pretokenizer, encoding):
@@ -170,7 +173,7 @@ def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> De
     if folder and format.in_folder is not None:
         name = os.path.join(name, format.in_folder)
         data = read_file(name)
-    held = None if format.pairs else data
+    held = None if format.pairs or format.reads_itself else data
     found: Definition | Compact = format.module.load(name, held, pretokenizer, encoding)
     return found
 
@@ -230,6 +233,13 @@ def _of_folder(folder: str, named: bool) -> TokenizerFormat:
             hint="Copy both files.",
         )
     raise VocabError("the folder contains no tokenizer.", path=folder, hint=reading())
+
+
+def _content(path: str) -> bytes:
+    """The content of a file, or its start if its format reads it in parts."""
+    start = read_start(path, _START)
+    in_parts = [one.starts for one in FORMATS.values() if one.reads_itself and one.starts]
+    return start if any(starts.match(start) for starts in in_parts) else read_file(path)
 
 
 def _of_file(data: bytes, path: str) -> TokenizerFormat:

@@ -30,7 +30,7 @@ class TokenizerFormat:
 
     `digram.load` and `tok.save` call two functions of its module. `load(path, data, pretokenizer,
     encoding)` returns a `Definition` or a `Compact`; `data` is the content of the file, None for a
-    folder. `write(definition, path, allow_loss=...)` writes a file or a folder. Both raise, with
+    folder and if the format `reads_itself`. `write(definition, path, allow_loss=...)` writes a file or a folder. Both raise, with
     file, line and remedy, for damaged data and for data that the format cannot store.
     """
 
@@ -54,6 +54,8 @@ class TokenizerFormat:
     """The two files in a folder, if the format is a pair; the first names are used for writing."""
     starts: re.Pattern[bytes] | None = None
     """The start of a file; None for folders, and if another entry reads the files."""
+    reads_itself: bool = False
+    """Whether `load` opens the file: it may hold many GB, of which the tokenizer is a small part."""
     half: re.Pattern[bytes] | None = None
     """The start of the first of the two files, to recognise it under any name."""
     half_hint: str = ""
@@ -85,6 +87,15 @@ FORMATS: dict[str, TokenizerFormat] = {
             describes_itself=False,
             suffix=".tiktoken",
             starts=re.compile(rb"[A-Za-z0-9+/]+=*[ \t]+[0-9]+\s"),
+        ),
+        TokenizerFormat(
+            name="gguf",
+            files=".gguf",
+            about="a .gguf file without weights, as llama.cpp reads it",
+            describes_itself=True,
+            suffix=".gguf",
+            starts=re.compile(rb"GGUF"),
+            reads_itself=True,
         ),
         TokenizerFormat(
             name="vocab_merges",
