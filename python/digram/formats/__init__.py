@@ -265,12 +265,18 @@ def _refuse_half(data: bytes, path: str) -> None:
     if not found:
         return
     format, pair = found[0]
+    missing = ""
     if named:
-        remedy = f"Pass their folder instead, {folder!r}."
+        other = pair[base == pair[0]]
+        if os.path.exists(os.path.join(folder, other)):
+            remedy = f"Pass their folder instead, {folder!r}."
+        else:
+            missing = f", of which {other} is missing here"
+            remedy = f"Copy it into the folder {folder!r}, and pass that."
     else:
         remedy = f"Put both into a folder, under these names, and pass that instead of {base!r}."
     raise VocabError(
-        f"this is one of two files that are read together, {' and '.join(pair)}.",
+        f"this is one of two files that are read together, {' and '.join(pair)}{missing}.",
         path=path,
         hint=f"{remedy} {format.half_hint}".rstrip(),
     )

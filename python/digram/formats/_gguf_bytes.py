@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from itertools import chain
 
 from digram import _core
 from digram.errors import VocabError
@@ -55,8 +54,9 @@ def read_bytes(fields: Fields) -> Definition | Compact:
     split = split_of(DEFAULT if pre is None else pre, path)
     names = fields.names()
     merges = fields.texts("merges")
-    special, ordinary = _divided(fields, names, merges, pre or DEFAULT)
-    merges = _without(merges, special, path)
+    results = {merge.replace(" ", "", 1) for merge in merges}
+    special, ordinary = _divided(fields, names, results, pre or DEFAULT)
+    merges = _without(merges, results, special, path)
     ordinary |= _late_bytes(ordinary, len(names), path)
     default_id = _END_OF_GPT2 if split.has_bos else None
     given = fields.input(
@@ -85,14 +85,12 @@ def read_bytes(fields: Fields) -> Definition | Compact:
 
 
 def _divided(
-    fields: Fields, names: list[str], merges: list[str], pre: str
+    fields: Fields, names: list[str], results: set[str], pre: str
 ) -> tuple[Special, dict[str, int]]:
-    """The special tokens, and the ids of the others."""
-    ids = {name: token_id for token_id, name in enumerate(names)}
-    made = {ids.get("".join(_parts(merge))) for merge in merges}
-    made_ids = {token_id for token_id in made if token_id is not None}
+    """The special tokens, and the ids of the others; `results` are the tokens that merges make."""
+    made = {token_id for token_id, name in enumerate(names) if name in results}
     types = fields.types(len(names))
-    for token_id in made_ids:
+    for token_id in made:
         # The text of such a token has no bytes but those that merges make it of: all else is a
         # token in letters, which is not in any text.
         if types[token_id] == USER_DEFINED and not names[token_id].isascii():
@@ -100,17 +98,17 @@ def _divided(
     special = special_of(
         names,
         types,
-        made_ids,
+        made,
         lambda key: fields.has(f"{key}_token_id"),
         fields.model_name(),
         pre,
         fields.path,
     )
     gaps = {i for i, kind in enumerate(types) if kind == UNUSED and names[i] == padding(i)}
-    gaps -= made_ids
+    gaps -= made
     ordinary = {
         name: token_id
-        for name, token_id in ids.items()
+        for token_id, name in enumerate(names)
         if name not in special.ids and token_id not in gaps
     }
     return special, ordinary
@@ -144,29 +142,32 @@ def _late_bytes(ordinary: dict[str, int], size: int, path: str | None) -> dict[s
     return {LETTERS[byte]: size + n for n, byte in enumerate(missing)}
 
 
-def _without(merges: list[str], special: Special, path: str | None) -> list[str]:
+def _without(
+    merges: list[str], results: set[str], special: Special, path: str | None
+) -> list[str]:
     """The merges without those of special tokens that are found in all text.
 
     What is left of a text does not contain them, so such merges are never applied. Raises
     `VocabError` for a merge of a special token that is found on request.
     """
-    named_by = {one for merge in merges for one in (*_parts(merge), "".join(_parts(merge)))}
-    both = special.ids.keys() & named_by
+    both = {name for name in special.ids if name in results or len(name) == 1}
     if not both:
         return merges
-    for name in both:
-        if not (name in special.matching and special.matching[name].always):
-            raise VocabError(
-                f"merges make the special token {show(name)}.",
-                path=path,
-                value=name,
-                hint="Then llama.cpp finds it in all text, although it is not to.",
-            )
-    return [
-        merge
-        for merge in merges
-        if both.isdisjoint((*_parts(merge), "".join(_parts(merge))))
-    ]
+    kept = []
+    for merge in merges:
+        left, right = _parts(merge)
+        of = both & {left, right, left + right}
+        for name in of:
+            if not (name in special.matching and special.matching[name].always):
+                raise VocabError(
+                    f"the merge {show(merge)} has the special token {show(name)}.",
+                    path=path,
+                    value=name,
+                    hint="Then llama.cpp finds it in all text, although it is not to.",
+                )
+        if not of:
+            kept.append(merge)
+    return kept
 
 
 def _read_merges(
@@ -242,13 +243,13 @@ def pre_of(definition: Definition, model: BpeModel, what: str, allow_loss: bool)
         raise VocabError(
             f"{what} with this pretokenizer means that pretokens that are tokens are not merged "
             "(ignore_merges), but this tokenizer merges them.",
-            hint='Save it with format="huggingface".',
+            hint='Save it with format="huggingface". If each token encodes to itself, there is no '
+            "difference: set ignore_merges in the model of its definition.",
         )
-    names = ", ".join(dict.fromkeys(chain(("gpt2",), ("deepseek-v3",))))
     raise VocabError(
         f"llama.cpp has no split that is this pretokenizer: {definition.pretokenizer!r}.",
         value=definition.pretokenizer,
-        hint=f'Save it with format="huggingface". Of the named pretokenizers llama.cpp has {names}, '
-        "and nearly llama3, cl100k, qwen2 and o200k; digram.formats.gguf.pretokenizer(pre) is the "
+        hint='Save it with format="huggingface". Of the named pretokenizers llama.cpp has gpt2, '
+        "deepseek-v3, and nearly llama3, cl100k, qwen2 and o200k; digram.formats.gguf.pretokenizer(pre) is the "
         "split that a value of tokenizer.ggml.pre names.",
     )

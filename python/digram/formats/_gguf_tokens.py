@@ -18,6 +18,7 @@ from digram.vocab.special_tokens import Matching
 __all__ = [
     "BYTE",
     "CONTROL",
+    "ENDS",
     "NORMAL",
     "UNKNOWN",
     "UNUSED",
@@ -31,7 +32,7 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 """The types of tokens."""
 _UNDEFINED = 0
 
-_ENDS = {
+ENDS = {
     *("<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>"),
     *("<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]"),
     *("<|end_of_text|>", "<end_of_utterance>", "<eos>", "<turn|>", "<|tool_response>"),
@@ -55,7 +56,7 @@ _GAPS = {
     "fim_rep": ("<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"),
     "fim_sep": ("<|file_sep|>",),
 }
-"""Tokens for a gap in a text, by the key that names one of them; without it, as `_ENDS`."""
+"""Tokens for a gap in a text, by the key that names one of them; without it, as `ENDS`."""
 _ALWAYS = ("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>")
 """Tokens that are found in all text, whatever their type."""
 _PLAIN_IN_PHI3 = ("<unk>", "<s>", "<|endoftext|>")
@@ -94,7 +95,7 @@ def special_of(
     Raises `VocabError` for a type that is not known.
     """
     there = set(names)
-    ended = _ENDS - _exceptions(there)
+    ended = ENDS - _exceptions(there)
     for key, group in _GAPS.items():
         if not has_key(key):
             ended |= set(next(([name] for name in group if name in there), []))
@@ -121,7 +122,7 @@ def special_of(
 
 
 def _exceptions(there: set[str]) -> set[str]:
-    """The tokens of `_ENDS` that do not end a text beside some others."""
+    """The tokens of `ENDS` that do not end a text beside some others."""
     plain = {"</s>"} if there & {"<|tool_response>", "<|plamo:eos|>"} else set()
     calls = there & {"<|call|>", "<|calls|>"}
     if calls and there & {"<|return|>", "<|flush|>"}:

@@ -26,7 +26,7 @@ from digram.formats._gguf_fields import PREFIX, Fields, fields_of
 from digram.formats._gguf_file import Value, write_metadata
 from digram.formats._gguf_scores import read_scores, written_scores
 from digram.formats._gguf_splits import split_of
-from digram.formats._gguf_tokens import CONTROL, UNKNOWN, USER_DEFINED, special_of
+from digram.formats._gguf_tokens import CONTROL, ENDS, UNKNOWN, USER_DEFINED, special_of
 from digram.formats._loss import ranked, refuse_rules
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -245,6 +245,11 @@ def _around(definition: Definition, allow_loss: bool) -> dict[str, Value]:
         for name, _ in tokens:
             keys[f"{PREFIX}{key}_token_id"] = ids[name]
         keys[f"{PREFIX}add_{key}_token"] = bool(tokens)
+    end = min((i for text, i in ids.items() if text in ENDS), default=None)
+    if not after and end is not None:  # otherwise llama.cpp takes any token with its default id
+        keys[f"{PREFIX}eos_token_id"] = end
+    if definition.unit == "char" and "<unk>" in ids:
+        keys[f"{PREFIX}unknown_token_id"] = ids["<unk>"]
     if definition.pad_token is not None:
         keys[f"{PREFIX}padding_token_id"] = ids[definition.pad_token]
     return keys
