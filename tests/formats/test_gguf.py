@@ -122,7 +122,7 @@ def test_published_vocabularies_give_the_ids_of_llama_cpp(
 ) -> None:
     path = shared_data(f"vocabs/ggml-vocab-{name}.gguf")
     texts = Path(f"{path}.inp").read_bytes().decode().split("\n__ggml_vocab_test__\n")
-    expected = Path(f"{path}.out").read_text(encoding="utf-8").splitlines()
+    expected = Path(f"{path}.out").read_text(encoding="utf-8").split("\n")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tok = digram.load(path)

@@ -26,12 +26,21 @@ from digram.formats._published import (
     PretokenizerLike,
     published_at,
 )
-from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading
+from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading, starting
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.packed import Compact, compacted
 
 if TYPE_CHECKING:
-    from digram.formats import digram, gguf, huggingface, seed_pair, tiktoken, vocab_merges
+    from digram.formats import (
+        digram,
+        gguf,
+        huggingface,
+        minbpe,
+        seed_pair,
+        tekken,
+        tiktoken,
+        vocab_merges,
+    )
     from digram.vocab.definition import Definition
 
 __all__ = [
@@ -47,9 +56,11 @@ __all__ = [
     "digram",
     "gguf",
     "huggingface",
+    "minbpe",
     "read",
     "read_compact",
     "seed_pair",
+    "tekken",
     "tiktoken",
     "vocab_merges",
     "write",
@@ -129,6 +140,9 @@ def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFo
     """
     if format is None:
         base, suffix = os.path.basename(path), os.path.splitext(path)[1].lower()
+        own = [one for one in FORMATS.values() if one.in_folder == base]
+        if own and own[0].suffix is None:
+            return own[0]
         any_model = not definition.model.portable
         parts = {part for _, pair in both_files() for part in pair}
         fits = [one for one in FORMATS.values() if one.suffix == suffix and base not in parts]
@@ -246,11 +260,13 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
     suffix = os.path.splitext(path)[1].lower()
     if not data.strip():
         raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
+    found = starting(data)
+    if found is not None and (found.holds is not None or found.reads_itself):
+        return found
     if _MODEL.search(data) is None:
         _refuse_half(data, path)
-    for format in FORMATS.values():
-        if format.starts is not None and format.starts.match(data):
-            return format
+    if found is not None:
+        return found
     for format in FORMATS.values():
         if format.starts is not None and format.suffix == suffix:  # its first bytes are damaged
             return format

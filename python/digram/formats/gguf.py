@@ -27,7 +27,7 @@ from digram.formats._gguf_file import Value, write_metadata
 from digram.formats._gguf_scores import read_scores, written_scores
 from digram.formats._gguf_splits import split_of
 from digram.formats._gguf_tokens import CONTROL, ENDS, UNKNOWN, USER_DEFINED, special_of
-from digram.formats._loss import ranked, refuse_rules
+from digram.formats._loss import ranked, refuse_reserved, refuse_rules
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition
@@ -167,12 +167,7 @@ def _refuse_details(definition: Definition, allow_loss: bool) -> None:
     """Raises `VocabError` for what a file cannot say of special tokens, unless it may be lost."""
     if b"" in definition.tokens:
         raise VocabError(f"{_WHAT} cannot store the empty token.", hint=_OTHER)
-    if definition.reserved and not allow_loss:
-        raise VocabError(
-            f"{_WHAT} cannot store the names of reserved ids.",
-            value=definition.reserved,
-            hint=f"{_OTHER[:-1]}, or pass allow_loss=True to leave them out.",
-        )
+    refuse_reserved(definition, _WHAT, allow_loss)
     for text, one in definition.matching.items():
         flags = [name for name in ("lstrip", "rstrip", "single_word") if getattr(one, name)]
         if one.normalized and definition.pretokenizer.normalizer:

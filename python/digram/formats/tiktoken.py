@@ -26,13 +26,13 @@ from digram.formats._loss import (
     refuse_special_tokens,
 )
 from digram.formats._published import MISSING, PretokenizerLike, check_count, pretokenizer_of
+from digram.formats._ranks import RANKS, check_ranks
 from digram.formats._show import BOMS, show
 from digram.vocab.model import BpeKernel
 from digram.vocab.packed import Compact, Settings
 
 if TYPE_CHECKING:
     from digram.vocab.definition import Definition
-    from digram.vocab.model import BpeModel
 
 __all__ = ["compact", "dumps", "load", "loads", "read", "write"]
 
@@ -82,7 +82,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     refuse_matching(definition, "a .tiktoken file")
     refuse_special_tokens(definition, "a .tiktoken file", allow_loss)
     refuse_input(definition, "a .tiktoken file", allow_loss)
-    _check_ranks(definition.tokens, model)
+    check_ranks(definition.tokens, model, "a .tiktoken file")
     lines = [
         b"%s %d\n" % (b64encode(token) or _EMPTY, rank)
         for rank, token in enumerate(definition.tokens)
@@ -134,7 +134,7 @@ def compact(
     try:
         model = _core.Model.from_ranks(ranks)
     except VocabError as error:
-        raise VocabError(error.message, path=path, hint=_RANKS) from None
+        raise VocabError(error.message, path=path, hint=RANKS) from None
     special_tokens = {} if published is None else dict(published.special_tokens)
     check_special(special_tokens, model.token, path)
     check_bytes(list(model.missing_bytes()), path)
@@ -142,9 +142,6 @@ def compact(
     kernel = BpeKernel(ignore_merges=bool(model.unmade()))
     settings = Settings(pretokenizer=cut, kernel=kernel)
     return Compact(model, special_tokens, settings)
-
-
-_RANKS = "In a .tiktoken file the parts of a token have lower ranks than the token."
 
 
 def _in_core(data: bytes, path: str | None) -> _core.Ranks:
@@ -243,37 +240,3 @@ def _line(line: bytes, number: int, path: str | None, *, last: bool) -> tuple[by
     else:
         problem = f"{show(line)} is not a token and a rank."
     raise CorruptFileError(problem, path=path, line=number, value=line, hint=_FORM)
-
-
-def _check_ranks(tokens: list[bytes | None], model: BpeModel) -> None:
-    """Raises `VocabError` for merges that do not follow from the ranks."""
-    merges = model.merges
-    before = -1
-    for rank, (left, right, made) in enumerate(merges):
-        if made <= before or made < max(left, right):
-            than = f"that of merge {rank - 1}" if made <= before else "one of its parts"
-            raise VocabError(
-                f"in a .tiktoken file ids are in the order of merges, but merge {rank} makes "
-                f"{show(tokens[made])} with id {made}, which is not above {than}.",
-                value=made,
-                hint='Save it with format="huggingface".',
-            )
-        before = made
-    implied = _core.Model.from_ranks(_core.Ranks(tokens))
-    found, unreachable = implied.merges(), implied.unmade()
-    if unreachable and not model.ignore_merges:
-        raise VocabError(
-            f"no merge makes token {unreachable[0]}, {show(tokens[unreachable[0]])}, but readers "
-            "of .tiktoken files would use it for a pretoken with these bytes.",
-            value=unreachable[0],
-            hint='Save it with format="huggingface".',
-        )
-    wrong = sorted(set(found) ^ set(merges), key=lambda merge: merge[2])
-    if wrong:
-        made = wrong[0][2]
-        raise VocabError(
-            f"the merge of token {made}, {show(tokens[made])}, differs from the one that follows "
-            "from the ranks.",
-            value=made,
-            hint='Save it with format="huggingface".',
-        )
