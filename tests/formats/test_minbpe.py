@@ -1,8 +1,9 @@
-"""minbpe's .model: its rule in a few lines gives the same ids, and what is written is read again."""
+"""minbpe's .model: a few lines with its rule give the same ids; what is written is read again."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,10 @@ def theirs(data: bytes, text: str) -> list[int]:
     ids = []
     for piece in regex.findall(pattern, text) if pattern else [text]:
         part = [*piece.encode()]
-        while pairs := [merges[one] for one in zip(part, part[1:], strict=False) if one in merges]:
+        while pairs := [merges[one] for one in pairwise(part) if one in merges]:
             made, at, joined = min(pairs), 0, []
             while at < len(part):
-                merged = merges.get((*part[at : at + 2],)) == made  # type: ignore[call-overload]
+                merged = merges.get((*part[at : at + 2],)) == made
                 joined.append(made if merged else part[at])
                 at += 2 if merged else 1
             part = joined
@@ -113,8 +114,11 @@ def test_the_bytes_of_a_file() -> None:
         (b"minbpe v1\n(\n0\n", PatternError, "unclosed group"),
         (b"minbpe v1\n\\w+\n0\n", VocabError, "does not match all text"),
         (b"minbpe v1\n\n0\n\xff\xfe\n", CorruptFileError, "UTF-8"),
-        (b"minbpe v1\n\n0\n97 97\n" + b"".join(b"%d %d\n" % (n, n) for n in range(256, 300)),
-         CorruptFileError, "the tokens have more than"),
+        (
+            b"minbpe v1\n\n0\n97 97\n" + b"".join(b"%d %d\n" % (n, n) for n in range(256, 300)),
+            CorruptFileError,
+            "the tokens have more than",
+        ),
     ],
 )
 def test_what_is_refused(data: bytes, error: type[DigramError], message: str) -> None:

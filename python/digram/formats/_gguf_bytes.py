@@ -59,9 +59,7 @@ def read_bytes(fields: Fields) -> Definition | Compact:
     merges = _without(merges, results, special, path)
     ordinary |= _late_bytes(ordinary, len(names), path)
     default_id = _END_OF_GPT2 if split.has_bos else None
-    given = fields.input(
-        names, special.ids, Defaults(default_id, _END_OF_GPT2, split.add_bos)
-    )
+    given = fields.input(names, special.ids, Defaults(default_id, _END_OF_GPT2, split.add_bos))
     kernel = BpeKernel(ignore_merges=split.ignore_merges)
     in_core = _core.Model.from_letters(ordinary, [], merges, LETTERS)
     if in_core is None:
@@ -135,16 +133,14 @@ def _late_bytes(ordinary: dict[str, int], size: int, path: str | None) -> dict[s
     warnings.warn(
         f"{path or 'the file'}: {len(missing)} of the 256 bytes have no token, such as "
         f"0x{missing[0]:02X}. They are in no UTF-8 of assigned characters; here they have the ids "
-        f"from {size:,} to {size + len(missing) - 1:,}, which the model of this file does not have.",
+        f"from {size:,} to {size + len(missing) - 1:,}, which this model does not have.",
         UserWarning,
         stacklevel=8,  # the caller of `digram.load`
     )
     return {LETTERS[byte]: size + n for n, byte in enumerate(missing)}
 
 
-def _without(
-    merges: list[str], results: set[str], special: Special, path: str | None
-) -> list[str]:
+def _without(merges: list[str], results: set[str], special: Special, path: str | None) -> list[str]:
     """The merges without those of special tokens that are found in all text.
 
     What is left of a text does not contain them, so such merges are never applied. Raises
@@ -250,6 +246,6 @@ def pre_of(definition: Definition, model: BpeModel, what: str, allow_loss: bool)
         f"llama.cpp has no split that is this pretokenizer: {definition.pretokenizer!r}.",
         value=definition.pretokenizer,
         hint='Save it with format="huggingface". Of the named pretokenizers llama.cpp has gpt2, '
-        "deepseek-v3, and nearly llama3, cl100k, qwen2 and o200k; digram.formats.gguf.pretokenizer(pre) is the "
-        "split that a value of tokenizer.ggml.pre names.",
+        "deepseek-v3, and nearly llama3, cl100k, qwen2 and o200k; for the splits that values of "
+        "tokenizer.ggml.pre name there is digram.formats.gguf.pretokenizer(pre).",
     )

@@ -54,9 +54,7 @@ class Fields:
         """The value of a key, or None; `what` names the expected type."""
         value = self._metadata.get(key)
         if value is not None and type(value) not in (kind if isinstance(kind, tuple) else (kind,)):
-            raise CorruptFileError(
-                f"{key} should be {what}, not {_named(value)}.", path=self.path
-            )
+            raise CorruptFileError(f"{key} should be {what}, not {_named(value)}.", path=self.path)
         return value
 
     def has(self, key: str) -> bool:

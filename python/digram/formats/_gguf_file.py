@@ -40,9 +40,7 @@ _CHUNK = 1 << 20
 _TRUNCATED = "The file is truncated or damaged; copy it again."
 
 
-def read_metadata(
-    file: BinaryIO, path: str | None, wanted: Callable[[str], bool]
-) -> Metadata:
+def read_metadata(file: BinaryIO, path: str | None, wanted: Callable[[str], bool]) -> Metadata:
     """The metadata of a file whose keys are wanted; the file is read from its start.
 
     Raises `CorruptFileError` with the position for a damaged file, `VocabError` for a version that
@@ -143,9 +141,9 @@ class _Reader:
 
     def number(self, format: str, what: str) -> int:
         """A whole number of the given type."""
-        found: int = struct.unpack(
-            self._order + format, self.take(struct.calcsize(format), what)
-        )[0]
+        found: int = struct.unpack(self._order + format, self.take(struct.calcsize(format), what))[
+            0
+        ]
         return found
 
     def counted(self, what: str, shortest: int) -> int:
@@ -170,9 +168,9 @@ class _Reader:
             return self._bool(what)
         if kind == _STRING:
             return self.string(what)
-        if kind == _ARRAY:
-            return self._array(what)
-        self.fail(f"{what} has the type {kind}, which GGUF does not define.")
+        if kind != _ARRAY:
+            self.fail(f"{what} has the type {kind}, which GGUF does not define.")
+        return self._array(what)
 
     def _bool(self, what: str) -> bool:
         byte = self.take(1, what)
@@ -288,5 +286,3 @@ def _written(value: Value) -> tuple[int, bytes]:
     if sys.byteorder == "big":
         numbers.byteswap()
     return _ARRAY, struct.pack("<IQ", code, len(value)) + numbers.tobytes()
-
-

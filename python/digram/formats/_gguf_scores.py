@@ -66,6 +66,8 @@ def read_scores(fields: Fields) -> Definition:
             tokens[token_id] = name.replace(_SYMBOL, " ").encode()
     for byte, token_id in enumerate(byte_ids):
         tokens[token_id] = bytes([byte])
+    while tokens[-1] is None:  # the highest id is that of a special token
+        tokens.pop()
     definition = Definition(
         tokens=tokens,
         model=BpeModel(merges),
@@ -113,11 +115,15 @@ def written_scores(
     scores = scores_of(size, model.merges)
     _check_scores(names, types, scores, model, what)
     prefix = len(definition.pretokenizer.normalizer) > 1
-    return names, types, {
-        "pre": b"default",
-        "scores": array("f", scores),
-        "add_space_prefix": prefix,
-    }
+    return (
+        names,
+        types,
+        {
+            "pre": b"default",
+            "scores": array("f", scores),
+            "add_space_prefix": prefix,
+        },
+    )
 
 
 def _check_way(definition: Definition, what: str) -> None:

@@ -116,9 +116,9 @@ _DEEPSEEK_CODER = (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _DEEPSEEK_CJK, _SINGLE
 _DEEPSEEK_3 = NAMED["deepseek-v3"].patterns
 _SPARK = (
     *_DEEPSEEK_3[:2],
-    _DEEPSEEK_3[2].replace(r"[\p{P}\p{S}]+[\r\n]*", r"[\p{P}\p{S}]+").replace(
-        r"\s*[\r\n]+|", r"[\r\n]|"
-    ),
+    _DEEPSEEK_3[2]
+    .replace(r"[\p{P}\p{S}]+[\r\n]*", r"[\p{P}\p{S}]+")
+    .replace(r"\s*[\r\n]+|", r"[\r\n]|"),
     _SINGLE,
 )
 _KIMI = (

@@ -30,8 +30,9 @@ class TokenizerFormat:
 
     `digram.load` and `tok.save` call two functions of its module. `load(path, data, pretokenizer,
     encoding)` returns a `Definition` or a `Compact`; `data` is the content of the file, None for a
-    folder and if the format `reads_itself`. `write(definition, path, allow_loss=...)` writes a file or a folder. Both raise, with
-    file, line and remedy, for damaged data and for data that the format cannot store.
+    folder and if the format `reads_itself`. `write(definition, path, allow_loss=...)` writes a file
+    or a folder. Both raise, with file, line and remedy, for damaged data and for data that the
+    format cannot store.
     """
 
     name: str
@@ -57,7 +58,7 @@ class TokenizerFormat:
     holds: re.Pattern[bytes] | None = None
     """What a file has beside its start, if that is also the start of other formats."""
     reads_itself: bool = False
-    """Whether `load` opens the file: it may hold many GB, of which the tokenizer is a small part."""
+    """Whether `load` opens the file, of which the tokenizer may be a small part of many GB."""
     half: re.Pattern[bytes] | None = None
     """The start of the first of the two files, to recognise it under any name."""
     half_hint: str = ""

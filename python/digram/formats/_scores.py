@@ -27,7 +27,7 @@ Merge = tuple[int, int, int]
 
 _NONE = 1 << 62  # above all ranks
 _MOST_STEPS = 1 << 26
-"""The maximum number of comparisons, some seconds. The 32,000 tokens of Llama 2 need 0.8 million."""
+"""The maximum number of comparisons, some seconds. The tokens of Llama 2 need 0.8 million."""
 
 
 class _Made(NamedTuple):

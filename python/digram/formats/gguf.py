@@ -135,7 +135,9 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     model = ranked(definition, _WHAT)
     refuse_rules(definition, _WHAT)
     special = definition.special_tokens
-    size = 1 + max((i for i, token in enumerate(definition.tokens) if token is not None), default=-1)
+    size = 1 + max(
+        (i for i, token in enumerate(definition.tokens) if token is not None), default=-1
+    )
     size = max(size, *(id + 1 for id in special.values()), 0)
     _refuse_details(definition, allow_loss)
     if definition.unit == "byte":

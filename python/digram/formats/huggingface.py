@@ -162,8 +162,7 @@ def compact(data: bytes, path: str | None = None) -> Compact:
 
 def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     """The result of `loads`; in the core if the core could read the file."""
-    top = expect(parse(data, path), dict, "the file", path)
-    _refuse_vocabulary(top, path)
+    top = _parsed(data, path)
     model = expect(top.get("model"), dict, "model", path)
     section = _section_in(model, path)
     section.check(model, path)
@@ -310,8 +309,9 @@ def _decoder(unit: Unit, fallback: bool) -> dict[str, Any]:
     return _BYTE_LEVEL if unit == "byte" else _FALLBACK if fallback else _FUSE
 
 
-def _refuse_vocabulary(top: dict[str, Any], path: str | None) -> None:
-    """Raises `VocabError` for a vocab.json, which may have a token "model"."""
+def _parsed(data: bytes, path: str | None) -> dict[str, Any]:
+    """The object of a file. Raises `VocabError` for a vocab.json, even with a token "model"."""
+    top = expect(parse(data, path), dict, "the file", path)
     if top and set(map(type, top.values())) == {int}:
         vocab, merges = FORMATS["vocab_merges"].pairs[0]
         raise VocabError(
@@ -321,6 +321,7 @@ def _refuse_vocabulary(top: dict[str, Any], path: str | None) -> None:
             hint=f"Put it into a folder as {vocab}, beside its {merges}, and pass the folder. "
             f"{FORMATS['vocab_merges'].half_hint}",
         )
+    return top
 
 
 def _check_top(top: dict[str, Any], path: str | None) -> None:

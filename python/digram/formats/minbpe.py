@@ -82,7 +82,9 @@ def loads(data: bytes, path: str | None = None) -> Definition:
         )
     if [line.strip() for line in lines[:1]] != [_HEAD]:
         _fail(f"the first line should be {_HEAD!r}.", lines, 0, path)
-    pattern = lines[1].strip() if len(lines) > 1 else _fail("the pattern is missing.", lines, 1, path)
+    pattern = (
+        lines[1].strip() if len(lines) > 1 else _fail("the pattern is missing.", lines, 1, path)
+    )
     special, first = _special(lines, path)
     merges, tokens = _merges(lines, first, path)
     check_range(special.values(), path)
@@ -109,7 +111,9 @@ def _special(lines: list[str], path: str | None) -> tuple[dict[str, int], int]:
         if len(parts) != 2 or not _NUMBER.fullmatch(parts[1]) or parts[0] in found:
             what = "a special token that occurs twice" if parts[:1] and parts[0] in found else None
             _fail(
-                f"this is {what}." if what else "this should be a special token and its id, with "
+                f"this is {what}."
+                if what
+                else "this should be a special token and its id, with "
                 "white space between them alone.",
                 lines,
                 index,

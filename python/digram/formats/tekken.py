@@ -1,8 +1,8 @@
 """Mistral's `tekken.json`: tokens in the order of ranks, a pattern, and special tokens before them.
 
 The id of a token is its rank plus the number of special tokens, which have the first ids. As in
-`.tiktoken` the rank is the order of merging, so the file has no merges. It may have more tokens than
-are used: `default_vocab_size` says how many.
+`.tiktoken` the rank is the order of merging, so the file has no merges. It may have more tokens
+than are used: `default_vocab_size` says how many.
 
 Text is never searched for special tokens, as in digram unless it is requested. What the file says
 of images, audio and prompts is not part of a tokenizer here.
@@ -81,8 +81,8 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     """The definition in the bytes of a tekken.json; `path` is for messages.
 
     Special tokens without a name in the file are named `<SPECIAL_20>` and so on, by their ids.
-    Raises `CorruptFileError` for a damaged file, `VocabError` for an inconsistent vocabulary and for
-    a pattern that does not match all text, and `PatternError` for one that is not supported.
+    Raises `CorruptFileError` for a damaged file, `VocabError` for an inconsistent vocabulary and
+    for a pattern that does not match all text, and `PatternError` for one that is not supported.
     """
     return compact(data, path).plain()
 
@@ -207,7 +207,9 @@ def _fail(entry: Any, rank: int, path: str | None) -> NoReturn:
     fields = expect(entry, dict, where, path)
     found = expect(fields.get("rank"), int, f"{where}.rank", path)
     if found != rank:
-        raise VocabError(f"{where}.rank should be {rank}, not {show(found)}.", path=path, value=found)
+        raise VocabError(
+            f"{where}.rank should be {rank}, not {show(found)}.", path=path, value=found
+        )
     text = expect(fields.get("token_bytes"), str, f"{where}.token_bytes", path)
     try:
         a2b_base64(text, strict_mode=True)
@@ -226,8 +228,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     Raises `VocabError` for a tokenizer that the file cannot store: a character vocabulary, merges
     that do not follow from the ranks, special tokens that do not have the first ids, first ordinary
     tokens other than the 256 bytes in order, gaps, a pretokenizer that is not one pattern, tokens
-    that are found in all text; and, unless `allow_loss` leaves them out, a template, a context size,
-    a pad token and names of reserved ids.
+    that are found in all text; and, unless `allow_loss` leaves them out, a template, a context
+    size, a pad token and names of reserved ids.
     """
     model = ranked(definition, _WHAT)
     if definition.unit != "byte":

@@ -25,8 +25,9 @@ def load(
     >>> digram.load(path) == tok
     True
 
-    The formats are `tokenizer.json`, `.tiktoken`, digram's own `.json`, a folder with `vocab.json`
-    and `merges.txt`, and a folder with `vocabulary.json` and `merges.json`.
+    The formats are `tokenizer.json`, `.tiktoken`, `.gguf`, `tekken.json`, the `.model` of minbpe,
+    digram's own `.json`, a folder with `vocab.json` and `merges.txt`, and a folder with
+    `vocabulary.json` and `merges.json`. Of a `.gguf` file only the vocabulary is read.
 
     Some files do not store the pretokenizer, as `.tiktoken` files and `vocab.json`. digram does not
     guess it: pass `pretokenizer=`, or the name of a published encoding, as in
