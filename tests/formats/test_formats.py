@@ -347,7 +347,7 @@ def test_a_vocabulary_is_no_damaged_tokenizer_json(tmp_path: Path) -> None:
         lambda: huggingface.read(tmp_path / "tokenizer.json"),
     ):
         with pytest.raises(
-            VocabError, match=r"276 tokens .*the merges and the pretokenizer are miss"
+            VocabError, match=r"\d+ tokens .*the merges and the pretokenizer are miss"
         ):
             load()
 
