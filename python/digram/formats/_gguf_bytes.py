@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 from digram import _core
 from digram.errors import VocabError
+from digram.formats._alone import in_order
+from digram.formats._byte_merges import core_model
 from digram.formats._check import (
     Place,
     check,
@@ -63,7 +65,11 @@ def read_bytes(fields: Fields) -> Definition | Compact:
     kernel = BpeKernel(ignore_merges=split.ignore_merges)
     in_core = _core.Model.from_letters(ordinary, [], merges, LETTERS)
     if in_core is None:
-        model = BpeModel(_read_merges(merges, ordinary, path), ignore_merges=split.ignore_merges)
+        pairs = [_parts(merge) for merge in dict.fromkeys(merges)]  # of equal ones the first counts
+        in_core = core_model(ordinary, (), [[*pair] for pair in pairs], pairs, path)
+    if in_core is None:
+        found = named_merges(in_order(pairs, ordinary, path), ordinary, Place(path))
+        model = BpeModel(found, ignore_merges=split.ignore_merges)
         definition = Definition(
             tokens=_tokens(ordinary, split.ignore_merges, path),
             model=model,
@@ -164,13 +170,6 @@ def _without(merges: list[str], results: set[str], special: Special, path: str |
         if not of:
             kept.append(merge)
     return kept
-
-
-def _read_merges(
-    merges: list[str], ids: dict[str, int], path: str | None
-) -> list[tuple[int, int, int]]:
-    """The merges as ids; of equal ones the first counts."""
-    return named_merges([_parts(merge) for merge in dict.fromkeys(merges)], ids, Place(path))
 
 
 def _tokens(ordinary: dict[str, int], ignores: bool, path: str | None) -> list[bytes | None]:

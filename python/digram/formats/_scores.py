@@ -1,33 +1,30 @@
 """Convert the scores of SentencePiece's BPE to merges, and back.
 
 SentencePiece, and llama.cpp for such models, merge two neighbours if the joined text is a token,
-the one with the highest score first, and of equal scores the leftmost. What happens inside the text
-of a token depends on nothing outside it until a merge crosses its border. So a token is always made
-of the same two parts: those that remain when its own text is encoded. These pairs, ordered by the
+the one with the highest score first, and of equal scores the leftmost. So a token is always made of
+the two parts that remain when its own text is encoded (see `_alone`). These pairs, ordered by the
 score of the token, are merges in order of rank, with the same result, except in two cases. A token
 whose part has a lower score is refused. So are tokens of equal scores that can overlap, since the
 leftmost comes first there, except for runs of one character such as those of spaces in the
-vocabulary of Llama 2: see `_run`.
+vocabulary of Llama 2: see `_runs`.
 (github.com/google/sentencepiece, src/bpe_model.cc)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from digram.errors import LimitExceededError, VocabError
+from digram.errors import VocabError
+from digram.formats._alone import NEVER, Alone
+from digram.formats._runs import is_length, run_of
 from digram.formats._show import show
 
 __all__ = ["merges_of", "scores_of"]
 
 Merge = tuple[int, int, int]
-
-_NONE = 1 << 62  # above all ranks
-_MOST_STEPS = 1 << 26
-"""The maximum number of comparisons, some seconds. The tokens of Llama 2 need 0.8 million."""
 
 
 class _Made(NamedTuple):
@@ -56,18 +53,10 @@ def merges_of(ids: Mapping[str, int], scores: Sequence[float], path: str | None)
     distinct = {scores[token_id] for token_id in ids.values()}
     order = {score: rank for rank, score in enumerate(sorted(distinct, reverse=True))}
     ranks = {name: order[scores[token_id]] for name, token_id in ids.items() if len(name) > 1}
-    steps = 0
+    alone = Alone(lambda left, right: ranks.get(left + right, NEVER), path)
     found: list[_Made] = []
     for name, rank in ranks.items():
-        parts, taken = _last_parts(name, ranks, _MOST_STEPS - steps)
-        steps += taken
-        if steps > _MOST_STEPS:
-            raise LimitExceededError(
-                f"the tokens are too long: {show(name)} has {len(name):,} characters.",
-                path=path,
-                value=len(name),
-                hint="Converting their scores to merges would take long.",
-            )
+        parts = alone.last_parts(name)
         if parts is not None:
             _check_parts(name, rank, parts, ids, ranks, path)
             found.append(_Made(rank, len(name), name, *parts))
@@ -76,34 +65,6 @@ def merges_of(ids: Mapping[str, int], scores: Sequence[float], path: str | None)
         _without_ties([*group], path) for _, group in groupby(found, attrgetter("rank"))
     )
     return [(ids[left], ids[right], ids[left + right]) for left, right in ordered]
-
-
-def _last_parts(
-    name: str, ranks: Mapping[str, int], most: int
-) -> tuple[tuple[str, str] | None, int]:
-    """The two parts of a token when its own text is merged, and the number of comparisons.
-
-    None if merging ends with more than one token.
-    """
-    parts = list(name)
-    pairs = [ranks.get(left + right, _NONE) for left, right in pairwise(parts)]
-    steps = len(pairs)
-    while pairs and steps <= most:
-        best = min(pairs)
-        if best == _NONE:
-            break
-        at = pairs.index(best)
-        if len(parts) == 2:
-            return (parts[0], parts[1]), steps
-        joined = parts[at] + parts[at + 1]
-        steps += len(pairs) + len(joined)
-        parts[at : at + 2] = [joined]
-        del pairs[at]
-        if at:
-            pairs[at - 1] = ranks.get(parts[at - 1] + joined, _NONE)
-        if at < len(pairs):
-            pairs[at] = ranks.get(joined + parts[at + 1], _NONE)
-    return None, steps
 
 
 def _check_parts(
@@ -158,7 +119,7 @@ def _without_ties(group: list[_Made], path: str | None) -> Iterator[tuple[str, s
     for character in sorted(runs):
         lengths = {made.length for made in group if {*made.name} == {character}}
         longest = max(lengths)
-        if lengths != {*range(2, longest + 1)} or longest & (longest - 1):
+        if lengths != {*range(2, longest + 1)} or not is_length(longest):
             raise VocabError(
                 f"tokens of {show(character)} repeated have the same score, and not each length "
                 "from 2 to a power of two.",
@@ -166,27 +127,8 @@ def _without_ties(group: list[_Made], path: str | None) -> Iterator[tuple[str, s
                 value=character,
                 hint="No merges in order of rank encode as this file specifies.",
             )
-        yield from ((character * left, character * right) for left, right in _run(longest))
+        yield from ((character * left, character * right) for left, right in run_of(longest))
     yield from ((made.left, made.right) for made in group if not runs & {*made.name})
-
-
-def _run(longest: int) -> Iterator[tuple[int, int]]:
-    """Merges of lengths that cut a run into pieces of the longest length and one of the rest.
-
-    So does the rule of scores: the leftmost piece grows by one character at a time until it has the
-    longest length, a power of two. These merges first make powers of two, as many of the longest as
-    there are. What is left is the rest in binary, the highest power first, which is then added up
-    from the left.
-
-    >>> [*_run(4)]
-    [(1, 1), (2, 2), (2, 1)]
-    """
-    powers = [1 << n for n in range(longest.bit_length() - 1)]
-    yield from ((power, power) for power in powers)
-    for highest in reversed(powers):  # the sums that begin with this power, the shortest first
-        for left in range(highest, 2 * highest):
-            lowest = left & -left
-            yield from ((left, power) for power in reversed(powers) if power < lowest)
 
 
 def scores_of(size: int, merges: Sequence[Merge]) -> list[float]:
