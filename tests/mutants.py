@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, changed
+from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, changed, trained
 
-from digram import Definition, Pretokenizer, Regex
-from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges
+from digram import Definition, Matching, Pretokenizer, Regex, Template
+from digram.formats import gguf, huggingface, minbpe, seed_pair, tekken, tiktoken, vocab_merges
+from digram.pretokenizers import Prepend, Replace
 
 ODD: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 97, 256, 257, 259, 300, 1 << 31, 1 << 32, -(1 << 63), 10**40),
@@ -81,6 +82,11 @@ def half(pair: tuple[bytes, bytes], mutated: int, module: Any, **named: Any) -> 
     )
 
 
+def single(definition: Definition, module: Any) -> File:
+    """A file of a format with one file, which names everything that it needs."""
+    return File(module.dumps(definition), module.loads, module.dumps, module.loads)
+
+
 GPT2 = vocab_merges.dumps(PLAIN)
 GPT2 = (GPT2[0], b"#version: 0.2\n" + GPT2[1].partition(b"\n")[2])  # without the digest
 SEED = seed_pair.dumps(PLAIN)
@@ -92,6 +98,21 @@ SHORT = changed(
     pretokenizer=Pretokenizer([Regex(r"\s+"), Regex(r"\p{L}+|\d")], digits="individual"),
     training=None,
 )
+SPECIAL: dict[str, Any] = {
+    "pretokenizer": Pretokenizer("gpt2"),
+    "special_tokens": {"<s>": 259, "<x>": 260},
+    "template": Template("<s> $A"),
+    "matching": {"<x>": Matching(always=True)},
+}
+SCORED = changed(
+    SHORT,
+    pretokenizer=Pretokenizer(None, normalizer=[Replace("▁", " "), Prepend(" ")]),
+    space_symbol="▁",
+    strip_first_space=True,
+)
+FIRST = trained(
+    max_merges=4, pretokenizer="gpt2", special_tokens=["<s>", "</s>"], special_first=True
+)
 FILES = {
     "tokenizer.json": whole(BANANA, digest=True),
     "tokenizer.json without digest": whole(BANANA, digest=False),
@@ -101,6 +122,10 @@ FILES = {
     "merges.txt": half(GPT2, 1, vocab_merges, pretokenizer=None),
     "vocabulary.json": half(SEED, 0, seed_pair),
     "merges.json": half(SEED, 1, seed_pair),
+    ".gguf": single(changed(PLAIN, **SPECIAL), gguf),
+    ".gguf of characters": single(SCORED, gguf),
+    "tekken.json": single(FIRST, tekken),
+    ".model of minbpe": single(changed(PLAIN, special_tokens={"<|end|>": 259}), minbpe),
 }
 
 

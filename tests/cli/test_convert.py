@@ -21,13 +21,16 @@ def plain(tmp_path: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("format_", ["huggingface", "tiktoken", "vocab_merges"])
+@pytest.mark.parametrize(
+    "format_", ["huggingface", "tiktoken", "gguf", "tekken", "minbpe", "vocab_merges"]
+)
 def test_there_and_back(run: Run, plain: Path, tmp_path: Path, format_: str) -> None:
     there, back = tmp_path / "there", tmp_path / "back.json"
     result = run("convert", "-t", plain, "-o", there, "--format", format_)
     assert (result.exit_code, result.stdout) == (0, ""), result.stderr
     assert f"Saved {there}: 290 tokens" in result.stderr
-    name = [] if format_ == "huggingface" else ["--pretokenizer", "gpt2"]
+    stores_none = format_ in ("tiktoken", "vocab_merges")
+    name = ["--pretokenizer", "gpt2"] if stores_none else []
     assert run("convert", "-t", there, "-o", back, *name).exit_code == 0
     text = "the cat sat, naïve 中文"
     assert digram.load(back).encode(text) == digram.load(plain).encode(text)

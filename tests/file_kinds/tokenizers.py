@@ -140,6 +140,10 @@ def tokenizers() -> Iterable[Kind]:
         says=says_tiktoken,
         form="lines",
     )
+    whole = {".gguf": "", ".gguf of characters": "", ".model of minbpe": "", "tekken.json": "json"}
+    for name, form in whole.items():
+        file = name.split(" ")[0].lstrip(".")
+        yield Kind(name, {file: few[name]}, loaded(file), form=form or "bytes")
     yield Kind(
         "vocab.json and merges.txt",
         {"vocab.json": few["vocab.json"], "merges.txt": few["merges.txt"]},

@@ -90,17 +90,24 @@ def test_which_describe_themselves(files: Path) -> None:
         ("a.json", b"", CorruptFileError, "the file is empty"),
         ("a", b" \n", CorruptFileError, "the file is empty"),
         ("a", b"hello, world", VocabError, "not a tokenizer that digram knows"),
-        ("a", b"GGUF\x03\x00\x00\x00", VocabError, "not a tokenizer that digram knows"),
+        ("a", b"GGUF\x03\x00\x00\x00", CorruptFileError, "the number of tensors should have 8"),
+        ("a.gguf", b"GGML" + bytes(99), CorruptFileError, "the file does not start with GGUF"),
         ("a.gz", b"\x1f\x8b\x08\x00", VocabError, "not a tokenizer that digram knows"),
         ("a.model", b"\n\x0e\n\x05<unk>", VocabError, "digram reads tokenizer.json, .tiktoken"),
         ("a.json", b"hello", CorruptFileError, "not JSON at byte 0"),
         ("a.txt", b'{"version"', CorruptFileError, "truncated"),
         ("a", b"[1]", CorruptFileError, "the file should be an object"),
-        ("a", b'  {"a": 1}', CorruptFileError, "model should be an object"),
+        ("a", b'  {"a": {}}', CorruptFileError, "model should be an object"),
+        (
+            "a",
+            b'  {"a": 1}',
+            VocabError,
+            "a vocabulary, 1 token with their ids.*merges and the pre",
+        ),
         ("a", b"\xef\xbb\xbf{}", CorruptFileError, "byte order mark"),
         ("a", b"\xff\xfe{\x00}\x00", CorruptFileError, "byte order mark"),
         ("a.tiktoken", b"hello, world", CorruptFileError, "line 1"),
-        ("vocab.json", b'{"a": 1}', VocabError, "one of two files.*Pass their folder"),
+        ("vocab.json", b'{"a": 1}', VocabError, "one of two files.*merges.txt is missing here"),
         ("encoder.json", b'{"a": 1}', VocabError, "one of two files.*encoder.json and vocab.bpe"),
         ("merges.txt", b"#version: 0.2\na b\n", VocabError, "one of two files"),
         ("vocab.bpe", b"#version: 0.2\na b\n", VocabError, "one of two files"),
@@ -140,8 +147,16 @@ def test_one_file_of_a_pair_says_how_both_are_loaded(
     seed.write_text("{}")
     with pytest.raises(VocabError) as caught:
         digram.load(seed)
+    assert caught.value.message.endswith(
+        "read together, vocabulary.json and merges.json, of which merges.json is missing here."
+    )
+    folder_name = repr(str(folder.absolute()))
+    assert caught.value.hint == f"Copy it into the folder {folder_name}, and pass that."
+    (folder / "merges.json").write_text("{}")
+    with pytest.raises(VocabError) as caught:
+        digram.load(seed)
     assert caught.value.message.endswith("read together, vocabulary.json and merges.json.")
-    assert caught.value.hint == f"Pass their folder instead, {str(folder.absolute())!r}."
+    assert caught.value.hint == f"Pass their folder instead, {folder_name}."
 
 
 def test_half_a_pair(files: Path) -> None:
@@ -308,6 +323,40 @@ def test_a_vocabulary_with_a_token_named_model(tmp_path: Path) -> None:
     whole.save(tmp_path / "t.json")
     (tmp_path / "t.json").rename(folder / "vocab.json")  # by whatever name
     assert digram.load(folder / "vocab.json") == whole
+
+
+def test_a_vocabulary_is_no_damaged_tokenizer_json(tmp_path: Path) -> None:
+    """A vocabulary may have a token "model", as that of GPT-2 does, whatever the file is named."""
+    tok = digram.train("model version", max_merges=20, pretokenizer="gpt2")
+    tok.save(tmp_path, format="vocab_merges")
+    assert b'"model":' in (tmp_path / "vocab.json").read_bytes()
+    (tmp_path / "merges.txt").unlink()
+    with pytest.raises(VocabError, match=r"vocab.json and merges.txt, of which merges.txt is miss"):
+        digram.load(tmp_path / "vocab.json")
+    (tmp_path / "vocab.json").rename(tmp_path / "tokenizer.json")
+    with pytest.raises(VocabError, match="Put both into a folder, under these names"):
+        digram.load(tmp_path / "tokenizer.json")
+    for load in (
+        lambda: digram.load(tmp_path),
+        lambda: huggingface.read(tmp_path / "tokenizer.json"),
+    ):
+        with pytest.raises(
+            VocabError, match=r"\d+ tokens .*the merges and the pretokenizer are miss"
+        ):
+            load()
+
+
+def test_gpt2s_own_encoder(shared_data: Callable[[str], Path], tmp_path: Path) -> None:
+    data = shared_data("vocabs/encoder.json").read_bytes()
+    for name, message in (
+        ("encoder.json", "of which vocab.bpe is missing"),
+        ("x.json", "Put both"),
+    ):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(VocabError, match=message):
+            digram.load(tmp_path / name)
+    with pytest.raises(VocabError, match="50,257 tokens with their ids"):
+        huggingface.loads(data)
 
 
 def test_the_page_of_formats_has_a_row_for_each() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from digram.cli import _printing
-from digram.cli._choices import OneOf, tokenizer_formats
+from digram.cli._choices import OneOf, OptionWithNames, tokenizer_formats
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -36,7 +36,10 @@ format_option = click.option(
     "--format",
     "format_",
     type=OneOf(tokenizer_formats),
-    help="Format of the output.  [default: by its name]",
+    metavar="NAME",
+    cls=OptionWithNames,
+    names=tokenizer_formats,
+    help="Format of the output: {names}.  [default: by its name]",
 )
 
 allow_loss_option = click.option(

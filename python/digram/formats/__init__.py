@@ -14,16 +14,25 @@ import warnings
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from digram._util.storage import read_file
+from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
-from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading
+from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading, starting
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.packed import Compact, compacted
 
 if TYPE_CHECKING:
-    from digram.formats import digram, huggingface, seed_pair, tiktoken, vocab_merges
+    from digram.formats import (
+        digram,
+        gguf,
+        huggingface,
+        minbpe,
+        seed_pair,
+        tekken,
+        tiktoken,
+        vocab_merges,
+    )
     from digram.vocab.definition import Definition
 
 __all__ = [
@@ -37,10 +46,13 @@ __all__ = [
     "chosen",
     "describes_itself",
     "digram",
+    "gguf",
     "huggingface",
+    "minbpe",
     "read",
     "read_compact",
     "seed_pair",
+    "tekken",
     "tiktoken",
     "vocab_merges",
     "write",
@@ -48,6 +60,8 @@ __all__ = [
 
 # A tokenizer.json has an object under this key; a plain vocabulary may have a token "model".
 _MODEL = re.compile(rb'"model"\s*:\s*\{')
+_START = 64
+"""The number of bytes at the start of a file that tell a format that is read in parts."""
 
 
 def read(
@@ -90,7 +104,7 @@ def describes_itself(path: str | PathLike[str]) -> bool:
     """
     name = path_name(path)
     is_folder = os.path.isdir(name)
-    format = _of_folder(name, False) if is_folder else _of_file(read_file(name), name)
+    format = _of_folder(name, False) if is_folder else _of_file(_content(name), name)
     return format.describes_itself
 
 
@@ -119,6 +133,9 @@ def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFo
     """
     if format is None:
         base, suffix = os.path.basename(path), os.path.splitext(path)[1].lower()
+        own = [one for one in FORMATS.values() if one.in_folder == base]
+        if own and own[0].suffix is None:
+            return own[0]
         any_model = not definition.model.portable
         parts = {part for _, pair in both_files() for part in pair}
         fits = [one for one in FORMATS.values() if one.suffix == suffix and base not in parts]
@@ -152,7 +169,7 @@ def _read(
 ) -> tuple[Definition | Compact, list[str]]:
     """The tokenizer at a path, and warnings about its files."""
     folder = os.path.isdir(name)
-    data = b"" if folder else read_file(name)
+    data = b"" if folder else _content(name)
     named = pretokenizer is not MISSING or encoding is not None
     format = _of_folder(name, named) if folder else _of_file(data, name)
     if named and format.describes_itself and not _is_meant(format, pretokenizer, encoding):
@@ -168,7 +185,7 @@ def _read(
 
             return pretrained.load(name, data)
         name = os.path.join(name, format.in_folder)
-    held = None if format.pairs else data
+    held = None if format.pairs or format.reads_itself else data
     found: Definition | Compact = format.module.load(name, held, pretokenizer, encoding)
     return found, []
 
@@ -207,15 +224,24 @@ def _of_folder(folder: str, named: bool) -> TokenizerFormat:
     raise VocabError("the folder contains no tokenizer.", path=folder, hint=reading())
 
 
+def _content(path: str) -> bytes:
+    """The content of a file, or its start if its format reads it in parts."""
+    start = read_start(path, _START)
+    in_parts = [one.starts for one in FORMATS.values() if one.reads_itself and one.starts]
+    return start if any(starts.match(start) for starts in in_parts) else read_file(path)
+
+
 def _of_file(data: bytes, path: str) -> TokenizerFormat:
     suffix = os.path.splitext(path)[1].lower()
     if not data.strip():
         raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
+    found = starting(data)
+    if found is not None and (found.holds is not None or found.reads_itself):
+        return found
     if _MODEL.search(data) is None:
         _refuse_half(data, path)
-    for format in FORMATS.values():
-        if format.starts is not None and format.starts.match(data):
-            return format
+    if found is not None:
+        return found
     for format in FORMATS.values():
         if format.starts is not None and format.suffix == suffix:  # its first bytes are damaged
             return format
@@ -230,12 +256,18 @@ def _refuse_half(data: bytes, path: str) -> None:
     if not found:
         return
     format, pair = found[0]
+    missing = ""
     if named:
-        remedy = f"Pass their folder instead, {folder!r}."
+        other = pair[base == pair[0]]
+        if os.path.exists(os.path.join(folder, other)):
+            remedy = f"Pass their folder instead, {folder!r}."
+        else:
+            missing = f", of which {other} is missing here"
+            remedy = f"Copy it into the folder {folder!r}, and pass that."
     else:
         remedy = f"Put both into a folder, under these names, and pass that instead of {base!r}."
     raise VocabError(
-        f"this is one of two files that are read together, {' and '.join(pair)}.",
+        f"this is one of two files that are read together, {' and '.join(pair)}{missing}.",
         path=path,
         hint=f"{remedy} {format.half_hint}".rstrip(),
     )

@@ -6,11 +6,12 @@ from itertools import chain
 from typing import Any, NoReturn
 
 from digram import _core
-from digram.errors import CorruptFileError, InternalError
+from digram.errors import CorruptFileError, InternalError, LimitExceededError
 from digram.formats import _own
+from digram.formats._alone import in_order
+from digram.formats._byte_merges import core_model
 from digram.formats._check import Place, named_merges
 from digram.formats._json import expect, kind_of, unsupported
-from digram.formats._letters import LETTERS
 from digram.formats._loss import ranked
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
@@ -63,7 +64,11 @@ def _tables(model: dict[str, Any], added: Any) -> _core.Model | None:
     special = [text for text in contents if isinstance(text, str)]
     if not isinstance(vocab, dict) or not isinstance(merges, list):
         return None
-    return _core.Model.from_letters(vocab, special, merges, LETTERS)
+    try:
+        pairs = _pairs(merges, None) if set(map(type, vocab.values())) <= {int} else None
+        return core_model(vocab, special, merges, pairs, None)
+    except (CorruptFileError, LimitExceededError):
+        return None  # and Python names the place
 
 
 def _kernel(model: dict[str, Any], own: dict[str, Any] | None, path: str | None) -> BpeKernel:
@@ -73,7 +78,8 @@ def _kernel(model: dict[str, Any], own: dict[str, Any] | None, path: str | None)
 def _model(
     model: dict[str, Any], own: dict[str, Any] | None, ids: dict[str, int], path: str | None
 ) -> BpeModel:
-    merges = named_merges(_pairs(model.get("merges"), path), ids, Place(path))
+    pairs = in_order(_pairs(model.get("merges"), path), ids, path)
+    merges = named_merges(pairs, ids, Place(path))
     ignore_merges, scheme = model.get("ignore_merges", False), _scheme(own, path)
     return BpeModel(merges, ignore_merges=ignore_merges, scheme=scheme)
 

@@ -18,6 +18,7 @@ __all__ = [
     "refuse_input",
     "refuse_matching",
     "refuse_normalizer",
+    "refuse_reserved",
     "refuse_rules",
     "refuse_special_tokens",
 ]
@@ -55,6 +56,17 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
             value=fields[present[0]],
             hint='Save it with format="huggingface", or pass allow_loss=True to leave it out; in '
             f"Python, with_{present[0]} sets it again after loading.",
+        )
+
+
+def refuse_reserved(definition: Definition, what: str, allow_loss: bool) -> None:
+    """Raises `VocabError` for names of reserved ids, unless `allow_loss` is true."""
+    if definition.reserved and not allow_loss:
+        raise VocabError(
+            f"{what} cannot store the names of reserved ids ({', '.join(definition.reserved)}).",
+            value=definition.reserved,
+            hint='Save it with format="huggingface", or pass allow_loss=True to leave them out; '
+            "their special tokens stay.",
         )
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["FORMATS", "TokenizerFormat", "both_files", "reading"]
+__all__ = ["FORMATS", "TokenizerFormat", "both_files", "reading", "starting"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +30,9 @@ class TokenizerFormat:
 
     `digram.load` and `tok.save` call two functions of its module. `load(path, data, pretokenizer,
     encoding)` returns a `Definition` or a `Compact`; `data` is the content of the file, None for a
-    folder. `write(definition, path, allow_loss=...)` writes a file or a folder. Both raise, with
-    file, line and remedy, for damaged data and for data that the format cannot store.
+    folder and if the format `reads_itself`. `write(definition, path, allow_loss=...)` writes a file
+    or a folder. Both raise, with file, line and remedy, for damaged data and for data that the
+    format cannot store.
     """
 
     name: str
@@ -56,6 +57,10 @@ class TokenizerFormat:
     """The two files in a folder, if the format is a pair; the first names are used for writing."""
     starts: re.Pattern[bytes] | None = None
     """The start of a file; None for folders, and if another entry reads the files."""
+    holds: re.Pattern[bytes] | None = None
+    """What a file has beside its start, if that is also the start of other formats."""
+    reads_itself: bool = False
+    """Whether `load` opens the file, of which the tokenizer may be a small part of many GB."""
     half: re.Pattern[bytes] | None = None
     """The start of the first of the two files, to recognise it under any name."""
     half_hint: str = ""
@@ -93,6 +98,31 @@ FORMATS: dict[str, TokenizerFormat] = {
             starts=re.compile(rb"[A-Za-z0-9+/]+=*[ \t]+[0-9]+\s"),
         ),
         TokenizerFormat(
+            name="gguf",
+            files=".gguf",
+            about="a .gguf file without weights, as llama.cpp reads it",
+            describes_itself=True,
+            suffix=".gguf",
+            starts=re.compile(rb"GGUF"),
+            reads_itself=True,
+        ),
+        TokenizerFormat(
+            name="tekken",
+            files="tekken.json",
+            about="tekken.json, as Mistral's libraries read it",
+            describes_itself=True,
+            in_folder="tekken.json",
+            starts=re.compile(rb"\s*\{"),
+            holds=re.compile(rb'"token_bytes"\s*:\s*"'),
+        ),
+        TokenizerFormat(
+            name="minbpe",
+            files="a .model of minbpe",
+            about="a .model of minbpe: a pattern and pairs of ids",
+            describes_itself=True,
+            starts=re.compile(rb"minbpe v1\s"),
+        ),
+        TokenizerFormat(
             name="vocab_merges",
             files="a folder with vocab.json and merges.txt",
             about="a folder: vocab.json and merges.txt; stores no pattern",
@@ -121,6 +151,13 @@ FORMATS: dict[str, TokenizerFormat] = {
     )
 }
 """All formats by name. If several fit a file or a path, the first is used."""
+
+
+def starting(data: bytes) -> TokenizerFormat | None:
+    """The format of a file with this content; None if none is recognised."""
+    fits = [one for one in FORMATS.values() if one.starts is not None and one.starts.match(data)]
+    holds = (one for one in fits if one.holds is not None and one.holds.search(data))
+    return next(holds, next((one for one in fits if one.holds is None), None))
 
 
 def reading() -> str:

@@ -22,7 +22,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from digram._util.storage import LARGEST, atomic_write, read_file
-from digram.errors import VocabError
+from digram.errors import VocabError, several
 from digram.formats import _bpe, _own
 from digram.formats._check import (
     Place,
@@ -37,6 +37,7 @@ from digram.formats._json import dump, expect, kind_of, parse, unsupported
 from digram.formats._letters import from_letters, to_letters
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._normalizers import from_normalizer, to_normalizer
+from digram.formats._registry import FORMATS
 from digram.formats._show import show
 from digram.formats._spaces import STRIP_FIRST, from_file, in_order, named, to_file
 from digram.formats._stages import from_stages, to_stages
@@ -176,7 +177,7 @@ def _read_in(
     data: bytes, path: str | None, amend: Callable[[AddedTokens], AddedTokens]
 ) -> Compact | Definition:
     """The result of `loads`; in the core if the core could read the file."""
-    top = expect(parse(data, path), dict, "the file", path)
+    top = _parsed(data, path)
     model = expect(top.get("model"), dict, "model", path)
     section = _section_in(model, path)
     section.check(model, path)
@@ -327,6 +328,21 @@ def _spelled(definition: Definition) -> dict[str, int]:
 
 def _decoder(unit: Unit, fallback: bool) -> dict[str, Any]:
     return _BYTE_LEVEL if unit == "byte" else _FALLBACK if fallback else _FUSE
+
+
+def _parsed(data: bytes, path: str | None) -> dict[str, Any]:
+    """The object of a file. Raises `VocabError` for a vocab.json, even with a token "model"."""
+    top = expect(parse(data, path), dict, "the file", path)
+    if top and set(map(type, top.values())) == {int}:
+        vocab, merges = FORMATS["vocab_merges"].pairs[0]
+        raise VocabError(
+            f"this is no tokenizer.json but a vocabulary, {several(len(top), 'token')} with their "
+            "ids, as in vocab.json and encoder.json; the merges and the pretokenizer are missing.",
+            path=path,
+            hint=f"Put it into a folder as {vocab}, beside its {merges}, and pass the folder. "
+            f"{FORMATS['vocab_merges'].half_hint}",
+        )
+    return top
 
 
 def _check_top(top: dict[str, Any], path: str | None) -> None:

@@ -33,6 +33,7 @@ from digram.formats._published import (
     encoding_of_file,
     pretokenizer_of,
 )
+from digram.formats._ranks import RANKS, check_ranks
 from digram.formats._show import BOMS, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.model import BpeKernel
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from digram.vocab.definition import Definition
-    from digram.vocab.model import BpeModel
 
 __all__ = [
     "compact",
@@ -108,7 +108,7 @@ def ranks_of(definition: Definition, what: str) -> list[bytes | None]:
         )
     refuse_rules(definition, what)
     refuse_normalizer(definition, what)
-    _check_ranks(definition.tokens, model)
+    check_ranks(definition.tokens, model, what)
     return definition.tokens
 
 
@@ -190,16 +190,13 @@ def _of(
     try:
         model = _core.Model.from_ranks(ranks)
     except VocabError as error:
-        raise VocabError(error.message, path=path, hint=_RANKS) from None
+        raise VocabError(error.message, path=path, hint=RANKS) from None
     check_special(special_tokens, model.token, path)
     check_bytes(list(model.missing_bytes()), path)
     # Without tokens that no merge makes, `ignore_merges` has no effect.
     kernel = BpeKernel(ignore_merges=bool(model.unmade()))
     settings = Settings(pretokenizer=cut, kernel=kernel)
     return Compact(model, special_tokens, settings)
-
-
-_RANKS = "In a .tiktoken file the parts of a token have lower ranks than the token."
 
 
 def _in_core(data: bytes, path: str | None) -> _core.Ranks:
@@ -298,37 +295,3 @@ def _line(line: bytes, number: int, path: str | None, *, last: bool) -> tuple[by
     else:
         problem = f"{show(line)} is not a token and a rank."
     raise CorruptFileError(problem, path=path, line=number, value=line, hint=_FORM)
-
-
-def _check_ranks(tokens: list[bytes | None], model: BpeModel) -> None:
-    """Raises `VocabError` for merges that do not follow from the ranks."""
-    merges = model.merges
-    before = -1
-    for rank, (left, right, made) in enumerate(merges):
-        if made <= before or made < max(left, right):
-            than = f"that of merge {rank - 1}" if made <= before else "one of its parts"
-            raise VocabError(
-                f"in a .tiktoken file ids are in the order of merges, but merge {rank} makes "
-                f"{show(tokens[made])} with id {made}, which is not above {than}.",
-                value=made,
-                hint='Save it with format="huggingface".',
-            )
-        before = made
-    implied = _core.Model.from_ranks(_core.Ranks(tokens))
-    found, unreachable = implied.merges(), implied.unmade()
-    if unreachable and not model.ignore_merges:
-        raise VocabError(
-            f"no merge makes token {unreachable[0]}, {show(tokens[unreachable[0]])}, but readers "
-            "of .tiktoken files would use it for a pretoken with these bytes.",
-            value=unreachable[0],
-            hint='Save it with format="huggingface".',
-        )
-    wrong = sorted(set(found) ^ set(merges), key=lambda merge: merge[2])
-    if wrong:
-        made = wrong[0][2]
-        raise VocabError(
-            f"the merge of token {made}, {show(tokens[made])}, differs from the one that follows "
-            "from the ranks.",
-            value=made,
-            hint='Save it with format="huggingface".',
-        )

@@ -520,7 +520,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, Tiktoke
         True
 
         `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries can read),
-        "tiktoken", "vocab_merges" (a folder with `vocab.json` and `merges.txt`), "seed_pair" (a
+        "tiktoken", "gguf" (a vocabulary for llama.cpp), "tekken" (`tekken.json`), "minbpe" (its
+        `.model`), "vocab_merges" (a folder with `vocab.json` and `merges.txt`), "seed_pair" (a
         folder with `vocabulary.json` and `merges.json`), or "digram" (a `.json` file for tokenizers
         that other programs do not support). By default it follows from the name of the file.
 

@@ -33,6 +33,7 @@ __all__ = [
     "atomic_write",
     "lock_folder",
     "map_file",
+    "open_file",
     "read_file",
     "read_pair",
     "read_start",
@@ -106,6 +107,20 @@ def read_start(path: StrPath, size: int) -> bytes:
     """
     with _open(path_name(path)) as file:
         return file.read(size)
+
+
+def open_file(path: StrPath) -> BinaryIO:
+    """Open a regular file for reading in parts; the caller closes it.
+
+    >>> path = getfixture("tmp_path") / "a.bin"
+    >>> atomic_write(path, b"first and last")
+    >>> with open_file(path) as file:
+    ...     file.seek(10), file.read(4)
+    (10, b'last')
+
+    Raises OSError as `read_file` does.
+    """
+    return _open(path_name(path))
 
 
 def map_file(path: StrPath) -> memoryview:

@@ -1,0 +1,173 @@
+"""Tokenizers of characters in GGUF: the kind "llama", whose tokens have scores.
+
+llama.cpp puts the symbol "▁" in place of spaces, and one before a text; `_spaces` says how digram
+does the same. A character without a token is encoded as its bytes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from digram.errors import VocabError
+from digram.formats._check import Place, check
+from digram.formats._gguf_fields import Defaults, Fields
+from digram.formats._gguf_tokens import BYTE, NORMAL, UNUSED, padding, special_of
+from digram.formats._json import unsupported
+from digram.formats._scores import merges_of, scores_of
+from digram.formats._show import show
+from digram.formats._spaces import named
+from digram.pretokenizers.normalizers import Prepend, Replace
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.definition import Definition
+from digram.vocab.model import BpeModel
+
+__all__ = ["read_scores", "written_scores"]
+
+_SYMBOL = "▁"
+_BACK = Replace(_SYMBOL, " ")
+_BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+_DEFAULTS = Defaults(bos=1, eos=2, add_bos=True)
+
+
+def read_scores(fields: Fields) -> Definition:
+    """The tokenizer of a file of the kind "llama".
+
+    Raises `VocabError` for an inconsistent vocabulary, and for scores that no merges equal.
+    """
+    path = fields.path
+    names = fields.names()
+    types = fields.types(len(names))
+    scores = fields.numbers("scores", "fil", len(names)) or [0.0] * len(names)
+    ids = {name: token_id for token_id, name in enumerate(names)}
+    byte_ids = _byte_ids(ids, path)
+    apart = set(byte_ids)
+    merged = {
+        name: i
+        for name, i in ids.items()
+        if types[i] in (0, NORMAL, UNUSED) and i not in apart and name != padding(i)
+    }
+    merges = merges_of(merged, scores, path)
+    special = special_of(
+        names,
+        [NORMAL if token_id in apart else kind for token_id, kind in enumerate(types)],
+        {token_id for _, _, token_id in merges},
+        lambda key: fields.has(f"{key}_token_id"),
+        fields.model_name(),
+        fields.text("pre") or "",
+        path,
+    )
+    prefix = fields.flag("add_space_prefix", True)
+    tokens: list[bytes | None] = [None] * len(names)
+    for name, token_id in merged.items():
+        if " " in name:
+            raise unsupported(f"the token {show(name)}, which has a space,", path)
+        if name not in special.ids:
+            tokens[token_id] = name.replace(_SYMBOL, " ").encode()
+    for byte, token_id in enumerate(byte_ids):
+        tokens[token_id] = bytes([byte])
+    while tokens[-1] is None:  # the highest id is that of a special token
+        tokens.pop()
+    definition = Definition(
+        tokens=tokens,
+        model=BpeModel(merges),
+        pretokenizer=Pretokenizer(None, normalizer=[_BACK, *([Prepend(" ")] if prefix else [])]),
+        special_tokens=special.ids,
+        unit="char",
+        on_unknown="bytes",
+        byte_ids=byte_ids,
+        matching=special.matching,
+        space_symbol=_SYMBOL,
+        strip_first_space=prefix,
+        **fields.input(names, special.ids, _DEFAULTS)._asdict(),
+    )
+    return check(definition, Place(path))
+
+
+def _byte_ids(ids: dict[str, int], path: str | None) -> list[int]:
+    missing = [name for name in _BYTES if name not in ids]
+    if missing:
+        raise VocabError(
+            f"{len(missing)} of the tokens for bytes are missing, such as {missing[0]}.",
+            path=path,
+            value=missing[0],
+            hint="llama.cpp cannot encode characters that have no token with this vocabulary.",
+        )
+    return [ids[name] for name in _BYTES]
+
+
+def written_scores(
+    definition: Definition, model: BpeModel, what: str, size: int
+) -> tuple[list[str], list[int], dict[str, object]]:
+    """The names of all ids, their types before special tokens, and the keys of this kind.
+
+    Raises `VocabError` for a tokenizer that such a file cannot store.
+    """
+    _check_way(definition, what)
+    names = [padding(token_id) for token_id in range(size)]
+    types = [UNUSED] * size
+    byte_ids = dict(zip(definition.byte_ids or (), _BYTES, strict=False))
+    for token_id, token in enumerate(definition.tokens):
+        if token_id in byte_ids:
+            names[token_id], types[token_id] = byte_ids[token_id], BYTE
+        elif token is not None:
+            names[token_id], types[token_id] = named(token.decode(), _SYMBOL), NORMAL
+    scores = scores_of(size, model.merges)
+    _check_scores(names, types, scores, model, what)
+    prefix = len(definition.pretokenizer.normalizer) > 1
+    return (
+        names,
+        types,
+        {
+            "pre": b"default",
+            "scores": array("f", scores),
+            "add_space_prefix": prefix,
+        },
+    )
+
+
+def _check_way(definition: Definition, what: str) -> None:
+    """Raises `VocabError` for another treatment of spaces or of unknown characters."""
+    cut = definition.pretokenizer
+    known = ([_BACK], [_BACK, Prepend(" ")])
+    stages = [*cut.normalizer]
+    others = cut.patterns or cut.digits or stages not in known or definition.on_unknown != "bytes"
+    if others or definition.space_symbol != _SYMBOL:
+        raise VocabError(
+            f"{what} with characters means that spaces are the symbol {_SYMBOL!r}, that nothing is "
+            "split, and that unknown characters are encoded as bytes; this tokenizer has "
+            f"on_unknown={definition.on_unknown!r}, space_symbol={definition.space_symbol!r} and "
+            f"{cut!r}.",
+            value=cut,
+            hint='Save it with format="huggingface".',
+        )
+    if definition.strip_first_space != (len(stages) > 1):
+        raise VocabError(
+            f"{what} means that decoding removes the first space if one is put before a text, and "
+            "only then.",
+            value=definition.strip_first_space,
+            hint='Save it with format="huggingface".',
+        )
+
+
+def _check_scores(
+    names: Sequence[str],
+    types: Sequence[int],
+    scores: Sequence[float],
+    model: BpeModel,
+    what: str,
+) -> None:
+    """Raises `VocabError` unless the scores mean the merges of the tokenizer."""
+    ids = {name: i for i, name in enumerate(names) if types[i] == NORMAL}
+    implied = merges_of(ids, scores, None)
+    wanted = set(implied)
+    # A token that several pairs make is made by one of them alone; see `_scores`.
+    used = [merge for merge in model.merges if merge in wanted]
+    if used != implied or {made for _, _, made in implied} != {m for _, _, m in model.merges}:
+        differ = {made for _, _, made in {*implied} ^ {*model.merges}}
+        first = show(names[min(differ)]) if differ else "them"
+        raise VocabError(
+            f"{what} with characters stores scores of tokens instead of merges, and no scores mean "
+            f"the merges of {first}.",
+            hint='Save it with format="huggingface".',
+        )

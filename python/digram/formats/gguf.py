@@ -1,0 +1,252 @@
+"""GGUF, the file of llama.cpp: the tokenizer in its metadata. The weights are never read.
+
+`read` reads the kinds of tokenizers in `_KINDS`, and gives the ids that llama.cpp gives; any other
+is an error that names it. `write` writes a file with the vocabulary alone.
+
+llama.cpp's ids can differ from those of the tokenizer.json that a model was published with:
+`_gguf_splits` says how it splits, and it applies no normal form. Two of its habits are not
+repeated: it looks for special tokens longest first in the whole text, where digram takes the
+leftmost, which matters only for tokens that overlap in it; and for the kind "llama" it would merge
+characters to a control token such as `<s>` if the vocabulary had all steps to it, which
+SentencePiece never does.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from io import BytesIO
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, cast
+
+from digram._util.storage import LARGEST, atomic_write, open_file
+from digram.errors import VocabError
+from digram.formats._gguf_bytes import pre_of, read_bytes, written_bytes
+from digram.formats._gguf_fields import PREFIX, Fields, fields_of
+from digram.formats._gguf_file import Value, write_metadata
+from digram.formats._gguf_scores import read_scores, written_scores
+from digram.formats._gguf_splits import split_of
+from digram.formats._gguf_tokens import CONTROL, ENDS, UNKNOWN, USER_DEFINED, special_of
+from digram.formats._loss import ranked, refuse_reserved, refuse_rules
+from digram.formats._show import show
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.definition import Definition
+from digram.vocab.packed import Compact
+
+if TYPE_CHECKING:
+    from digram.vocab.special_tokens import Matching
+
+__all__ = ["dumps", "load", "loads", "pretokenizer", "read", "write"]
+
+_WHAT = "a .gguf file"
+_OTHER = 'Save it with format="huggingface".'
+
+_KINDS: dict[str, Callable[[Fields], Definition | Compact]] = {
+    "gpt2": read_bytes,
+    "llama": read_scores,
+}
+"""The reader for each value of `tokenizer.ggml.model`."""
+
+_REFUSED = {
+    "bert": "a WordPiece model",
+    "t5": "a Unigram model",
+    "rwkv": "the tokenizer of RWKV, which takes the longest token",
+    "plamo2": "the tokenizer of PLaMo 2",
+    "gemma4": "the tokenizer of Gemma 4, whose tokens are characters with merges",
+    "hybriddna": "a tokenizer for DNA",
+    "whitespace": "a tokenizer that splits at white space and puts it into tokens as it is",
+    "none": "no tokenizer",
+    "no_vocab": "no tokenizer",
+}
+"""Kinds that are not supported: what each is."""
+
+
+def read(path: str | PathLike[str]) -> Definition:
+    """Read the definition in a GGUF file; see `loads`. Also raises OSError."""
+    return _plain(load(fspath(path)))
+
+
+def load(path: str, *_: object) -> Definition | Compact:
+    """Load the tokenizer of a file, of which only the metadata is read."""
+    with open_file(path) as file:
+        return _of(fields_of(file, path))
+
+
+def loads(data: bytes, path: str | None = None) -> Definition:
+    """The definition in the bytes of a GGUF file; `path` is for messages.
+
+    Raises `CorruptFileError` with the position for a damaged file, `VocabError` for an inconsistent
+    vocabulary and for one that digram cannot reproduce, and `LimitExceededError` for more than
+    256 MiB of metadata. Linear in the metadata.
+    """
+    return _plain(_of(fields_of(BytesIO(data), path)))
+
+
+def _plain(found: Definition | Compact) -> Definition:
+    return found.plain() if isinstance(found, Compact) else found
+
+
+def _of(fields: Fields) -> Definition | Compact:
+    kind = fields.text("model")
+    if kind is None:
+        raise VocabError(
+            "the file has no tokenizer: the key tokenizer.ggml.model is missing.",
+            path=fields.path,
+            hint="In a model of several files, the first one has the tokenizer.",
+        )
+    if kind not in _KINDS:
+        what = f" ({_REFUSED[kind]})" if kind in _REFUSED else ""
+        raise VocabError(
+            f"tokenizer.ggml.model {show(kind)}{what} is not supported.",
+            path=fields.path,
+            value=kind,
+            hint=f"digram reads {' and '.join(_KINDS)}.",
+        )
+    return _KINDS[kind](fields)
+
+
+def pretokenizer(pre: str) -> Pretokenizer:
+    """The split that llama.cpp applies for a value of `tokenizer.ggml.pre`.
+
+    A tokenizer that is trained with it can be saved as .gguf.
+
+    >>> pretokenizer("starcoder")
+    Pretokenizer('gpt2', digits='individual')
+
+    Raises `VocabError` for a value that is not known or not supported.
+    """
+    return split_of(pre, None).pretokenizer()
+
+
+def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
+    """Write a GGUF file atomically; see `dumps`. Also raises OSError."""
+    atomic_write(path, dumps(definition, allow_loss=allow_loss), LARGEST)
+
+
+def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
+    """The bytes of a GGUF file with the vocabulary and no tensors.
+
+    Raises `VocabError` for data that the file cannot store: a model other than BPE by rank; a
+    pretokenizer that llama.cpp does not have; rules; a normalizer; merges of characters that no
+    scores mean. Unless `allow_loss` leaves them out: details of pretokenizers that llama.cpp has
+    only nearly, flags of special tokens, templates other than a token before and after a text, and
+    names of reserved ids.
+    """
+    model = ranked(definition, _WHAT)
+    refuse_rules(definition, _WHAT)
+    special = definition.special_tokens
+    size = 1 + max(
+        (i for i, token in enumerate(definition.tokens) if token is not None), default=-1
+    )
+    size = max(size, *(id + 1 for id in special.values()), 0)
+    _refuse_details(definition, allow_loss)
+    if definition.unit == "byte":
+        kind, pre = "gpt2", pre_of(definition, model, _WHAT, allow_loss)
+        names, types, keys = written_bytes(definition, model, pre, size)
+    else:
+        kind, pre = "llama", ""
+        names, types, keys = written_scores(definition, model, _WHAT, size)
+    _put_special(definition, names, types, pre, allow_loss)
+    return write_metadata(
+        {
+            "general.architecture": kind.encode(),
+            **_context(definition, kind),
+            f"{PREFIX}model": kind.encode(),
+            f"{PREFIX}tokens": [name.encode() for name in names],
+            f"{PREFIX}token_type": array("i", types),
+            **{f"{PREFIX}{key}": cast(Value, value) for key, value in keys.items()},
+            **_around(definition, allow_loss),
+        }
+    )
+
+
+def _context(definition: Definition, architecture: str) -> dict[str, Value]:
+    size = definition.context_size
+    return {} if size is None else {f"{architecture}.context_length": size}
+
+
+def _refuse_details(definition: Definition, allow_loss: bool) -> None:
+    """Raises `VocabError` for what a file cannot say of special tokens, unless it may be lost."""
+    if b"" in definition.tokens:
+        raise VocabError(f"{_WHAT} cannot store the empty token.", hint=_OTHER)
+    refuse_reserved(definition, _WHAT, allow_loss)
+    for text, one in definition.matching.items():
+        flags = [name for name in ("lstrip", "rstrip", "single_word") if getattr(one, name)]
+        if one.normalized and definition.pretokenizer.normalizer:
+            flags.append("normalized")
+        if flags and not allow_loss:
+            raise VocabError(
+                f"{_WHAT} cannot store {flags[0]} of {show(text)}.",
+                value=text,
+                hint=f"{_OTHER[:-1]}, or pass allow_loss=True to leave it out.",
+            )
+
+
+def _put_special(
+    definition: Definition, names: list[str], types: list[int], pre: str, allow_loss: bool
+) -> None:
+    """Put the special tokens among the names and types of all ids.
+
+    Raises `VocabError` for two tokens with one name, and for a token that llama.cpp finds where it
+    should not be found, or does not find where it should.
+    """
+    ordinary = {name: i for i, name in enumerate(names)}
+    matching = definition.matching
+    for text, token_id in definition.special_tokens.items():
+        if ordinary.get(text, token_id) != token_id:
+            raise VocabError(
+                f"special token {show(text)} has the name of token {ordinary[text]}.",
+                value=text,
+                hint=f"{_WHAT} has one id for each name. {_OTHER}",
+            )
+        always = text in matching and matching[text].always
+        other = UNKNOWN if text == "<unk>" and definition.unit == "char" else CONTROL
+        names[token_id], types[token_id] = text, USER_DEFINED if always else other
+    made = {made for _, _, made in ranked(definition, _WHAT).merges}
+    found = special_of(names, types, made, lambda _: False, "", pre, None)
+    for text in {*found.ids, *definition.special_tokens}:
+        if text not in definition.special_tokens:
+            problem = "is special for llama.cpp by its text, but not here"
+        elif _always(found.matching, text) == _always(matching, text):
+            continue
+        else:
+            where = "in all text" if _always(found.matching, text) else "only on request"
+            problem = f"is found {where} by llama.cpp, whatever its type"
+        if not allow_loss:
+            raise VocabError(
+                f"token {show(text)} {problem}.",
+                value=text,
+                hint=f"{_OTHER[:-1]}, or pass allow_loss=True to accept this.",
+            )
+
+
+def _always(matching: dict[str, Matching], text: str) -> bool:
+    return text in matching and matching[text].always
+
+
+def _around(definition: Definition, allow_loss: bool) -> dict[str, Value]:
+    """The keys for the tokens before and after a text, and for padding."""
+    ids, template = definition.special_tokens, definition.template
+    single = [] if template is None else [*template.single]
+    at = next((n for n, (name, _) in enumerate(single) if name == "$A"), 0)
+    before, after = single[:at], single[at + 1 :]
+    plain = all(type_id == 0 for _, type_id in single) and len(before) < 2 and len(after) < 2
+    if template is not None and not (plain and template.pair is None) and not allow_loss:
+        raise VocabError(
+            f"{_WHAT} can store one token before a text and one after it, but not {template!r}.",
+            value=template,
+            hint=f"{_OTHER[:-1]}, or pass allow_loss=True to store as much of it as possible.",
+        )
+    keys: dict[str, Value] = {}
+    for key, tokens in (("bos", before[:1]), ("eos", after[:1])):
+        for name, _ in tokens:
+            keys[f"{PREFIX}{key}_token_id"] = ids[name]
+        keys[f"{PREFIX}add_{key}_token"] = bool(tokens)
+    end = min((i for text, i in ids.items() if text in ENDS), default=None)
+    if not after and end is not None:  # otherwise llama.cpp takes any token with its default id
+        keys[f"{PREFIX}eos_token_id"] = end
+    if definition.unit == "char" and "<unk>" in ids:
+        keys[f"{PREFIX}unknown_token_id"] = ids["<unk>"]
+    if definition.pad_token is not None:
+        keys[f"{PREFIX}padding_token_id"] = ids[definition.pad_token]
+    return keys
