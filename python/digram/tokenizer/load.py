@@ -33,8 +33,8 @@ def load(
     The formats are `tokenizer.json`, `.tiktoken`, `.gguf`, `tekken.json`, the `.model` of minbpe,
     digram's own `.json`, a folder with `vocab.json` and `merges.txt`, and a folder with
     `vocabulary.json` and `merges.json`; the format is detected from the content. Of a `.gguf` file
-    only the vocabulary is read. Of a folder with `tokenizer.json` the other files that transformers writes are
-    read too: they set `special_roles`, `pad_token`, `context_size` and `chat_templates`.
+    only the vocabulary is read. Of a folder with `tokenizer.json` the other files that transformers
+    writes are read too: they set `special_roles`, `pad_token`, `context_size` and `chat_templates`.
 
     A `str` that is not the path of anything may be a name: a published encoding ("o200k_base"), a
     model of OpenAI ("gpt-4o"), a repository of Hugging Face ("Qwen/Qwen3-8B"), or a file or folder
