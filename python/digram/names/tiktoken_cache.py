@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 __all__ = ["GPT2_FILES", "cache_folder", "cached"]
@@ -34,5 +33,7 @@ def cached(address: str) -> str | None:
     folder = cache_folder()
     if folder is None:
         return None
+    import hashlib
+
     path = os.path.join(folder, hashlib.sha1(address.encode()).hexdigest())
     return path if os.path.exists(path) else None
