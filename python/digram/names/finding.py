@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from os import PathLike
 from typing import NamedTuple
@@ -12,8 +11,7 @@ from digram._util.storage import read_file
 from digram._util.validation import flag, path_name
 from digram.errors import CorruptFileError
 from digram.formats._published import file_of
-from digram.names import hub_cache, tiktoken_cache
-from digram.names._missing import missing
+from digram.names import tiktoken_cache
 from digram.names.own_folder import in_own_folder, own_folder
 from digram.names.spelling import encoding_of, is_name, is_repository
 
@@ -55,6 +53,9 @@ def find(name: str | PathLike[str], *, download: bool = False) -> Found:
     path = path_name(name)
     if os.path.lexists(path):
         return Found(path)
+    # Most tokenizers are given by a path, so what only names need is imported here.
+    from digram.names._missing import missing
+
     if not isinstance(name, str) or not is_name(path):
         raise missing(path)
     own = in_own_folder(path)
@@ -100,6 +101,8 @@ def _checked(path: str, encoding: str) -> Found:
 
 
 def _check(path: str, sha256: str) -> None:
+    import hashlib
+
     if hashlib.sha256(read_file(path)).hexdigest() != sha256:
         raise CorruptFileError(
             f"this is not the published file, whose SHA-256 is {sha256}.",
@@ -113,6 +116,8 @@ def _check(path: str, sha256: str) -> None:
 def _repository(name: str, download: bool) -> Found | None:
     if not is_repository(name):
         return None
+    from digram.names import hub_cache
+
     folder = hub_cache.snapshot(name)
     if (folder is None or not _has_tokenizer(folder)) and download:
         from digram.names.download import fetch_repository

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 __all__ = ["GPT2_FILES", "cache_folder", "cached", "place_of"]
@@ -31,6 +30,8 @@ def cache_folder() -> str | None:
 
 def place_of(address: str) -> str | None:
     """Where the file of an address is, or would be, in the cache; None if it is switched off."""
+    import hashlib
+
     folder = cache_folder()
     name = hashlib.sha1(address.encode()).hexdigest()
     return None if folder is None else os.path.join(folder, name)

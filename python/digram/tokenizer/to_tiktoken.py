@@ -34,9 +34,9 @@ class TiktokenCore(Core):
         >>> tok = digram.train("low low lower", vocab_size=259, special_tokens=["<|end|>"])
         >>> theirs = tok.to_tiktoken()
         >>> theirs.encode("lower<|end|>", allowed_special="all")
-        [256, 119, 101, 114, 258]
+        [257, 101, 114, 258]
         >>> tok.encode("lower<|end|>", special="parse")
-        [256, 119, 101, 114, 258]
+        [257, 101, 114, 258]
 
         The template, the roles and other settings of `tok(text)` have no place there. Raises
         `VocabError` if tiktoken cannot give the same ids, which needs bytes as units, merges in the
