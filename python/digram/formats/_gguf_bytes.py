@@ -28,8 +28,10 @@ from digram.formats._gguf_tokens import (
     UNUSED,
     USER_DEFINED,
     Special,
+    merge_parts,
     padding,
     special_of,
+    without,
 )
 from digram.formats._letters import LETTERS, from_letters, to_letters
 from digram.formats._loss import refuse_ignore_merges
@@ -58,14 +60,16 @@ def read_bytes(fields: Fields) -> Definition | Compact:
     merges = fields.texts("merges")
     results = {merge.replace(" ", "", 1) for merge in merges}
     special, ordinary = _divided(fields, names, results, pre or DEFAULT)
-    merges = _without(merges, results, special, path)
+    merges = without(merges, results, special, path)
     ordinary |= _late_bytes(ordinary, len(names), path)
     default_id = _END_OF_GPT2 if split.has_bos else None
     given = fields.input(names, special.ids, Defaults(default_id, _END_OF_GPT2, split.add_bos))
     kernel = BpeKernel(ignore_merges=split.ignore_merges)
     in_core = _core.Model.from_letters(ordinary, [], merges, LETTERS)
     if in_core is None:
-        pairs = [_parts(merge) for merge in dict.fromkeys(merges)]  # of equal ones the first counts
+        pairs = [
+            merge_parts(merge) for merge in dict.fromkeys(merges)
+        ]  # of equal ones the first counts
         in_core = core_model(ordinary, (), [[*pair] for pair in pairs], pairs, path)
     if in_core is None:
         found = named_merges(in_order(pairs, ordinary, path), ordinary, Place(path))
@@ -118,16 +122,6 @@ def _divided(
     return special, ordinary
 
 
-def _parts(merge: str) -> tuple[str, str]:
-    """The two parts of a merge: the first may begin with a space.
-
-    >>> _parts("Ġ t")
-    ('Ġ', 't')
-    """
-    at = merge.find(" ", 1)
-    return (merge, "") if at < 0 else (merge[:at], merge[at + 1 :])
-
-
 def _late_bytes(ordinary: dict[str, int], size: int, path: str | None) -> dict[str, int]:
     """Ids above all others for bytes without a token that no text has, with a UserWarning.
 
@@ -144,32 +138,6 @@ def _late_bytes(ordinary: dict[str, int], size: int, path: str | None) -> dict[s
         stacklevel=8,  # the caller of `digram.load`
     )
     return {LETTERS[byte]: size + n for n, byte in enumerate(missing)}
-
-
-def _without(merges: list[str], results: set[str], special: Special, path: str | None) -> list[str]:
-    """The merges without those of special tokens that are found in all text.
-
-    What is left of a text does not contain them, so such merges are never applied. Raises
-    `VocabError` for a merge of a special token that is found on request.
-    """
-    both = {name for name in special.ids if name in results or len(name) == 1}
-    if not both:
-        return merges
-    kept = []
-    for merge in merges:
-        left, right = _parts(merge)
-        of = both & {left, right, left + right}
-        for name in of:
-            if not (name in special.matching and special.matching[name].always):
-                raise VocabError(
-                    f"the merge {show(merge)} has the special token {show(name)}.",
-                    path=path,
-                    value=name,
-                    hint="Then llama.cpp finds it in all text, although it is not to.",
-                )
-        if not of:
-            kept.append(merge)
-    return kept
 
 
 def _tokens(ordinary: dict[str, int], ignores: bool, path: str | None) -> list[bytes | None]:
