@@ -153,8 +153,9 @@ def test_published_vocabularies_give_the_ids_of_llama_cpp(
 def test_a_file_without_pre_is_not_split_as_gpt_2(shared_data: Callable[[str], Path]) -> None:
     """The expected ids are llama.cpp's."""
     path = shared_data("vocabs/ggml-vocab-gpt-neox.gguf")
-    with pytest.warns(UserWarning, match=r"13 of the 256 bytes have no token.*from 50,432"):
+    with pytest.warns(UserWarning, match=r"13 of the 256 bytes have no token.*from 50,432") as told:
         tok = digram.load(path)
+    assert [warning.filename for warning in told] == [__file__]
     for text, ids in {
         "Hello, y'all! 1234567 $$": [12092, 13, 340, 8, 455, 2, 209, 10683, 25133, 24, 209, 1890],
         "a    b\n\n  c": [66, 50274, 67, 535, 50276, 68],
@@ -654,3 +655,18 @@ def test_allow_loss_accepts_the_nearest_split(name: str, pre: str) -> None:
     for text in vocabularies.texts(300):
         if text.isascii():
             assert ours.encode(text) == theirs.encode(text)
+
+
+def test_bytes_without_a_token() -> None:
+    """Such bytes are left out by llama.cpp; those that no text has get ids behind all others."""
+    rare = [0xC0, 0xF1, 0xFF]
+    names = [letter for byte, letter in enumerate(LETTERS) if byte not in rare]
+    tokens, types = (9, (8, [*names, "an", "th", "<s>"])), (9, (5, [1] * 255 + [3]))
+    with pytest.warns(UserWarning, match="3 of the 256 bytes have no token, such as 0xC0"):
+        definition = loads(packed(keys(tokens=tokens, token_type=types)))
+    assert [definition.tokens.index(bytes([byte])) for byte in rare] == [256, 257, 258]
+    pieces = ["an", "Ġ", "Ã", "©"]
+    assert ids_of(definition, "an é") == [[*names, "an"].index(piece) for piece in pieces]
+    without_a = (9, (8, [*names[1:], "an", "th", "<s>"]))
+    with pytest.raises(VocabError, match="4 of the 256 bytes have no token: 0x00, 0xC0"):
+        loads(packed(keys(tokens=without_a, token_type=(9, (5, [1] * 254 + [3])))))

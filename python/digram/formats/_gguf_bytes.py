@@ -67,9 +67,8 @@ def read_bytes(fields: Fields) -> Definition | Compact:
     kernel = BpeKernel(ignore_merges=split.ignore_merges)
     in_core = _core.Model.from_letters(ordinary, [], merges, LETTERS)
     if in_core is None:
-        pairs = [
-            merge_parts(merge) for merge in dict.fromkeys(merges)
-        ]  # of equal ones the first counts
+        # Of equal merges the first counts.
+        pairs = [merge_parts(merge) for merge in dict.fromkeys(merges)]
         in_core = core_model(ordinary, (), [[*pair] for pair in pairs], pairs, path)
     if in_core is None:
         found = named_merges(in_order(pairs, ordinary, path), ordinary, Place(path))
@@ -99,8 +98,8 @@ def _divided(
     made = {token_id for token_id, name in enumerate(names) if name in results}
     types = fields.types(len(names))
     for token_id in made:
-        # The text of such a token has no bytes but those that merges make it of: all else is a
-        # token in letters, which is not in any text.
+        # Its name is in letters, since merges make it. As a text that would be found nowhere, and
+        # what it stands for is made by the merges.
         if types[token_id] == USER_DEFINED and not names[token_id].isascii():
             types[token_id] = NORMAL
     special = special_of(
@@ -135,7 +134,7 @@ def _late_bytes(ordinary: dict[str, int], size: int, path: str | None) -> dict[s
         f"0x{missing[0]:02X}. They are in no UTF-8 of assigned characters; here they have the ids "
         f"from {size:,} to {size + len(missing) - 1:,}, which this model does not have.",
         UserWarning,
-        stacklevel=8,  # the caller of `digram.load`
+        stacklevel=9,  # the caller of `digram.load`
     )
     return {LETTERS[byte]: size + n for n, byte in enumerate(missing)}
 
