@@ -69,7 +69,7 @@ def read_bytes(fields: Fields) -> Definition | Compact:
     if in_core is None:
         # Of equal merges the first counts.
         pairs = [merge_parts(merge) for merge in dict.fromkeys(merges)]
-        in_core = core_model(ordinary, (), [[*pair] for pair in pairs], pairs, path)
+        in_core = core_model(ordinary, pairs, path)
     if in_core is None:
         found = named_merges(in_order(pairs, ordinary, path), ordinary, Place(path))
         model = BpeModel(found, ignore_merges=split.ignore_merges)
