@@ -153,8 +153,9 @@ def test_published_vocabularies_give_the_ids_of_llama_cpp(
 def test_a_file_without_pre_is_not_split_as_gpt_2(shared_data: Callable[[str], Path]) -> None:
     """The expected ids are llama.cpp's."""
     path = shared_data("vocabs/ggml-vocab-gpt-neox.gguf")
-    with pytest.warns(UserWarning, match=r"13 of the 256 bytes have no token.*from 50,432"):
+    with pytest.warns(UserWarning, match=r"13 of the 256 bytes have no token.*from 50,432") as told:
         tok = digram.load(path)
+    assert [warning.filename for warning in told] == [__file__]
     for text, ids in {
         "Hello, y'all! 1234567 $$": [12092, 13, 340, 8, 455, 2, 209, 10683, 25133, 24, 209, 1890],
         "a    b\n\n  c": [66, 50274, 67, 535, 50276, 68],
@@ -322,6 +323,48 @@ def test_characters_with_scores() -> None:
     assert loads(packed(scored(scores=whole))) == definition
     for one in (definition, bare):
         assert loads(dumps(one)) == one
+
+
+def merged(**changes: Entry | None) -> dict[str, Entry]:
+    """A small file of characters with merges."""
+    of = {
+        "model": (8, "gemma4"),
+        "tokens": (9, (8, [*PIECES, "\n", "\n\n"])),
+        "token_type": (9, (5, [2, 3, 3, *[6] * 256, *[1] * 8, 4, 1, 4])),
+        "merges": (9, (8, ["▁ a", "a n", "▁a n", "b an"])),
+        "bos_token_id": (4, 1),
+    }
+    found: dict[str, Entry | None] = {**of, **changes}
+    return {f"tokenizer.ggml.{key}": value for key, value in found.items() if value is not None}
+
+
+@pytest.mark.parametrize("pre", [None, "gemma4", "granite-embed-multi-311m", "sarvam-moe"])
+def test_characters_with_merges(pre: str | None) -> None:
+    """With a vocabulary of 32,005 tokens llama.cpp gave the same ids for 3,000 texts."""
+    kind = {} if pre is None else {"model": (8, "gpt2"), "pre": (8, pre)}
+    definition = loads(packed(merged(**kind)))
+    tok = digram.Tokenizer(definition)
+    for text, pieces in {
+        "ban": ["ban"],
+        " an": ["▁an"],
+        "  an": ["▁", "▁an"],
+        "an\nan": ["an", "\n", "an"],
+        "an\n\n\nan": ["an", "\n\n", "\n", "an"],
+        "é": ["<0xC3>", "<0xA9>"],
+        "a<tag>n": ["a", "<tag>", "n"],
+    }.items():
+        expected = [[*PIECES, "\n", "\n\n"].index(piece) for piece in pieces]
+        assert tok.encode(text) == expected, text
+    assert tok.decode(tok.encode("  ban\n é")) == "  ban\n é"
+    assert (definition.template is None) is (pre == "sarvam-moe")
+
+
+def test_line_ends_that_are_tokens_without_merges() -> None:
+    """Gemma 4 takes a run of line ends as one token, if it is one; digram has no such rule."""
+    types = (9, (5, [2, 3, 3, *[6] * 256, *[1] * 8, 4, 1, 1]))
+    with pytest.raises(VocabError, match=r"token '\\n\\n', which is not user-defined, is not"):
+        loads(packed(merged(token_type=types)))
+    assert loads(packed(merged(model=(8, "gpt2"), pre=(8, "sarvam-moe"), token_type=types)))
 
 
 def score_encode(text: str, scores: dict[str, float]) -> list[str]:
@@ -612,3 +655,18 @@ def test_allow_loss_accepts_the_nearest_split(name: str, pre: str) -> None:
     for text in vocabularies.texts(300):
         if text.isascii():
             assert ours.encode(text) == theirs.encode(text)
+
+
+def test_bytes_without_a_token() -> None:
+    """Such bytes are left out by llama.cpp; those that no text has get ids behind all others."""
+    rare = [0xC0, 0xF1, 0xFF]
+    names = [letter for byte, letter in enumerate(LETTERS) if byte not in rare]
+    tokens, types = (9, (8, [*names, "an", "th", "<s>"])), (9, (5, [1] * 255 + [3]))
+    with pytest.warns(UserWarning, match="3 of the 256 bytes have no token, such as 0xC0"):
+        definition = loads(packed(keys(tokens=tokens, token_type=types)))
+    assert [definition.tokens.index(bytes([byte])) for byte in rare] == [256, 257, 258]
+    pieces = ["an", "Ġ", "Ã", "©"]
+    assert ids_of(definition, "an é") == [[*names, "an"].index(piece) for piece in pieces]
+    without_a = (9, (8, [*names[1:], "an", "th", "<s>"]))
+    with pytest.raises(VocabError, match="4 of the 256 bytes have no token: 0x00, 0xC0"):
+        loads(packed(keys(tokens=without_a, token_type=(9, (5, [1] * 254 + [3])))))

@@ -22,7 +22,7 @@ NEVER = 1 << 62
 _MOST_STEPS = 1 << 26
 """The maximum number of comparisons, some seconds. The tokens of Llama 2 need 0.8 million."""
 _MOST_ROUNDS = 50
-"""Leaving out merges can leave others without parts, so it is repeated; published files need 3."""
+"""Leaving out merges can leave others without parts, so it is repeated; twice is usual."""
 
 Pair = Sequence[str]
 

@@ -8,10 +8,11 @@ from typing import Any, NoReturn
 from digram import _core
 from digram.errors import CorruptFileError, InternalError, LimitExceededError
 from digram.formats import _own
-from digram.formats._alone import in_order
+from digram.formats._alone import in_order, late
 from digram.formats._byte_merges import core_model
 from digram.formats._check import Place, named_merges
 from digram.formats._json import expect, kind_of, unsupported
+from digram.formats._letters import LETTERS
 from digram.formats._loss import ranked
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
@@ -64,9 +65,14 @@ def _tables(model: dict[str, Any], added: Any) -> _core.Model | None:
     special = [text for text in contents if isinstance(text, str)]
     if not isinstance(vocab, dict) or not isinstance(merges, list):
         return None
+    found = _core.Model.from_letters(vocab, special, merges, LETTERS)
+    if found is not None or not set(map(type, vocab.values())) <= {int}:
+        return found
+    apart = set(special)
+    ordinary = {name: token_id for name, token_id in vocab.items() if name not in apart}
     try:
-        pairs = _pairs(merges, None) if set(map(type, vocab.values())) <= {int} else None
-        return core_model(vocab, special, merges, pairs, None)
+        pairs = _pairs(merges, None)
+        return core_model(ordinary, pairs, None) if late(pairs) else None
     except (CorruptFileError, LimitExceededError):
         return None  # and Python names the place
 

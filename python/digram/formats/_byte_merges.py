@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import gt
-from typing import Any
 
 from digram import _core
 from digram.errors import VocabError
@@ -18,29 +17,19 @@ Pair = Sequence[str]
 
 
 def core_model(
-    vocab: Mapping[str, int],
-    special: Collection[str],
-    merges: Sequence[Any],
-    pairs: Sequence[Pair] | None,
-    path: str | None,
+    ids: Mapping[str, int], pairs: Sequence[Pair], path: str | None
 ) -> _core.Model | None:
-    """The tokens of a vocabulary that are not special, and its merges; None if there is a fault.
+    """Ordinary tokens by their names, and their merges; None if there is a fault.
 
-    `merges` are as in the file; `pairs` are the same as pairs, None if that is not possible. Merges
-    that are never applied are left out if the core cannot read them (see `_alone`). Raises
-    `LimitExceededError` if it would take long to find them.
+    Merges that are never applied and have a part that is made later are left out (see `_alone`).
+    Raises `LimitExceededError` if it would take long to find them.
     """
-    found = _core.Model.from_letters(dict(vocab), [*special], [*merges], LETTERS)
-    if found is not None or pairs is None:
-        return found
-    ordinary = {name: token_id for name, token_id in vocab.items() if name not in special}
-    if not late(pairs):
-        return None
-    found = _all_splits(ordinary, pairs)
-    if found is not None:
-        return found
-    kept = in_order(pairs, ordinary, path)
-    return _core.Model.from_letters(ordinary, [], [[*pair] for pair in kept], LETTERS)
+    if late(pairs):
+        found = _all_splits(ids, pairs)
+        if found is not None:
+            return found
+        pairs = in_order(pairs, ids, path)
+    return _core.Model.from_letters(dict(ids), [], [[*pair] for pair in pairs], LETTERS)
 
 
 def _all_splits(ids: Mapping[str, int], pairs: Sequence[Pair]) -> _core.Model | None:

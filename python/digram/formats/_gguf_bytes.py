@@ -28,8 +28,10 @@ from digram.formats._gguf_tokens import (
     UNUSED,
     USER_DEFINED,
     Special,
+    merge_parts,
     padding,
     special_of,
+    without,
 )
 from digram.formats._letters import LETTERS, from_letters, to_letters
 from digram.formats._loss import refuse_ignore_merges
@@ -58,15 +60,16 @@ def read_bytes(fields: Fields) -> Definition | Compact:
     merges = fields.texts("merges")
     results = {merge.replace(" ", "", 1) for merge in merges}
     special, ordinary = _divided(fields, names, results, pre or DEFAULT)
-    merges = _without(merges, results, special, path)
+    merges = without(merges, results, special, path)
     ordinary |= _late_bytes(ordinary, len(names), path)
     default_id = _END_OF_GPT2 if split.has_bos else None
     given = fields.input(names, special.ids, Defaults(default_id, _END_OF_GPT2, split.add_bos))
     kernel = BpeKernel(ignore_merges=split.ignore_merges)
     in_core = _core.Model.from_letters(ordinary, [], merges, LETTERS)
     if in_core is None:
-        pairs = [_parts(merge) for merge in dict.fromkeys(merges)]  # of equal ones the first counts
-        in_core = core_model(ordinary, (), [[*pair] for pair in pairs], pairs, path)
+        # Of equal merges the first counts.
+        pairs = [merge_parts(merge) for merge in dict.fromkeys(merges)]
+        in_core = core_model(ordinary, pairs, path)
     if in_core is None:
         found = named_merges(in_order(pairs, ordinary, path), ordinary, Place(path))
         model = BpeModel(found, ignore_merges=split.ignore_merges)
@@ -95,8 +98,8 @@ def _divided(
     made = {token_id for token_id, name in enumerate(names) if name in results}
     types = fields.types(len(names))
     for token_id in made:
-        # The text of such a token has no bytes but those that merges make it of: all else is a
-        # token in letters, which is not in any text.
+        # Its name is in letters, since merges make it. As a text that would be found nowhere, and
+        # what it stands for is made by the merges.
         if types[token_id] == USER_DEFINED and not names[token_id].isascii():
             types[token_id] = NORMAL
     special = special_of(
@@ -118,16 +121,6 @@ def _divided(
     return special, ordinary
 
 
-def _parts(merge: str) -> tuple[str, str]:
-    """The two parts of a merge: the first may begin with a space.
-
-    >>> _parts("Ġ t")
-    ('Ġ', 't')
-    """
-    at = merge.find(" ", 1)
-    return (merge, "") if at < 0 else (merge[:at], merge[at + 1 :])
-
-
 def _late_bytes(ordinary: dict[str, int], size: int, path: str | None) -> dict[str, int]:
     """Ids above all others for bytes without a token that no text has, with a UserWarning.
 
@@ -141,35 +134,9 @@ def _late_bytes(ordinary: dict[str, int], size: int, path: str | None) -> dict[s
         f"0x{missing[0]:02X}. They are in no UTF-8 of assigned characters; here they have the ids "
         f"from {size:,} to {size + len(missing) - 1:,}, which this model does not have.",
         UserWarning,
-        stacklevel=8,  # the caller of `digram.load`
+        stacklevel=9,  # the caller of `digram.load`
     )
     return {LETTERS[byte]: size + n for n, byte in enumerate(missing)}
-
-
-def _without(merges: list[str], results: set[str], special: Special, path: str | None) -> list[str]:
-    """The merges without those of special tokens that are found in all text.
-
-    What is left of a text does not contain them, so such merges are never applied. Raises
-    `VocabError` for a merge of a special token that is found on request.
-    """
-    both = {name for name in special.ids if name in results or len(name) == 1}
-    if not both:
-        return merges
-    kept = []
-    for merge in merges:
-        left, right = _parts(merge)
-        of = both & {left, right, left + right}
-        for name in of:
-            if not (name in special.matching and special.matching[name].always):
-                raise VocabError(
-                    f"the merge {show(merge)} has the special token {show(name)}.",
-                    path=path,
-                    value=name,
-                    hint="Then llama.cpp finds it in all text, although it is not to.",
-                )
-        if not of:
-            kept.append(merge)
-    return kept
 
 
 def _tokens(ordinary: dict[str, int], ignores: bool, path: str | None) -> list[bytes | None]:

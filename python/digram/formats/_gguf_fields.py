@@ -142,13 +142,20 @@ class Fields:
         """The name of the model."""
         return self._text("general.name") or ""
 
-    def input(self, names: Sequence[str], special: dict[str, int], given: Defaults) -> Input:
+    def input(
+        self,
+        names: Sequence[str],
+        special: dict[str, int],
+        given: Defaults,
+        *,
+        always_bos: bool = False,
+    ) -> Input:
         """The tokens around a text, the context size, and the token for padding.
 
         Raises `VocabError` if a token around a text is not special.
         """
         around: list[tuple[str, int]] = [("$A", 0)]
-        if self.flag("add_bos_token", given.add_bos):
+        if self.flag("add_bos_token", given.add_bos) or always_bos:
             around.insert(0, (self._around("bos", given.bos, names, special), 0))
         if self.flag("add_eos_token", False):
             around.append((self._around("eos", given.eos, names, special), 0))

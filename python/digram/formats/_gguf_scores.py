@@ -13,6 +13,7 @@ from digram.errors import VocabError
 from digram.formats._check import Place, check
 from digram.formats._gguf_fields import Defaults, Fields
 from digram.formats._gguf_tokens import BYTE, NORMAL, UNUSED, padding, special_of
+from digram.formats._gguf_unknown import BYTE_NAMES, SYMBOL, byte_ids_of, in_bytes
 from digram.formats._json import unsupported
 from digram.formats._scores import merges_of, scores_of
 from digram.formats._show import show
@@ -24,9 +25,7 @@ from digram.vocab.model import BpeModel
 
 __all__ = ["read_scores", "written_scores"]
 
-_SYMBOL = "▁"
-_BACK = Replace(_SYMBOL, " ")
-_BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+_BACK = Replace(SYMBOL, " ")
 _DEFAULTS = Defaults(bos=1, eos=2, add_bos=True)
 
 
@@ -40,7 +39,7 @@ def read_scores(fields: Fields) -> Definition:
     types = fields.types(len(names))
     scores = fields.numbers("scores", "fil", len(names)) or [0.0] * len(names)
     ids = {name: token_id for token_id, name in enumerate(names)}
-    byte_ids = _byte_ids(ids, path)
+    byte_ids = byte_ids_of(ids, path)
     apart = set(byte_ids)
     merged = {
         name: i
@@ -58,18 +57,12 @@ def read_scores(fields: Fields) -> Definition:
         path,
     )
     prefix = fields.flag("add_space_prefix", True)
-    tokens: list[bytes | None] = [None] * len(names)
-    for name, token_id in merged.items():
+    for name in merged:
         if " " in name:
             raise unsupported(f"the token {show(name)}, which has a space,", path)
-        if name not in special.ids:
-            tokens[token_id] = name.replace(_SYMBOL, " ").encode()
-    for byte, token_id in enumerate(byte_ids):
-        tokens[token_id] = bytes([byte])
-    while tokens[-1] is None:  # the highest id is that of a special token
-        tokens.pop()
+    ordinary = {name: i for name, i in merged.items() if name not in special.ids}
     definition = Definition(
-        tokens=tokens,
+        tokens=in_bytes(ordinary, byte_ids),
         model=BpeModel(merges),
         pretokenizer=Pretokenizer(None, normalizer=[_BACK, *([Prepend(" ")] if prefix else [])]),
         special_tokens=special.ids,
@@ -77,23 +70,11 @@ def read_scores(fields: Fields) -> Definition:
         on_unknown="bytes",
         byte_ids=byte_ids,
         matching=special.matching,
-        space_symbol=_SYMBOL,
+        space_symbol=SYMBOL,
         strip_first_space=prefix,
         **fields.input(names, special.ids, _DEFAULTS)._asdict(),
     )
     return check(definition, Place(path))
-
-
-def _byte_ids(ids: dict[str, int], path: str | None) -> list[int]:
-    missing = [name for name in _BYTES if name not in ids]
-    if missing:
-        raise VocabError(
-            f"{len(missing)} of the tokens for bytes are missing, such as {missing[0]}.",
-            path=path,
-            value=missing[0],
-            hint="llama.cpp cannot encode characters that have no token with this vocabulary.",
-        )
-    return [ids[name] for name in _BYTES]
 
 
 def written_scores(
@@ -106,12 +87,12 @@ def written_scores(
     _check_way(definition, what)
     names = [padding(token_id) for token_id in range(size)]
     types = [UNUSED] * size
-    byte_ids = dict(zip(definition.byte_ids or (), _BYTES, strict=False))
+    byte_ids = dict(zip(definition.byte_ids or (), BYTE_NAMES, strict=False))
     for token_id, token in enumerate(definition.tokens):
         if token_id in byte_ids:
             names[token_id], types[token_id] = byte_ids[token_id], BYTE
         elif token is not None:
-            names[token_id], types[token_id] = named(token.decode(), _SYMBOL), NORMAL
+            names[token_id], types[token_id] = named(token.decode(), SYMBOL), NORMAL
     scores = scores_of(size, model.merges)
     _check_scores(names, types, scores, model, what)
     prefix = len(definition.pretokenizer.normalizer) > 1
@@ -132,9 +113,9 @@ def _check_way(definition: Definition, what: str) -> None:
     known = ([_BACK], [_BACK, Prepend(" ")])
     stages = [*cut.normalizer]
     others = cut.patterns or cut.digits or stages not in known or definition.on_unknown != "bytes"
-    if others or definition.space_symbol != _SYMBOL:
+    if others or definition.space_symbol != SYMBOL:
         raise VocabError(
-            f"{what} with characters means that spaces are the symbol {_SYMBOL!r}, that nothing is "
+            f"{what} with characters means that spaces are the symbol {SYMBOL!r}, that nothing is "
             "split, and that unknown characters are encoded as bytes; this tokenizer has "
             f"on_unknown={definition.on_unknown!r}, space_symbol={definition.space_symbol!r} and "
             f"{cut!r}.",

@@ -216,10 +216,7 @@ _SPLITS: tuple[tuple[str, Split], ...] = (
 """The values of `pre` that mean the same split; the first is written."""
 
 _REFUSED = {
-    **dict.fromkeys(
-        ("gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace"),
-        "its tokens are characters, not bytes",
-    ),
+    "whitespace": "its tokens are characters, and text between words is not encoded as such",
     **dict.fromkeys(
         ("tiny_aya", "cohere2moe", "afmoe"),
         "llama.cpp joins the text before a number with its first digits, which depends on the "

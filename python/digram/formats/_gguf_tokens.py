@@ -24,8 +24,10 @@ __all__ = [
     "UNUSED",
     "USER_DEFINED",
     "Special",
+    "merge_parts",
     "padding",
     "special_of",
+    "without",
 ]
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
@@ -141,3 +143,39 @@ def _strips(name: str, kind: int, model_name: str, pre: str) -> tuple[bool, bool
     if "modern-bert" in model:
         return name == "[MASK]", False
     return False, False
+
+
+def merge_parts(merge: str) -> tuple[str, str]:
+    """The two parts of a merge: the first may begin with a space.
+
+    >>> merge_parts("Ġ t")
+    ('Ġ', 't')
+    """
+    at = merge.find(" ", 1)
+    return (merge, "") if at < 0 else (merge[:at], merge[at + 1 :])
+
+
+def without(merges: list[str], results: set[str], special: Special, path: str | None) -> list[str]:
+    """The merges without those of special tokens that are found in all text.
+
+    What is left of a text does not contain them, so such merges are never applied. Raises
+    `VocabError` for a merge of a special token that is found on request.
+    """
+    both = {name for name in special.ids if name in results or len(name) == 1}
+    if not both:
+        return merges
+    kept = []
+    for merge in merges:
+        left, right = merge_parts(merge)
+        of = both & {left, right, left + right}
+        for name in of:
+            if not (name in special.matching and special.matching[name].always):
+                raise VocabError(
+                    f"the merge {show(merge)} has the special token {show(name)}.",
+                    path=path,
+                    value=name,
+                    hint="Then llama.cpp finds it in all text, although it is not to.",
+                )
+        if not of:
+            kept.append(merge)
+    return kept

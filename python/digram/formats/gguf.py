@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, cast
 from digram._util.storage import LARGEST, atomic_write, open_file
 from digram.errors import VocabError
 from digram.formats._gguf_bytes import pre_of, read_bytes, written_bytes
+from digram.formats._gguf_characters import CHARACTERS, read_characters
 from digram.formats._gguf_fields import PREFIX, Fields, fields_of
 from digram.formats._gguf_file import Value, write_metadata
 from digram.formats._gguf_scores import read_scores, written_scores
@@ -41,9 +42,16 @@ __all__ = ["dumps", "load", "loads", "pretokenizer", "read", "write"]
 _WHAT = "a .gguf file"
 _OTHER = 'Save it with format="huggingface".'
 
+
+def _read_merges(fields: Fields) -> Definition | Compact:
+    """The tokenizer of a file with merges, of bytes or of characters."""
+    return (read_characters if fields.text("pre") in CHARACTERS else read_bytes)(fields)
+
+
 _KINDS: dict[str, Callable[[Fields], Definition | Compact]] = {
-    "gpt2": read_bytes,
+    "gpt2": _read_merges,
     "llama": read_scores,
+    "gemma4": read_characters,
 }
 """The reader for each value of `tokenizer.ggml.model`."""
 
@@ -52,7 +60,6 @@ _REFUSED = {
     "t5": "a Unigram model",
     "rwkv": "the tokenizer of RWKV, which takes the longest token",
     "plamo2": "the tokenizer of PLaMo 2",
-    "gemma4": "the tokenizer of Gemma 4, whose tokens are characters with merges",
     "hybriddna": "a tokenizer for DNA",
     "whitespace": "a tokenizer that splits at white space and puts it into tokens as it is",
     "none": "no tokenizer",
@@ -100,7 +107,7 @@ def _of(fields: Fields) -> Definition | Compact:
             f"tokenizer.ggml.model {show(kind)}{what} is not supported.",
             path=fields.path,
             value=kind,
-            hint=f"digram reads {' and '.join(_KINDS)}.",
+            hint=f"digram reads {', '.join(_KINDS)}.",
         )
     return _KINDS[kind](fields)
 
