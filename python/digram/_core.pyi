@@ -89,11 +89,13 @@ class Splitter:
     def last_border(self, text: bytes, start: int) -> int: ...
 
 @final
-class Scheme:
+class Algorithm:
     @staticmethod
-    def superwords(words: Splitter, ranks: list[int]) -> Scheme: ...
+    def ranked(ignore_merges: bool) -> Algorithm: ...
     @staticmethod
-    def events(events: list[tuple[int, int | None]]) -> Scheme: ...
+    def superwords(words: Splitter, ranks: list[int]) -> Algorithm: ...
+    @staticmethod
+    def events(events: list[tuple[int, int | None]]) -> Algorithm: ...
 
 @final
 class Forbidden:
@@ -392,8 +394,7 @@ class Core:
         strip_first_space: bool,
         unit: str,
         on_unknown: int | list[int] | None,
-        ignore_merges: bool,
-        scheme: Scheme | None,
+        algorithm: Algorithm,
         extra: Any,
     ) -> Self: ...
     def encode(

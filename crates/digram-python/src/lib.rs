@@ -1,5 +1,6 @@
 //! The Python bindings of the `digram` crate: conversion of values, release of the GIL, mapping of errors.
 
+mod algorithm;
 mod arrays;
 mod arrow;
 mod cache;
@@ -17,7 +18,6 @@ mod picky;
 mod plain_ids;
 mod records;
 mod reserve;
-mod scheme;
 mod signals;
 mod strings;
 mod threads;
@@ -150,6 +150,8 @@ mod _core {
     #[pymodule_export]
     use super::Splitter;
     #[pymodule_export]
+    use super::algorithm::Algorithm;
+    #[pymodule_export]
     use super::arrow::{ArrowIds, ArrowTexts};
     #[pymodule_export]
     use super::cache::{cache_bytes, limit_cache};
@@ -165,8 +167,6 @@ mod _core {
     use super::picky::train as train_picky;
     #[pymodule_export]
     use super::records::{CsvTexts, JsonTexts, json_texts};
-    #[pymodule_export]
-    use super::scheme::Scheme;
     #[pymodule_export]
     use super::signals::Stopper;
     #[pymodule_export]

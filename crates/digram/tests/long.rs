@@ -6,7 +6,7 @@ mod merged;
 use std::sync::LazyLock;
 
 use digram::added_tokens::{AddedToken, AddedTokens, Matching};
-use digram::encode::Unit;
+use digram::encode::{Algorithm, Unit};
 use digram::normalize::{Form, Normalizer, Stage as Normal};
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::tokenizer::{Pipeline, Running, Side, Stream};
@@ -97,8 +97,7 @@ fn tokenizer(stages: &[Stage], normalizer: Vec<Normal>, added: &[(&str, Matching
             ..Pretokenizer::new(stages).unwrap().into()
         },
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
-        ignore_merges: false,
-        scheme: None,
+        algorithm: Algorithm::RANKED,
     })
     .unwrap()
 }

@@ -104,7 +104,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
         instance("pretokenizer", settings.pretokenizer, Pretokenizer)
         choice("unit", settings.unit, *get_args(Unit))
         instance("definition.model.kernel()", settings.kernel, Kernel)
-        ignore_merges, scheme = settings.kernel.core()
+        algorithm = settings.kernel.core()
         if settings.training is not None:
             check_record(settings.training)
         if settings.byte_ids is not None:
@@ -151,8 +151,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             flag("strip_first_space", settings.strip_first_space),
             settings.unit,
             unknown,
-            ignore_merges,
-            scheme,
+            algorithm,
             _Extra(settings, Layout.of(settings, special_tokens)),
         )
 

@@ -125,8 +125,8 @@ class Kernel(ABC):
         """
 
     @abstractmethod
-    def core(self) -> tuple[bool, _core.Scheme | None]:
-        """For the core: whether pretokens that are tokens are not merged, and the scheme."""
+    def core(self) -> _core.Algorithm:
+        """The algorithm by which the core encodes pretokens."""
 
     @abstractmethod
     def model(self, tables: _core.Model) -> Model:
@@ -253,12 +253,19 @@ class BpeKernel(Kernel):
         scheme = {} if self.scheme is None else {"scheme": self.scheme.to_dict()}
         return {"ignore_merges": self.ignore_merges, **scheme}
 
-    def core(self) -> tuple[bool, _core.Scheme | None]:
-        """The arguments for the core."""
-        if self.scheme is not None and not isinstance(self.scheme, Scheme):
+    def core(self) -> _core.Algorithm:
+        """The scheme, or merges by rank alone."""
+        ignore_merges = flag("ignore_merges", self.ignore_merges)
+        if self.scheme is None:
+            return _core.Algorithm.ranked(ignore_merges)
+        if not isinstance(self.scheme, Scheme):
             raise TypeError(f"scheme is one of digram.vocab.schemes, not {show(self.scheme)}")
-        scheme = None if self.scheme is None else self.scheme.core()
-        return flag("ignore_merges", self.ignore_merges), scheme
+        if ignore_merges:
+            raise VocabError(
+                f"ignore_merges needs merges that are applied by rank alone, not {self.scheme.kind}.",
+                value=self.scheme.kind,
+            )
+        return self.scheme.core()
 
     def model(self, tables: _core.Model) -> BpeModel:
         """The model with the merges of these tables."""

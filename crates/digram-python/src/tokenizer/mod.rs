@@ -24,13 +24,13 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::Splitter;
+use crate::algorithm::Algorithm;
 use crate::cache::limit_by_variable;
 use crate::convert::{self, Text};
 use crate::errors;
 use crate::id_lists::IdObjects;
 use crate::model::Model;
 use crate::objects::{SignalChecks, bytes, list};
-use crate::scheme::Scheme;
 use special::KeptSets;
 
 pub(crate) use decoder::Decoder;
@@ -60,7 +60,7 @@ pub(crate) struct Core {
 #[pymethods]
 impl Core {
     #[new]
-    #[pyo3(signature = (model, special_tokens, splitter, strip_first_space, unit, on_unknown, ignore_merges, scheme, extra))]
+    #[pyo3(signature = (model, special_tokens, splitter, strip_first_space, unit, on_unknown, algorithm, extra))]
     #[expect(clippy::too_many_arguments, reason = "called only by the Python class")]
     fn new(
         py: Python<'_>,
@@ -70,8 +70,7 @@ impl Core {
         strip_first_space: bool,
         unit: &str,
         on_unknown: &Bound<'_, PyAny>,
-        ignore_merges: bool,
-        scheme: Option<&Scheme>,
+        algorithm: &Algorithm,
         extra: Py<PyAny>,
     ) -> PyResult<Self> {
         limit_by_variable(py)?;
@@ -86,9 +85,9 @@ impl Core {
             strips_first_space: strip_first_space,
         };
         let model = model.model.clone();
-        let scheme = scheme.map(|scheme| scheme.scheme.clone());
+        let algorithm = algorithm.algorithm.clone();
         let tokenizer = py
-            .detach(|| Tokenizer::with_model(model, pipeline, unit, ignore_merges, scheme))
+            .detach(|| Tokenizer::with_model(model, pipeline, unit, algorithm))
             .map_err(|error| errors::from_core(py, error, None))?;
         Ok(Core {
             tokenizer: Arc::new(tokenizer),

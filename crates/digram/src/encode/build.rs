@@ -18,7 +18,7 @@ use super::lookup::Lookup;
 use super::safe_splits::SafeSplits;
 use super::symbols::Symbols;
 use super::text_slice::TextSlice;
-use super::{Context, Encoder, Scheme, Scratch, Unit};
+use super::{Algorithm, Context, Encoder, Scratch, Unit};
 
 /// Which tokens text can become: special tokens and the bytes of a fallback are not among them.
 pub(super) type Ordinary<'a> = &'a dyn Fn(TokenId) -> bool;
@@ -29,23 +29,18 @@ impl Encoder {
         model: Model,
         unit: Unit,
         pretokenizer: &Pretokenizer,
-        ignore_merges: bool,
-        scheme: Option<Scheme>,
+        algorithm: Algorithm,
         ordinary: impl Fn(TokenId) -> bool,
     ) -> Result<Encoder> {
         let ordinary: Ordinary<'_> = &ordinary;
         let symbols = Arc::new(Symbols::new(unit, &model.vocabulary, ordinary)?);
-        match scheme {
-            None => {
+        match algorithm {
+            Algorithm::Ranked { ignore_merges } => {
                 let layered = Layered::by_rank(&model, &symbols, pretokenizer, ordinary)?;
                 let layered = layered.map(|layered| Kernel::Layered(Box::new(layered)));
                 Encoder::by_rank(model, symbols, layered, ignore_merges, ordinary)
             }
-            Some(Scheme::Superwords { .. }) if ignore_merges => {
-                let reason = "superwords are made by merges, so merges cannot be ignored.";
-                Err(Error::Vocabulary { reason: reason.into() })
-            }
-            Some(Scheme::Superwords { words, ranks }) => {
+            Algorithm::Superwords { words, ranks } => {
                 let layered = Layered::of_words(&model, &symbols, words, &ranks, ordinary)?;
                 let unreachable = layered.unreachable()?;
                 let kernel = Kernel::Layered(Box::new(layered));
@@ -53,11 +48,11 @@ impl Encoder {
                 let lookup = Lookup::new(Arc::new(TokenIndex::new(&[])), None, None, kernel);
                 Ok(Encoder::of(model, symbols, unreachable.into(), false, None, lookup))
             }
-            Some(Scheme::Events(_)) if ignore_merges || !model.merges.in_order().is_empty() => {
-                let reason = "with events there must be no merges, and merges cannot be ignored.";
+            Algorithm::Events(_) if !model.merges.in_order().is_empty() => {
+                let reason = "with events there must be no merges.";
                 Err(Error::Vocabulary { reason: reason.into() })
             }
-            Some(Scheme::Events(events)) => Encoder::by_events(model, symbols, &events, ordinary),
+            Algorithm::Events(events) => Encoder::by_events(model, symbols, &events, ordinary),
         }
     }
 

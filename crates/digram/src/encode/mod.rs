@@ -4,12 +4,12 @@
 //! ids of what is new. All fast paths give the ids that the definition gives; the tests compare them with
 //! it.
 
+mod algorithm;
 mod budget;
 mod build;
 mod kernels;
 mod lookup;
 mod safe_splits;
-mod scheme;
 mod scratch;
 mod scratch_pool;
 mod sink;
@@ -23,6 +23,7 @@ use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
 
+pub use algorithm::Algorithm;
 pub use kernels::KernelKind;
 pub use kernels::dropout::Dropout;
 pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};
@@ -31,7 +32,6 @@ pub(crate) use kernels::naive;
 use kernels::ranked::Ranked;
 use lookup::Lookup;
 pub(crate) use lookup::{GROUP, Group};
-pub use scheme::Scheme;
 use scratch::Context;
 pub(crate) use scratch::Scratch;
 pub(crate) use scratch_pool::{Pooled, ScratchPool};

@@ -27,7 +27,8 @@ use once_cell::race::OnceBox;
 
 use crate::added_tokens::{AddedMatch, AddedToken, AddedTokens, OnSpecial};
 use crate::encode::{
-    Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Pooled, Scheme, Scratch, ScratchPool, Sink, Unit,
+    Algorithm, Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Pooled, Scratch, ScratchPool, Sink,
+    Unit,
 };
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
@@ -65,10 +66,8 @@ pub struct Definition {
     pub pipeline: Pipeline,
     /// The units of text before any merge.
     pub unit: Unit,
-    /// Whether a pretoken that is a token becomes that token even if the merges give other ids.
-    pub ignore_merges: bool,
-    /// How merges are applied, if not by rank alone.
-    pub scheme: Option<Scheme>,
+    /// How pretokens become ids.
+    pub algorithm: Algorithm,
 }
 
 /// What happens to text before it is encoded, and after it is decoded: some tokens are found in it as a whole, the
@@ -124,9 +123,9 @@ impl std::fmt::Debug for Tokenizer {
 impl Tokenizer {
     /// Builds a tokenizer from a definition, which is validated.
     pub fn new(definition: Definition) -> Result<Tokenizer> {
-        let Definition { tokens, merges, pipeline, unit, ignore_merges, scheme } = definition;
+        let Definition { tokens, merges, pipeline, unit, algorithm } = definition;
         let model = Model::new(Vocabulary::new(tokens)?, merges)?;
-        Tokenizer::with_model(model, pipeline, unit, ignore_merges, scheme)
+        Tokenizer::with_model(model, pipeline, unit, algorithm)
     }
 
     /// A tokenizer from validated tokens and merges; the other arguments are as in a [`Definition`].
@@ -134,8 +133,7 @@ impl Tokenizer {
         model: Model,
         pipeline: Pipeline,
         unit: Unit,
-        ignore_merges: bool,
-        scheme: Option<Scheme>,
+        algorithm: Algorithm,
     ) -> Result<Tokenizer> {
         let vocabulary = &model.vocabulary;
         let Pipeline { added_tokens, normalizer, pretokenizer, strips_first_space } = pipeline;
@@ -172,7 +170,8 @@ impl Tokenizer {
             Unit::Char { on_unknown: OnUnknown::Fail } => Vec::new(),
         };
         let ordinary = |id| !fallback.contains(&id);
-        let encoder = Encoder::new(model, unit, &pretokenizer, ignore_merges, scheme, ordinary)?;
+        let ignore_merges = matches!(algorithm, Algorithm::Ranked { ignore_merges: true });
+        let encoder = Encoder::new(model, unit, &pretokenizer, algorithm, ordinary)?;
         // An unknown character can become a single id too.
         let max_bytes =
             all_tokens.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use crate::count::{Counts, Pieces};
-use crate::encode::{OnUnknown, Unit};
+use crate::encode::{Algorithm, OnUnknown, Unit};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::merges::Merge;
@@ -269,8 +269,7 @@ impl Trained {
             merges,
             pipeline: Pipeline { added_tokens, ..pipeline.into() },
             unit: self.base.unit(),
-            ignore_merges,
-            scheme: None,
+            algorithm: Algorithm::Ranked { ignore_merges },
         }
     }
 }
@@ -484,8 +483,7 @@ mod tests {
             merges: vec![merge(98, 99, 256), merge(97, 98, 257), merge(257, 99, 258)],
             pipeline: Pretokenizer::new(&[]).unwrap().into(),
             unit: Options::bytes(256).base.unit(),
-            ignore_merges: false,
-            scheme: None,
+            algorithm: Algorithm::RANKED,
         });
         let base = Base::Tokens(Arc::new(tokenizer.unwrap()));
         let counts = Counts::from_pieces([("xabc", 10), ("pq", 9), ("rs", 8), ("tu", 7)]).unwrap();
