@@ -1,6 +1,6 @@
 //! The algorithms by which pretokens become ids.
 
-use digram::encode;
+use digram::encode::{self, WordPieceRules};
 use digram::events::Event;
 use pyo3::prelude::*;
 
@@ -35,6 +35,12 @@ impl Algorithm {
             None => Event::Drop(left),
         };
         encode::Algorithm::Events(events.into_iter().map(event).collect()).into()
+    }
+
+    /// The longest token at each place of a word; a word of more characters is unknown.
+    #[staticmethod]
+    fn wordpiece(max_word_chars: usize, prefix: String) -> Algorithm {
+        encode::Algorithm::WordPiece(WordPieceRules { max_word_chars, prefix }).into()
     }
 }
 

@@ -26,6 +26,20 @@ pub enum Algorithm {
     /// are numbered: first the bytes by value, or the characters of the vocabulary by code point, then each
     /// token in the order in which it is first made.
     Events(Arc<[Event]>),
+    /// The longest token at the start of a pretoken, then the longest one after it, and so on.
+    WordPiece(WordPieceRules),
+}
+
+/// The rules of WordPiece. A pretoken begins with a space, which is part of the first token.
+///
+/// Where no token matches, the whole pretoken is the unknown token, which the vocabulary must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WordPieceRules {
+    /// A pretoken of more characters, the first space not counted, is the unknown token.
+    pub max_word_chars: usize,
+    /// The prefix that marks tokens without a space in files. A pretoken that begins with it, after the space, may
+    /// begin with such a token.
+    pub prefix: String,
 }
 
 impl Algorithm {
