@@ -237,8 +237,65 @@ def unprefixed() -> Tokenizer:
     return spaced(None, cut, True, *S)
 
 
+def in_words(cut: Any, normalizer: Any = None, *tokens: AddedToken) -> Tokenizer:
+    return made(normalizer, cut, IM, [plain("<tool>"), plain("word", normalized=True), *tokens])
+
+
+def bert_words() -> Tokenizer:
+    cut = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), level()])
+    return in_words(cut, normalizers.BertNormalizer())
+
+
+def cased_bert_words() -> Tokenizer:
+    cut = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), level(True)])
+    return in_words(cut, normalizers.BertNormalizer(lowercase=False, clean_text=False))
+
+
+def whitespace() -> Tokenizer:
+    return in_words(pre_tokenizers.Sequence([pre_tokenizers.Whitespace(), level()]))
+
+
+def whitespace_split() -> Tokenizer:
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    return in_words(
+        pre_tokenizers.Sequence([digits, pre_tokenizers.WhitespaceSplit(), split("[.é]"), level()])
+    )
+
+
+def roberta_with_prefix() -> Tokenizer:
+    return in_words(pre_tokenizers.ByteLevel(add_prefix_space=True), normalizers.NFC())
+
+
+def prefixed_pieces() -> Tokenizer:
+    prefixed = pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=False)
+    digits = pre_tokenizers.Digits(individual_digits=False)
+    return in_words(pre_tokenizers.Sequence([digits, pre_tokenizers.Whitespace(), prefixed]))
+
+
+def delimited() -> Tokenizer:
+    return in_words(pre_tokenizers.Sequence([pre_tokenizers.CharDelimiterSplit("_"), level(True)]))
+
+
+def removed() -> Tokenizer:
+    cut = pre_tokenizers.Split(Regex(r"[\s.,]+"), "removed")
+    return in_words(pre_tokenizers.Sequence([cut, level()]))
+
+
+def without_punctuation() -> Tokenizer:
+    return in_words(pre_tokenizers.Sequence([pre_tokenizers.Punctuation("removed"), level()]))
+
+
+def kept_matches() -> Tokenizer:
+    cut = pre_tokenizers.Split(Regex(r"[\p{L}\p{M}]+"), "removed", invert=True)
+    return in_words(pre_tokenizers.Sequence([cut, level()]))
+
+
+WORDS = [
+    *(bert_words, cased_bert_words, whitespace, whitespace_split, roberta_with_prefix),
+    *(prefixed_pieces, delimited, removed, without_punctuation, kept_matches),
+]
 SPACED = [llama2, llama2_of_2023, mistral, phi3, gemma, words, unprefixed]
-FAMILIES = [*SPACED, qwen, gpt_neox, command_r, roberta, phi, lower, spaces, mixed]
+FAMILIES = [*SPACED, *WORDS, qwen, gpt_neox, command_r, roberta, phi, lower, spaces, mixed]
 
 
 def differences(theirs: Tokenizer, ours: digram.Tokenizer, corpus: list[str]) -> list[str]:
@@ -288,13 +345,40 @@ def test_languages(family: Any, shared_data: Callable[[str], Path]) -> None:
     assert differences(theirs, ours, corpus) == []
 
 
+CUTS = ["Whitespace", "WhitespaceSplit", "BertPreTokenizer"]
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_text_is_cut_beside_every_character_as_by_the_library(name: str) -> None:
+    cut = getattr(pre_tokenizers, name)()
+    theirs = made(None, pre_tokenizers.Sequence([cut, level()]), [], [])
+    ours = digram.Tokenizer(loads(theirs.to_str().encode())).pretokenizer.splitter()
+    characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    for start in range(0, len(characters), 4096):
+        for between in ("a", "-", " "):
+            text = between.join(characters[start : start + 4096])
+            assert ours.split(text) == [piece for piece, _ in cut.pre_tokenize_str(text)]
+
+
 FORMS = ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt"]
+OF_BERT = [
+    {"lowercase": False, "handle_chinese_chars": False},
+    {"lowercase": False, "clean_text": False},
+    {"lowercase": False, "clean_text": False, "strip_accents": True},
+    {},
+]
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_every_character_is_normalized_as_by_the_library(name: str) -> None:
-    theirs = getattr(normalizers, name)()
-    ours = digram.Pretokenizer(None, normalizer=getattr(digram.pretokenizers, name)()).splitter()
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [*((name, {}) for name in FORMS), *(("BertNormalizer", options) for options in OF_BERT)],
+)
+def test_every_character_is_normalized_as_by_the_library(
+    name: str, options: dict[str, Any]
+) -> None:
+    theirs = getattr(normalizers, name)(**options)
+    stage = getattr(digram.pretokenizers, name)(**options)
+    ours = digram.Pretokenizer(None, normalizer=stage).splitter()
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     for start in range(0, len(characters), 4096):
         block = characters[start : start + 4096]
@@ -313,7 +397,6 @@ def test_flags_without_an_effect_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("normalizer", "message"),
     [
-        (normalizers.BertNormalizer(), "normalizer 'BertNormalizer' is not supported"),
         (normalizers.Replace(Regex(" +"), " "), "normalizer.pattern other than a String"),
         (
             normalizers.Sequence([normalizers.NFC(), normalizers.ByteLevel()]),

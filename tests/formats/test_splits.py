@@ -114,7 +114,11 @@ SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "in
 @pytest.mark.parametrize(
     ("stage", "error", "message"),
     [
-        (SPLIT | {"behavior": "Removed"}, VocabError, r"'Removed' \(it removes text\)"),
+        (
+            SPLIT | {"pattern": {"Regex": "ab"}, "behavior": "Removed"},
+            VocabError,
+            "'Removed' with a Regex other than one class",
+        ),
         (SPLIT | {"behavior": "isolated"}, VocabError, "behavior 'isolated' is not"),
         (SPLIT | {"invert": None}, CorruptFileError, "invert should be true or false"),
         (SPLIT | {"pattern": {}}, VocabError, "other than a Regex or a String"),
@@ -127,11 +131,12 @@ SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "in
             "a Regex other than one class",
         ),
         ({"type": "Digits"}, CorruptFileError, "individual_digits should be true or false"),
-        ({"type": "Punctuation", "behavior": "Removed"}, VocabError, "removes text"),
         ({"type": "Punctuation", "new": 1}, VocabError, "the key 'new'"),
         ({"type": "FixedLength", "length": 0}, CorruptFileError, "length 0 should be at least 1"),
         ({"type": "FixedLength", "length": 100_000}, PatternError, "20000 steps"),
-        ({"type": "WhitespaceSplit"}, VocabError, "of type WhitespaceSplit"),
+        ({"type": "UnicodeScripts"}, VocabError, "of type UnicodeScripts"),
+        ({"type": "WhitespaceSplit", "x": 1}, VocabError, "the key 'x'"),
+        ({"type": "CharDelimiterSplit", "delimiter": "ab"}, CorruptFileError, "one character"),
         (
             {
                 "type": "Sequence",

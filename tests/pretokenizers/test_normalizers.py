@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import pickle
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import digram
-from digram import OptionError, Pretokenizer
+from digram import OptionError, Pretokenizer, Regex
 from digram.pretokenizers import (
+    BERT_WORDS,
     NFC,
     NFD,
     NFKC,
     NFKD,
+    BertNormalizer,
     Lowercase,
     Nmt,
     Prepend,
     Replace,
     Strip,
     StripAccents,
+    Words,
     pretokenize,
 )
 from digram.pretokenizers.normalizers import described, from_described
@@ -30,6 +34,8 @@ STAGES: list[Any] = [
     *(NFC(), NFD(), NFKC(), NFKD(), Lowercase(), StripAccents(), Nmt()),
     *(Strip(), Strip(right=False), Prepend("▁"), Prepend(" ", once=True, first=True)),
     Replace("a", ""),
+    *(BertNormalizer(), BertNormalizer(lowercase=False, strip_accents=True)),
+    *(BERT_WORDS, Words((Regex("a+"),), Regex("a"), "", "_", "▁"), Words(prefix=" ")),
 ]
 CORPUS = [
     "Cafe\u0301 noir, CAFÉ E\u0301te\u0301 2024",
@@ -39,8 +45,21 @@ CORPUS = [
 CUT = Pretokenizer("gpt2", normalizer=[NFC(), Lowercase()])
 
 
+BERT = Pretokenizer(None, normalizer=[BertNormalizer(), BERT_WORDS])
+
+
 def normal(text: str) -> str:
     return unicodedata.normalize("NFC", text).lower()
+
+
+def words(text: str) -> str:
+    return "".join(pretokenize(text, BERT))
+
+
+# A pretokenizer, the text that it makes, and what splits that text in the same way.
+BOTH = pytest.mark.parametrize(
+    ("cut", "made", "plain_cut"), [(CUT, normal, "gpt2"), (BERT, words, Regex(" [^ ]+"))]
+)
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=repr)
@@ -70,6 +89,15 @@ ANY_TOP: Any = digram
         (lambda: ANY.Prepend("a", once=1), TypeError, "once and first are True or False"),
         (lambda: ANY.Strip(left="no"), TypeError, "left and right are True or False"),
         (lambda: ANY_TOP.Matching(lstrip=1), TypeError, "lstrip is True or False"),
+        (lambda: ANY.Words("a"), TypeError, "the splits of Words are a tuple"),
+        (lambda: ANY.Words((), removed="a"), TypeError, "removed is a digram.Regex"),
+        (lambda: Words(space_symbol="ab"), OptionError, "space_symbol is one character"),
+        (lambda: ANY.BertNormalizer(1), TypeError, "options of BertNormalizer are True or False"),
+        (
+            lambda: Pretokenizer(None, normalizer=[BERT_WORDS, NFC()]),
+            OptionError,
+            "Words is the last stage",
+        ),
         (lambda: from_described([["nfq"]]), TypeError, "there is no stage"),
     ],
 )
@@ -82,11 +110,14 @@ def test_bytes_that_are_not_utf8_remain() -> None:
     assert pretokenize(b"E\xff\xcc\x81e\xcc\x81", CUT) == [b"e", b"\xff\xcc\x81", b"\xc3\xa9"]
 
 
+@BOTH
 @pytest.mark.parametrize("threads", [1, 3])
-def test_training_sees_normalized_text(threads: int, tmp_path: Path) -> None:
-    plain = [normal(text) for text in CORPUS]
-    expected = digram.train(plain, vocab_size=290, pretokenizer="gpt2")
-    trained = digram.train(CORPUS, vocab_size=290, pretokenizer=CUT, threads=threads)
+def test_training_sees_normalized_text(
+    cut: Pretokenizer, made: Any, plain_cut: Any, threads: int, tmp_path: Path
+) -> None:
+    plain = [made(text) for text in CORPUS]
+    expected = digram.train(plain, vocab_size=290, pretokenizer=plain_cut)
+    trained = digram.train(CORPUS, vocab_size=290, pretokenizer=cut, threads=threads)
     assert trained.merges == expected.merges
     assert trained.training is not None
     assert trained.training.bytes == sum(len(text.encode()) for text in plain)
@@ -95,12 +126,11 @@ def test_training_sees_normalized_text(threads: int, tmp_path: Path) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text("\n".join(CORPUS * 3000), encoding="utf-8")
     options: dict[str, Any] = {"vocab_size": 290, "threads": threads}
-    long = digram.train(path, pretokenizer=CUT, **options)
-    bounded = digram.train(path, pretokenizer=CUT, memory_limit="100MB", **options)
-    path.write_text(normal(path.read_text(encoding="utf-8")), encoding="utf-8")
-    assert (
-        long.merges == bounded.merges == digram.train(path, pretokenizer="gpt2", **options).merges
-    )
+    long = digram.train(path, pretokenizer=cut, **options)
+    bounded = digram.train(path, pretokenizer=cut, memory_limit="100MB", **options)
+    path.write_text(made(path.read_text(encoding="utf-8")), encoding="utf-8")
+    again = digram.train(path, pretokenizer=plain_cut, **options)
+    assert long.merges == bounded.merges == again.merges
 
 
 def test_counts_keep_it(tmp_path: Path) -> None:
@@ -121,10 +151,14 @@ def test_superwords_refuse_it() -> None:
         digram.train(CORPUS, vocab_size=290, pretokenizer=CUT, superwords="two-stage")
 
 
-def test_a_long_text_on_several_threads(tmp_path: Path) -> None:
-    tok = digram.train(CORPUS, vocab_size=290, pretokenizer=CUT)
+@BOTH
+def test_a_long_text_on_several_threads(
+    cut: Pretokenizer, made: Any, plain_cut: Any, tmp_path: Path
+) -> None:
+    tok = digram.train(CORPUS, vocab_size=290, pretokenizer=cut)
     text = " ".join(CORPUS * 2000)
-    ids = tok.encode(normal(text))
+    plain = digram.Tokenizer(replace(tok.definition, pretokenizer=Pretokenizer(plain_cut)))
+    ids = plain.encode(made(text))
     assert tok.encode(text) == ids
     assert tok.encode_batch([text], threads=3) == [ids]
     assert tok.count(text) == len(ids)
@@ -146,3 +180,17 @@ def test_what_is_studied_is_the_normalized_text() -> None:
     assert tok.count(cut) <= 1
     extended, _ = digram.extend(tok, CORPUS, add=5)
     assert extended.pretokenizer == CUT
+
+
+def test_words_are_studied() -> None:
+    tok = digram.train(CORPUS, vocab_size=290, pretokenizer=BERT)
+    text = "Cafe\u0301,  ÉTÉ"
+    assert tok.pretokenize(text) == [" cafe", " ,", " ete"]
+    found = digram.explain(tok, text)
+    assert [id for one in found.pretokens for id in one.ids] == tok.encode(text)
+    assert [one.pretoken for one in found.pretokens] == [b" cafe", b" ,", b" ete"]
+    assert (tok(text).offsets[-1], tok(text).word_ids[-1]) == ((8, 11), 2)
+    assert tok.count(tok.truncate(text, 1)) <= 1
+    assert all(tok.count(chunk.text) <= 8 for chunk in tok.chunks(text * 20, 8))
+    assert "[·cafe]  bytes 0 to 4, cut out by words" in str(found)
+    assert digram.find_token(tok, tok.encode("été")[0], CORPUS).times == 8

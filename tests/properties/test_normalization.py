@@ -9,12 +9,25 @@ from hypothesis import strategies as st
 from strategies import cases
 
 import digram
-from digram import Definition, Matching, Pretokenizer
-from digram.pretokenizers import NFC, NFD, NFKC, NFKD, Lowercase, Nmt, Prepend, Replace, Strip
+from digram import Definition, Matching, Pretokenizer, Regex
+from digram.pretokenizers import (
+    BERT_WORDS,
+    NFC,
+    NFD,
+    NFKC,
+    NFKD,
+    SPACED_WORDS,
+    Lowercase,
+    Nmt,
+    Prepend,
+    Replace,
+    Strip,
+    Words,
+)
 from digram.pretokenizers import StripAccents as WithoutMarks
 from digram.reference import BYTES, decode, encode
 from digram.reference import normalization as reference
-from digram.reference.normalization import Added
+from digram.reference.normalization import Added, WordRule
 from digram.vocab.model import BpeModel
 
 STAGES: list[tuple[Any, reference.Stage]] = [
@@ -30,10 +43,29 @@ STAGES: list[tuple[Any, reference.Stage]] = [
     (Replace(" ", "▁"), reference.replace(" ", "▁")),
     (Replace("ab", ""), reference.replace("ab", "")),
 ]
+SPACE, RUN = reference.WHITE_SPACE, f"{reference.WHITE_SPACE}+"
+RULES: list[tuple[list[Any], WordRule | None]] = [
+    ([], None),
+    ([SPACED_WORDS], WordRule([RUN], SPACE, " ")),
+    ([BERT_WORDS], WordRule([RUN, "[.<>/_]"], SPACE, " ")),
+    ([Words(prefix=" ")], WordRule(prefix=" ")),
+    ([Words((Regex("[.x]+"),), Regex("[.x]"))], WordRule(["[.x]+"], "[.x]")),
+    (
+        [Words((Regex(r"\s+"),), Regex(r"\s"), " ", " ", "▁")],
+        WordRule([RUN], SPACE, " ", " ", "▁"),
+    ),
+]
 TEXTS = ["<s>", "</s>", "ab", "abc", " b", "  ", "b1", "é", "▁", "\u3000x", "A", "ß"]
 PARTS = [*"abcABC1_ \t\n.é²Σß▁x", *TEXTS, "\u0301", "\u0323", "e\u0301", "\u1100\u1161", "ﬁ", "가"]
 
-MERGES = {(97, 98): 256, (32, 32): 257, (256, 99): 258, (0xC3, 0xA9): 259}
+MERGES = {
+    (97, 98): 256,
+    (32, 32): 257,
+    (256, 99): 258,
+    (0xC3, 0xA9): 259,
+    (32, 97): 260,
+    (260, 98): 261,
+}
 
 flags = st.fixed_dictionaries(
     dict.fromkeys(("lstrip", "rstrip", "single_word", "normalized"), st.booleans())
@@ -58,33 +90,39 @@ def tokenizer(tokens: dict[str, Any], normalizer: list[Any]) -> digram.Tokenizer
     )
 
 
-def expected(text: str, tokens: dict[str, Any], chosen: list[reference.Stage]) -> list[int]:
+def expected(
+    text: str, tokens: dict[str, Any], chosen: list[reference.Stage], rule: WordRule | None
+) -> list[int]:
     ids = {text: 300 + i for i, text in enumerate(tokens)}
     known = [
         Added(text, of["lstrip"], of["rstrip"], of["single_word"], of["normalized"])
         for text, (_, of) in tokens.items()
     ]
     found = []
-    for piece in reference.segments(text, known, chosen):
+    for piece in reference.segments(text, known, chosen, rule):
         found += [ids[piece.text]] if isinstance(piece, Added) else encode(piece.encode(), MERGES)
     return found
 
 
 @cases(800)
-@given(added, stages, texts)
+@given(added, stages, st.sampled_from(RULES), texts)
 def test_ids_are_those_of_the_reference(
-    tokens: dict[str, Any], pipeline: list[tuple[Any, reference.Stage]], text: str
+    tokens: dict[str, Any],
+    pipeline: list[tuple[Any, reference.Stage]],
+    words: tuple[list[Any], WordRule | None],
+    text: str,
 ) -> None:
-    tok = tokenizer(tokens, [stage for stage, _ in pipeline])
+    normalizer = [*(stage for stage, _ in pipeline), *words[0]]
+    tok = tokenizer(tokens, normalizer)
     chosen = [stage for _, stage in pipeline]
-    ids = expected(text, tokens, chosen)
+    ids = expected(text, tokens, chosen, words[1])
     assert tok.encode(text, special="parse") == ids
     assert tok.encode_batch([text, text.encode()], special="parse") == [ids, ids]
     assert tok.count(text, special="parse") == len(ids)
     assert [id for some in tok.encode_stream([*text], special="parse") for id in some] == ids
     # Without special tokens only those are found that are found in all text.
     always = {text: one for text, one in tokens.items() if one[0]}
-    plain = tokenizer(always, [stage for stage, _ in pipeline])
+    plain = tokenizer(always, normalizer)
     names = {id: text for text, id in plain.special_tokens.items()}
     renamed = [tok.special_tokens[names[id]] if id in names else id for id in plain.encode(text)]
     assert tok.encode(text) == renamed

@@ -30,7 +30,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use digram::normalize::Normalizer;
+use digram::normalize::{Normalizer, last_border_so_far, pretokens};
 use digram::pretokenize::{Pretokenizer, RuleMatch, Rules, Stage};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
@@ -86,16 +86,8 @@ impl Splitter {
     /// The last offset from `start` on where a text that begins like this can be split without changing
     /// its pretokens; 0 if none is known.
     fn last_border(&self, py: Python<'_>, text: &Bound<'_, PyBytes>, start: usize) -> usize {
-        let mut text = text.as_bytes();
-        py.detach(|| {
-            while let Some(border) = self.pretokenizer.last_border_so_far(text, start) {
-                if self.normalizer.as_ref().is_none_or(|normalizer| normalizer.keeps_apart_at(text, border)) {
-                    return border;
-                }
-                text = &text[..border];
-            }
-            0
-        })
+        let (normalizer, text) = (self.normalizer.as_deref(), text.as_bytes());
+        py.detach(|| last_border_so_far(normalizer, &self.pretokenizer, text, start).unwrap_or(0))
     }
 
     /// The normalized text, as a text of the same type.
@@ -132,13 +124,12 @@ impl Splitter {
 
     /// The pretokens of the normalized text, as texts of the same type.
     fn split<'py>(&self, py: Python<'py>, text: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let text = self.normalize(py, text)?;
-        let text = Text::new(&text)?;
-        let signals = Signals::new();
-        let ends = py.detach(|| self.pretokenizer.ends(text.bytes(), &signals));
-        let ends = ends.map_err(|error| signals.error(py, error, None))?;
+        let (text, signals) = (Text::new(&text)?, Signals::new());
+        let found =
+            py.detach(|| pretokens(self.normalizer.as_deref(), &self.pretokenizer, text.bytes(), &signals));
+        let (normal, ends) = found.map_err(|error| signals.error(py, error, None))?;
         let mut start = 0;
-        let piece = |end| text.of_same_type(py, &text.bytes()[std::mem::replace(&mut start, end)..end]);
+        let piece = |end| text.of_same_type(py, &normal[std::mem::replace(&mut start, end)..end]);
         objects::list(py, ends.into_iter().map(piece), &mut SignalChecks::new())
     }
 }

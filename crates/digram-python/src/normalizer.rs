@@ -2,29 +2,51 @@
 
 use std::sync::Arc;
 
-use digram::normalize::{Form, Normalizer, Stage};
+use digram::normalize::{Form, Normalizer, Stage, WordRule};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::errors;
 
-/// The normalizer of some stages, each a name and its arguments; `None` if there are none.
-pub(crate) fn compiled(py: Python<'_>, stages: &[Bound<'_, PyTuple>]) -> PyResult<Option<Arc<Normalizer>>> {
-    if stages.is_empty() {
-        return Ok(None);
+/// The normalizer of some stages, each a name and its arguments; `None` if there are none. A rule for words may be
+/// the last.
+pub(crate) fn compiled(
+    py: Python<'_>,
+    described: &[Bound<'_, PyTuple>],
+) -> PyResult<Option<Arc<Normalizer>>> {
+    let Some((last, before)) = described.split_last() else { return Ok(None) };
+    let rule = if name_of(last)? == "words" { Some(word_rule(last)?) } else { None };
+    let mut stages = Vec::new();
+    for one in if rule.is_some() { before } else { described } {
+        stages.extend(stages_of(one)?);
     }
-    let stages = stages.iter().map(stage).collect::<PyResult<_>>()?;
-    let normalizer = py.detach(|| Normalizer::new(stages));
+    let normalizer = py.detach(|| {
+        let normalizer = Normalizer::new(stages)?;
+        match rule {
+            Some(rule) => normalizer.with_words(rule),
+            None => Ok(normalizer),
+        }
+    });
     normalizer
         .map(|normalizer| Some(Arc::new(normalizer)))
         .map_err(|error| errors::from_core(py, error, None))
 }
 
-fn stage(described: &Bound<'_, PyTuple>) -> PyResult<Stage> {
-    let name: String = described.get_item(0)?.extract()?;
+fn name_of(described: &Bound<'_, PyTuple>) -> PyResult<String> {
+    described.get_item(0)?.extract()
+}
+
+fn word_rule(described: &Bound<'_, PyTuple>) -> PyResult<WordRule> {
+    let (_, splits, removed, prefix, suffix, space_symbol): (String, _, _, _, _, _) = described.extract()?;
+    Ok(WordRule { splits, removed, prefix, suffix, space_symbol })
+}
+
+fn stages_of(described: &Bound<'_, PyTuple>) -> PyResult<Vec<Stage>> {
+    let name = name_of(described)?;
     let text = |index| described.get_item(index)?.extract::<String>();
-    Ok(match &name[..] {
+    let flag = |index| described.get_item(index)?.extract::<bool>();
+    let stage = match &name[..] {
         "nfc" => Stage::Form(Form::Nfc),
         "nfd" => Stage::Form(Form::Nfd),
         "nfkc" => Stage::Form(Form::Nfkc),
@@ -32,15 +54,22 @@ fn stage(described: &Bound<'_, PyTuple>) -> PyResult<Stage> {
         "lowercase" => Stage::Lowercase,
         "strip_accents" => Stage::StripAccents,
         "nmt" => Stage::Nmt,
-        "strip" => {
-            Stage::Strip { left: described.get_item(1)?.extract()?, right: described.get_item(2)?.extract()? }
-        }
-        "prepend" => Stage::Prepend {
-            content: text(1)?,
-            once: described.get_item(2)?.extract()?,
-            first: described.get_item(3)?.extract()?,
-        },
+        "strip" => Stage::Strip { left: flag(1)?, right: flag(2)? },
+        "prepend" => Stage::Prepend { content: text(1)?, once: flag(2)?, first: flag(3)? },
         "replace" => Stage::Replace { pattern: text(1)?, content: text(2)? },
+        "bert" => {
+            let lowercase = flag(4)?;
+            let strip_accents = described.get_item(3)?.extract::<Option<bool>>()?.unwrap_or(lowercase);
+            let stages = [
+                (flag(1)?, Stage::Clean),
+                (flag(2)?, Stage::SpaceIdeographs),
+                (strip_accents, Stage::Form(Form::Nfd)),
+                (strip_accents, Stage::StripNonspacingMarks),
+                (lowercase, Stage::Lowercase),
+            ];
+            return Ok(stages.into_iter().filter_map(|(is_on, stage)| is_on.then_some(stage)).collect());
+        }
         other => return Err(PyTypeError::new_err(format!("there is no stage {other:?} of normalizers"))),
-    })
+    };
+    Ok(vec![stage])
 }

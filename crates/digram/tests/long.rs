@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use digram::added_tokens::{AddedToken, AddedTokens, Matching};
 use digram::encode::{Algorithm, Unit};
-use digram::normalize::{Form, Normalizer, Stage as Normal};
+use digram::normalize::{Form, Normalizer, Stage as Normal, WordRule};
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::tokenizer::{Pipeline, Running, Side, Stream};
 use digram::{Definition, Error, Never, OnSpecial, Tokenizer};
@@ -67,7 +67,26 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
             &ADDED[..3],
         ),
     ];
-    split_alone.chain(others).collect()
+    let bert = WordRule {
+        splits: vec![r"\s+".into(), r"\p{P}".into()],
+        removed: Some(r"\s".into()),
+        prefix: " ".into(),
+        ..WordRule::default()
+    };
+    let suffixed =
+        WordRule { prefix: String::new(), suffix: "a".into(), space_symbol: Some('語'), ..bert.clone() };
+    let prefixed = WordRule { prefix: " ".into(), ..WordRule::default() };
+    let in_words = |stages: &[Stage], stage: Normal, rule: &WordRule, added: &[(&str, Matching)]| {
+        let normalizer = Normalizer::new(vec![stage]).unwrap().with_words(rule.clone());
+        with_normalizer(stages, normalizer.unwrap(), added)
+    };
+    let of_words = [
+        in_words(&stages[4], Normal::Clean, &bert, &ADDED),
+        in_words(&stages[3], Normal::Lowercase, &suffixed, &ADDED[..3]),
+        in_words(&stages[0], Normal::Form(Form::Nfc), &prefixed, &[]),
+        in_words(&stages[4], Normal::SpaceIdeographs, &bert, &[]),
+    ];
+    split_alone.chain(others).chain(of_words).collect()
 });
 
 fn prefix(first: bool) -> Normal {
@@ -75,6 +94,10 @@ fn prefix(first: bool) -> Normal {
 }
 
 fn tokenizer(stages: &[Stage], normalizer: Vec<Normal>, added: &[(&str, Matching)]) -> Tokenizer {
+    with_normalizer(stages, Normalizer::new(normalizer).unwrap(), added)
+}
+
+fn with_normalizer(stages: &[Stage], normalizer: Normalizer, added: &[(&str, Matching)]) -> Tokenizer {
     let mut tokens: Vec<Option<Vec<u8>>> = (0..=255).map(|byte| Some(vec![byte])).collect();
     let merges = merged(
         &mut tokens,
@@ -93,7 +116,7 @@ fn tokenizer(stages: &[Stage], normalizer: Vec<Normal>, added: &[(&str, Matching
         merges,
         pipeline: Pipeline {
             added_tokens: special_tokens.chain(added_tokens).collect(),
-            normalizer: Some(Normalizer::new(normalizer).unwrap().into()),
+            normalizer: Some(normalizer.into()),
             ..Pretokenizer::new(stages).unwrap().into()
         },
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },

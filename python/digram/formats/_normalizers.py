@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields
 from functools import partial
 from typing import Any
 
-from digram.errors import OptionError, VocabError
+from digram.errors import CorruptFileError, OptionError, VocabError
 from digram.formats._json import expect, unsupported
 from digram.formats._show import show
 from digram.formats._splits import only
@@ -15,6 +16,7 @@ from digram.pretokenizers.normalizers import (
     NFD,
     NFKC,
     NFKD,
+    BertNormalizer,
     Lowercase,
     Nmt,
     Normalizer,
@@ -22,6 +24,7 @@ from digram.pretokenizers.normalizers import (
     Replace,
     Strip,
     StripAccents,
+    Words,
 )
 
 __all__ = ["from_normalizer", "to_normalizer"]
@@ -37,22 +40,25 @@ _ALONE: dict[str, Normalizer] = {
 }
 _ONLY_HERE = ("once", "first")
 """Flags of `Prepend` that other libraries do not have."""
+_OF_WORDS = tuple(field.name for field in fields(Words))
 _NAME = {stage: name for name, stage in _ALONE.items()}
 
 _unsupported = partial(
     unsupported,
-    hint=f"digram reads {', '.join(_ALONE)}, Strip, Prepend, Replace of a String, and sequences of "
-    "them; anything else would result in other ids.",
+    hint=f"digram reads {', '.join(_ALONE)}, BertNormalizer, Strip, Prepend, Replace of a String, "
+    "and sequences of them; anything else would result in other ids.",
 )
 
 
 def to_normalizer(stages: Sequence[Normalizer], own: bool = False) -> dict[str, Any] | None:
     """The `normalizer` of a tokenizer.json.
 
+    Words are stages of the `pre_tokenizer`, except in a file that is only for digram (`own`).
+
     Raises `VocabError` for a stage that Hugging Face's libraries do not have, unless the file is
     only for digram (`own`).
     """
-    written = [_written(stage, own) for stage in stages]
+    written = [_written(one, own) for one in stages if own or not isinstance(one, Words)]
     if len(written) < 2:
         return written[0] if written else None
     return {"type": "Sequence", "normalizers": written}
@@ -76,6 +82,10 @@ def _written(stage: Normalizer, own: bool) -> dict[str, Any]:
             "pattern": {"String": stage.pattern},
             "content": stage.content,
         }
+    if isinstance(stage, Words):
+        return {"type": "Words", **dict(zip(_OF_WORDS, stage._arguments(), strict=True))}
+    if isinstance(stage, BertNormalizer):
+        return {"type": "BertNormalizer", **asdict(stage)}
     return {"type": _NAME[stage]}
 
 
@@ -98,24 +108,47 @@ def from_normalizer(value: Any, path: str | None, where: str = "normalizer") -> 
     if kind in _ALONE:
         only(stage, {"type"}, where, path)
         return [_ALONE[kind]]
-    if kind == "Strip":
-        only(stage, {"type", "strip_left", "strip_right"}, where, path)
-        sides = (
-            expect(stage.get(f"strip_{side}"), bool, f"{where}.strip_{side}", path)
-            for side in ("left", "right")
-        )
-        return [Strip(*sides)]
-    if kind == "Prepend":
-        only(stage, {"type", "prepend", *_ONLY_HERE}, where, path)
-        text = expect(stage.get("prepend"), str, f"{where}.prepend", path)
-        flags = {
-            name: expect(stage.get(name, False), bool, f"{where}.{name}", path)
-            for name in _ONLY_HERE
-        }
-        return [Prepend(text, **flags)]
-    if kind == "Replace":
-        return [_replace(stage, where, path)]
+    if kind in _READERS:
+        return [_READERS[kind](stage, where, path)]
     raise _unsupported(f"{where} {show(kind)}", path)
+
+
+def _strip(stage: dict[str, Any], where: str, path: str | None) -> Strip:
+    only(stage, {"type", "strip_left", "strip_right"}, where, path)
+    sides = (
+        expect(stage.get(f"strip_{side}"), bool, f"{where}.strip_{side}", path)
+        for side in ("left", "right")
+    )
+    return Strip(*sides)
+
+
+def _prepend(stage: dict[str, Any], where: str, path: str | None) -> Prepend:
+    only(stage, {"type", "prepend", *_ONLY_HERE}, where, path)
+    text = expect(stage.get("prepend"), str, f"{where}.prepend", path)
+    flags = {
+        name: expect(stage.get(name, False), bool, f"{where}.{name}", path) for name in _ONLY_HERE
+    }
+    return Prepend(text, **flags)
+
+
+def _bert(stage: dict[str, Any], where: str, path: str | None) -> BertNormalizer:
+    names = [field.name for field in fields(BertNormalizer)]
+    only(stage, {"type", *names}, where, path)
+    values: dict[str, Any] = {name: stage.get(name) for name in names}
+    for name, value in values.items():
+        if name != "strip_accents" or value is not None:
+            expect(value, bool, f"{where}.{name}", path)
+    return BertNormalizer(**values)
+
+
+def _words(stage: dict[str, Any], where: str, path: str | None) -> Words:
+    """Words in a file of digram."""
+    only(stage, {"type", *_OF_WORDS}, where, path)
+    try:
+        return Words._of(*(stage.get(name) for name in _OF_WORDS))
+    except (TypeError, OptionError) as error:
+        problem = str(error)
+        raise CorruptFileError(f"{where}: {problem}", path=path) from None
 
 
 def _replace(stage: dict[str, Any], where: str, path: str | None) -> Replace:
@@ -129,3 +162,12 @@ def _replace(stage: dict[str, Any], where: str, path: str | None) -> Replace:
         return Replace(text, content)
     except OptionError as error:
         raise VocabError(f"{where}: {error.message}", path=path, value=error.value) from None
+
+
+_READERS: dict[str, Callable[[dict[str, Any], str, str | None], Normalizer]] = {
+    "Strip": _strip,
+    "Prepend": _prepend,
+    "Replace": _replace,
+    "BertNormalizer": _bert,
+    "Words": _words,
+}

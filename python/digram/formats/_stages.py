@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
-from digram.errors import CorruptFileError, PatternError
+from digram.errors import CorruptFileError, PatternError, VocabError
 from digram.formats._json import expect, unsupported
 from digram.formats._portable import check_portable, from_oniguruma
 from digram.formats._published import MISSING, Missing
 from digram.formats._rules import check_carried, regex_of, whole_regex_of
-from digram.formats._show import show
 from digram.formats._splits import READERS, only
-from digram.pretokenizers.normalizers import Normalizer
+from digram.formats._words import KINDS, WordStages, removal_of, to_word_stages
+from digram.pretokenizers.normalizers import Normalizer, Words
 from digram.pretokenizers.pretokenizer import NAMED, Pretokenizer, Regex
 from digram.pretokenizers.rules import Digits, Rules
 from digram.vocab.definition import Unit
@@ -44,8 +44,8 @@ _GPT2 = NAMED["gpt2"].patterns
 
 _unsupported = partial(
     unsupported,
-    hint=f"digram reads {', '.join(READERS)} and, as the last, ByteLevel without add_prefix_space; "
-    "anything else would result in other ids.",
+    hint=f"digram reads {', '.join((*READERS, *KINDS))} and, as the last, ByteLevel; anything else "
+    "would result in other ids.",
 )
 
 _PUBLISHED: dict[str, tuple[str, ...]] = {name: named.patterns for name, named in NAMED.items()} | {
@@ -75,17 +75,34 @@ def to_stages(pretokenizer: Pretokenizer, unit: Unit, own: bool = False) -> dict
     digits = [_DIGITS[pretokenizer.digits]] if pretokenizer.digits else []
     first, before = _of_rules(pretokenizer.rules, pretokenizer.digits)
     patterns = _PUBLISHED.get(pretokenizer.name or "", pretokenizer.patterns)
-    by_letters = unit == "byte" and patterns == _GPT2 and not before
+    words = None if own else pretokenizer.words
+    prefixed = words is not None and unit == "byte" and words.prefix == " "
+    # A ByteLevel with a prefix is the first stage after the words, so it makes the only split.
+    alone = not before and (words is None or not digits)
+    by_letters = unit == "byte" and patterns == _GPT2 and alone
     later = [before + regex for regex in (*digits, *(() if by_letters else patterns))]
-    stages: list[dict[str, Any]] = [
+    stages: list[dict[str, Any]] = [] if words is None else _before_words(words, prefixed, later)
+    stages += (
         {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
         for regex in (*first, *later)
-    ]
+    )
     if unit == "byte":
-        stages.append(_BYTE_LEVEL | {"use_regex": by_letters})
+        stages.append(_BYTE_LEVEL | {"add_prefix_space": prefixed, "use_regex": by_letters})
     if len(stages) < 2:
         return stages[0] if stages else None
     return {"type": "Sequence", "pretokenizers": stages}
+
+
+def _before_words(words: Words, prefixed: bool, later: list[str]) -> list[dict[str, Any]]:
+    """The stages of words; raises `VocabError` for a prefix that other libraries do not put."""
+    if bool(words.prefix) is not prefixed or (prefixed and later):
+        raise VocabError(
+            f"a tokenizer.json cannot store the prefix of {words!r} with this model and these "
+            "splits.",
+            value=words,
+            hint='Save it with format="digram".',
+        )
+    return to_word_stages(words)
 
 
 def _of_rules(rules: Rules | None, digits: Digits | None) -> tuple[list[str], str]:
@@ -113,22 +130,30 @@ def from_stages(
     """
     splits: list[str] = []
     unit: Unit = "char"
+    words = WordStages()
     for where, stage in _flattened(value, "pre_tokenizer", path):
         kind = expect(stage.get("type"), str, f"{where}.type", path)
         if unit == "byte":
             cause = "(it may split the bytes of a character)"
             raise _unsupported(f"{where} of type {kind} after ByteLevel {cause}", path)
-        if kind in READERS:
+        removal = removal_of(stage, where, path)
+        if removal is not None:
+            words.remove(splits, removal, path)
+        elif kind in READERS:
             splits.append(READERS[kind](stage, where, path))
         elif kind == "ByteLevel":
             unit = "byte"
-            splits += _byte_level(stage, where, path)
+            prefixed, cuts = _byte_level(stage, where, path)
+            if prefixed:
+                words.put(splits, " ", path)
+            splits += cuts
         else:
             raise _unsupported(f"{where} of type {kind}", path)
     if rules is not None:
         splits = _behind_rules(splits, rules, None if digits is MISSING else digits, path)
     policies = _DIGITS.values()
     splits = [one if one in policies else from_oniguruma(one, path) for one in splits]
+    normalizer = [*normalizer, *words.words()]
     return _pretokenizer(splits, digits, rules, name, normalizer, path), unit
 
 
@@ -162,15 +187,16 @@ def _flattened(value: Any, where: str, path: str | None) -> list[tuple[str, dict
     return found
 
 
-def _byte_level(stage: dict[str, Any], where: str, path: str | None) -> tuple[str, ...]:
+def _byte_level(
+    stage: dict[str, Any], where: str, path: str | None
+) -> tuple[bool, tuple[str, ...]]:
+    """Whether each piece gets a space before it, and the splits."""
     only(stage, set(_BYTE_LEVEL), where, path)
-    if stage.get("add_prefix_space") is not False:
-        shown = show(stage.get("add_prefix_space"))
-        raise _unsupported(f"{where}.add_prefix_space {shown} (it changes the text)", path)
+    prefixed = expect(stage.get("add_prefix_space"), bool, f"{where}.add_prefix_space", path)
     expect(stage.get("trim_offsets", True), bool, f"{where}.trim_offsets", path)
     # Older files without this key mean true.
     cuts = expect(stage.get("use_regex", True), bool, f"{where}.use_regex", path)
-    return _GPT2 if cuts else ()
+    return prefixed, _GPT2 if cuts else ()
 
 
 def _pretokenizer(

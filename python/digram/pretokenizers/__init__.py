@@ -5,6 +5,7 @@ normalizers   `NFC`, `Lowercase`, ...: stages that change text before it is spli
 regex         `Regex`, a custom pattern
 rules         `Rules` of a domain, as a value
 units         units of measurement, as a table
+words         named rules by which text is cut into words
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from digram.pretokenizers.normalizers import (
     NFD,
     NFKC,
     NFKD,
+    BertNormalizer,
     Lowercase,
     Nmt,
     Normalizer,
@@ -21,6 +23,7 @@ from digram.pretokenizers.normalizers import (
     Replace,
     Strip,
     StripAccents,
+    Words,
 )
 from digram.pretokenizers.pretokenizer import (
     MISSING,
@@ -32,14 +35,18 @@ from digram.pretokenizers.pretokenizer import (
 )
 from digram.pretokenizers.regex import Regex
 from digram.pretokenizers.rules import Digits, Rules
+from digram.pretokenizers.words import BERT_WORDS, SPACED_WORDS
 
 __all__ = [
+    "BERT_WORDS",
     "MISSING",
     "NAMED",
     "NFC",
     "NFD",
     "NFKC",
     "NFKD",
+    "SPACED_WORDS",
+    "BertNormalizer",
     "Digits",
     "Lowercase",
     "Nmt",
@@ -52,6 +59,7 @@ __all__ = [
     "Rules",
     "Strip",
     "StripAccents",
+    "Words",
     "pretokenize",
     "resolve",
 ]

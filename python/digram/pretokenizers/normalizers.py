@@ -15,16 +15,18 @@ as they are, and nothing joins with them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
-from typing import ClassVar, TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeAlias
 
 from digram.errors import OptionError, show
+from digram.pretokenizers.regex import Regex
 
 __all__ = [
     "NFC",
     "NFD",
     "NFKC",
     "NFKD",
+    "BertNormalizer",
     "Lowercase",
     "Nmt",
     "Normalizer",
@@ -32,6 +34,7 @@ __all__ = [
     "Replace",
     "Strip",
     "StripAccents",
+    "Words",
     "described",
     "from_described",
     "stages_of",
@@ -43,6 +46,10 @@ class _Stage:
 
     __slots__ = ()
     _name: ClassVar[str]
+
+    def _arguments(self) -> tuple[object, ...]:
+        """The fields as the core reads them."""
+        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +198,96 @@ class Replace(_Stage):
             raise OptionError("the pattern of Replace is empty.", value=self.pattern)
 
 
+@dataclass(frozen=True, slots=True)
+class BertNormalizer(_Stage):
+    r"""The normalization of BERT.
+
+    >>> from digram.pretokenizers import Pretokenizer, pretokenize
+    >>> pretokenize("Á\tb中c", Pretokenizer(None, normalizer=BertNormalizer()))
+    ['a b 中 c']
+
+    `clean_text` drops control and private characters, and makes every white space a space.
+    `handle_chinese_chars` puts a space on each side of ideographs. `strip_accents` takes characters
+    apart and drops their marks, so that Hangul becomes its parts; None means the value of
+    `lowercase`.
+    """
+
+    clean_text: bool = True
+    handle_chinese_chars: bool = True
+    strip_accents: bool | None = None
+    lowercase: bool = True
+    _name: ClassVar[str] = "bert"
+
+    def __post_init__(self) -> None:
+        accents = self.lowercase if self.strip_accents is None else self.strip_accents
+        flags = (self.clean_text, self.handle_chinese_chars, accents, self.lowercase)
+        _flags("the options of BertNormalizer", *flags)
+
+
+@dataclass(frozen=True, slots=True)
+class Words(_Stage):
+    r"""Cut the text into words, leave some parts out, and mark where words begin or end.
+
+    >>> from digram.pretokenizers import Pretokenizer, Regex, pretokenize
+    >>> by_space = Words((Regex(r"\s+"),), removed=Regex(r"\s"), prefix=" ")
+    >>> pretokenize("to  be\n", Pretokenizer(None, normalizer=by_space))
+    [' to', ' be']
+
+    The text is cut at each match of the first regex of `splits`, every piece by the next, and so
+    on. Pieces are left out if their first character matches `removed`, which is a class of
+    characters; the others are the words. A word gets `prefix` at its start, unless it begins with
+    that already, and `suffix` at its end; in words the character `space_symbol` becomes a space.
+    Then each word is split on its own.
+
+    It is the last stage of a normalizer. Added tokens that are searched for in normalized text are
+    searched for before it.
+    """
+
+    splits: tuple[Regex, ...] = ()
+    removed: Regex | None = None
+    prefix: str = ""
+    suffix: str = ""
+    space_symbol: str | None = None
+    _name: ClassVar[str] = "words"
+
+    def __post_init__(self) -> None:
+        splits = self.splits
+        if not isinstance(splits, tuple) or not all(isinstance(one, Regex) for one in splits):
+            raise TypeError(f"the splits of Words are a tuple of digram.Regex, not {show(splits)}")
+        if self.removed is not None and not isinstance(self.removed, Regex):
+            raise TypeError(f"removed is a digram.Regex or None, not {show(self.removed)}")
+        _text("the prefix of Words", self.prefix)
+        _text("the suffix of Words", self.suffix)
+        if self.space_symbol is not None:
+            _text("space_symbol", self.space_symbol)
+            if len(self.space_symbol) != 1:
+                raise OptionError("space_symbol is one character.", value=self.space_symbol)
+
+    def _arguments(self) -> tuple[object, ...]:
+        removed = None if self.removed is None else self.removed.pattern
+        splits = [one.pattern for one in self.splits]
+        return splits, removed, self.prefix, self.suffix, self.space_symbol
+
+    @classmethod
+    def _of(cls, splits: Any, removed: Any, *marks: Any) -> Words:
+        """The reverse of `_arguments`; TypeError and `OptionError` for what it never gives."""
+        regex = None if removed is None else Regex(removed)
+        return cls(tuple(map(Regex, splits)), regex, *marks)
+
+
 Normalizer: TypeAlias = (
-    NFC | NFD | NFKC | NFKD | Lowercase | StripAccents | Nmt | Strip | Prepend | Replace
+    NFC
+    | NFD
+    | NFKC
+    | NFKD
+    | Lowercase
+    | StripAccents
+    | Nmt
+    | Strip
+    | Prepend
+    | Replace
+    | BertNormalizer
+    | Words
 )
 """A stage of normalization."""
 
@@ -211,6 +306,8 @@ def stages_of(normalizer: Normalizer | Sequence[Normalizer] | None) -> tuple[Nor
             "a normalizer is a stage such as digram.pretokenizers.NFC(), a sequence of them, or "
             f"None, not {show(normalizer)}"
         )
+    if any(isinstance(one, Words) for one in stages[:-1]):
+        raise OptionError("Words is the last stage of a normalizer.", value=stages)
     return tuple(stages)
 
 
@@ -220,7 +317,7 @@ def described(stages: Sequence[Normalizer]) -> list[tuple[object, ...]]:
     >>> described([Strip(), Replace("a", "b")])
     [('strip', True, True), ('replace', 'a', 'b')]
     """
-    return [(stage._name, *astuple(stage)) for stage in stages]
+    return [(stage._name, *stage._arguments()) for stage in stages]
 
 
 def from_described(found: object) -> tuple[Normalizer, ...]:
@@ -239,9 +336,10 @@ def from_described(found: object) -> tuple[Normalizer, ...]:
     return tuple(stages)
 
 
+_KINDS = (NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Nmt, Strip, Prepend, Replace)
 _NAMED: dict[str, Callable[..., Normalizer]] = {
-    kind._name: kind
-    for kind in (NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Nmt, Strip, Prepend, Replace)
+    **{kind._name: kind for kind in (*_KINDS, BertNormalizer)},
+    Words._name: Words._of,
 }
 
 

@@ -24,7 +24,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args, overload
 from digram import _core
 from digram._util.validation import choice
 from digram.errors import OptionError, PatternError, show
-from digram.pretokenizers.normalizers import Normalizer, described, stages_of
+from digram.pretokenizers.normalizers import Normalizer, Words, described, stages_of
 from digram.pretokenizers.regex import Regex
 from digram.pretokenizers.rules import Digits, Rules
 
@@ -191,6 +191,12 @@ class Pretokenizer:
         """Whether it is fully described by its name, or does not split at all."""
         named = self.name is not None or not self.patterns
         return named and self.digits is None and self.rules is None and not self.normalizer
+
+    @property
+    def words(self) -> Words | None:
+        """The rule by which normalized text is cut into words, if there is one."""
+        last = self.normalizer[-1] if self.normalizer else None
+        return last if isinstance(last, Words) else None
 
     def splitter(self) -> _core.Splitter:
         """The compiled form, shared by equal pretokenizers of this process."""

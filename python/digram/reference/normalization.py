@@ -1,8 +1,9 @@
 r"""Normalization and added tokens, as a readable specification.
 
 A **stage** is a function that changes a text. A **normalizer** is a list of stages, applied in
-order. **Added tokens** are found as a whole, in two passes: most of them in the given text; those
-that are `late` in what is left between them, after normalization.
+order; then the text may be cut into **words**. **Added tokens** are found as a whole, in two
+passes: most of them in the given text; those that are `late` in what is left between them, after
+the stages.
 
 >>> tokens = [Added("<s>"), Added("ab", late=True)]
 >>> [getattr(piece, "text", piece) for piece in segments("xAB<s> AB", tokens, [str.lower])]
@@ -61,6 +62,8 @@ def strip(text: str) -> str:
 
 
 _SPACES = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+WHITE_SPACE = f"[{_SPACES}]"
+"""A regex for one character of white space."""
 
 
 def prepend(before: str) -> Stage:
@@ -82,6 +85,36 @@ def normalize(text: str, stages: Sequence[Stage]) -> str:
     for stage in stages:
         text = stage(text)
     return text
+
+
+class WordRule(NamedTuple):
+    """How text is cut into words; `splits` are applied one after the other."""
+
+    splits: Sequence[str] = ()
+    removed: str | None = None
+    prefix: str = ""
+    suffix: str = ""
+    space_symbol: str | None = None
+
+
+def words(text: str, rule: WordRule) -> list[str]:
+    """The words of a text.
+
+    The matches of a split, and the text between them, are pieces. Those that begin with a match of
+    `removed` are left out.
+
+    >>> words("to  be,", WordRule([" +", "[,.]"], " ", prefix=" "))
+    [' to', ' be', ' ,']
+    """
+    pieces = [text] if text else []
+    for split in rule.splits:
+        pieces = [part for piece in pieces for part in re.split(f"({split})", piece) if part]
+    found = []
+    for piece in pieces:
+        if rule.removed is None or not re.match(rule.removed, piece):
+            word = piece.replace(rule.space_symbol, " ") if rule.space_symbol else piece
+            found.append(word.removeprefix(rule.prefix).join((rule.prefix, rule.suffix)))
+    return found
 
 
 class Added(NamedTuple):
@@ -140,8 +173,10 @@ def _is_word(character: str) -> bool:
     return kind[0] in "LM" or kind in ("Nd", "Nl", "Pc") or character in "\u200c\u200d"
 
 
-def segments(text: str, tokens: Sequence[Added], stages: Sequence[Stage]) -> list[str | Added]:
-    """The added tokens of a text, and the normalized text between them.
+def segments(
+    text: str, tokens: Sequence[Added], stages: Sequence[Stage], rule: WordRule | None = None
+) -> list[str | Added]:
+    """The added tokens of a text, and the normalized text between them, or its words.
 
     >>> segments("ab", [Added("AB", late=True)], [lowercase])[0].text
     'AB'
@@ -161,7 +196,10 @@ def segments(text: str, tokens: Sequence[Added], stages: Sequence[Stage]) -> lis
             cut.append(piece)
             continue
         for part in _pieces(normalize(piece, stages), late):
-            cut.append(forms[part] if isinstance(part, Added) else part)
+            if isinstance(part, Added):
+                cut.append(forms[part])
+            else:
+                cut += [part] if rule is None else words(part, rule)
     return cut
 
 

@@ -1,7 +1,6 @@
 //! Counting batches of text on several threads.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +9,7 @@ use hashbrown::DefaultHashBuilder;
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory::saturating_usize;
-use crate::normalize::Normalizer;
+use crate::normalize::{Normalizer, Prepared, first_border};
 use crate::parallel::in_parallel;
 use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, parts, split_points, tasks};
 use crate::text::Text;
@@ -147,7 +146,10 @@ impl Counter {
         let alone = threads == 1 || bytes < ALONE_BYTES as u64;
         let parts = parts(texts, |text| match text {
             Text::Utf8(text) if !alone => {
-                split_points(text.len(), |offsets| self.first_border(text, offsets, interrupt))
+                let normalizer = self.normalizer.as_deref();
+                split_points(text.len(), |offsets| {
+                    first_border(normalizer, &self.pretokenizer, text, offsets, interrupt)
+                })
             }
             _ => Ok(Vec::new()),
         })?;
@@ -173,12 +175,18 @@ impl Counter {
                     let start = starts[part.text] + part.range.start as u64;
                     let tally = borrowed.tally.as_mut().expect("lent until the end");
                     pacer.after_text(text.len())?;
-                    let normal = match &self.normalizer {
-                        Some(normalizer) => normalizer.normalize(text, interrupt)?,
-                        None => Cow::Borrowed(text),
+                    let prepared = match &self.normalizer {
+                        Some(normalizer) => normalizer.prepared(text, interrupt)?,
+                        None => Prepared { text: Cow::Borrowed(text), word_ends: None },
                     };
-                    pretokens += tally.count(&self.pretokenizer, &normal, start, spill_target)?;
-                    bytes += normal.len() as u64;
+                    let whole = [prepared.text.len()];
+                    let (mut from, ends) = (0, prepared.word_ends.as_deref().unwrap_or(&whole));
+                    for &end in ends {
+                        let (word, at) = (&prepared.text[from..end], start + from as u64);
+                        pretokens += tally.count(&self.pretokenizer, word, at, spill_target)?;
+                        from = end;
+                    }
+                    bytes += prepared.text.len() as u64;
                 }
                 Ok((pretokens, bytes))
             },
@@ -188,24 +196,6 @@ impl Counter {
         self.totals.pretokens += counted.iter().map(|(pretokens, _)| pretokens).sum::<u64>();
         self.totals.bytes += counted.iter().map(|(_, bytes)| bytes).sum::<u64>();
         Ok(())
-    }
-
-    /// The first of some offsets at which a text can be split without changing its pretokens.
-    fn first_border(
-        &self,
-        text: &[u8],
-        offsets: Range<usize>,
-        interrupt: &dyn Interrupt,
-    ) -> Result<Option<usize>> {
-        let mut from = offsets.start;
-        while let Some(border) = self.pretokenizer.first_border(text, from..offsets.end, interrupt)? {
-            let is_split = |normalizer: &Arc<Normalizer>| normalizer.keeps_apart_at(text, border);
-            if self.normalizer.as_ref().is_none_or(is_split) {
-                return Ok(Some(border));
-            }
-            from = border + 1;
-        }
-        Ok(None)
     }
 
     /// The totals so far.

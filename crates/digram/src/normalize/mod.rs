@@ -1,8 +1,9 @@
 //! Normalization: what changes a text before it is split into pretokens.
 //!
 //! A normalizer is a list of stages, which do what those of Hugging Face's tokenizers do, so that files of other
-//! programs give the same ids. A text that no stage changes is checked and not copied. Otherwise the result can have origins: for each of its bytes, the range of the given text from which
-//! it came, by the rules of that library.
+//! programs give the same ids. A text that no stage changes is checked and not copied. Otherwise the result can
+//! have origins: for each of its bytes, the range of the given text from which it came, by the rules of that
+//! library. After the stages a text can be cut into words, some of which are left out.
 //!
 //! ```
 //! use digram::normalize::{Form, Normalizer, Stage};
@@ -12,22 +13,30 @@
 //! # Ok::<(), digram::Error>(())
 //! ```
 
+mod borders;
 mod characters;
 mod forms;
 mod literals;
 mod traced;
+mod words;
 
 use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::pretokenize::Pretokenizer;
 use crate::utf8::decode;
 
-use characters::{Change, Characters};
+use characters::Characters;
 use forms::FormTable;
 
+pub(crate) use borders::first_border;
+pub use borders::last_border_so_far;
 pub use forms::Form;
 pub(crate) use traced::Traced;
+pub(crate) use words::Prepared;
+pub use words::WordRule;
+use words::Words;
 
 /// A stage of normalization.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +49,12 @@ pub enum Stage {
     StripAccents,
     /// Without control characters; line ends, tabs and some special spaces become a space.
     Nmt,
+    /// Without control and format characters (of Unicode 9) and private ones; other white space becomes a space.
+    Clean,
+    /// With a space on each side of every ideograph (but not of kana).
+    SpaceIdeographs,
+    /// Without nonspacing marks (Mn), of Unicode 8. Characters are not decomposed.
+    StripNonspacingMarks,
     /// Without white space at the ends.
     Strip {
         /// At the start.
@@ -65,9 +80,39 @@ pub enum Stage {
     },
 }
 
-/// A list of stages, compiled.
+/// The characters on both sides of a place where two texts meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seam {
+    /// The last character of the left text.
+    pub before: char,
+    /// The first character of the right text.
+    pub after: char,
+}
+
+impl Seam {
+    /// The characters around an offset of a text.
+    pub fn at(text: &[u8], offset: usize) -> Option<Seam> {
+        if offset == 0 || offset >= text.len() {
+            return None;
+        }
+        let (before, after) = (bstr::decode_last_utf8(&text[..offset]).0, decode(&text[offset..]).0);
+        Some(Seam { before: before?, after: after? })
+    }
+
+    /// Whether a pretokenizer splits every text with these characters between them.
+    pub fn is_border(self, pretokenizer: &Pretokenizer) -> bool {
+        let Seam { before, after } = self;
+        let mut both = [0; 2 * char::MAX.len_utf8()];
+        let middle = before.encode_utf8(&mut both).len();
+        let end = middle + after.encode_utf8(&mut both[middle..]).len();
+        pretokenizer.is_border_anywhere(&both[..end], middle)
+    }
+}
+
+/// A list of stages and a rule for words, compiled.
 pub struct Normalizer {
     stages: Vec<Compiled>,
+    words: Option<Words>,
 }
 
 enum Compiled {
@@ -92,7 +137,10 @@ impl Normalizer {
                 Stage::Form(form) => Compiled::Form(FormTable::new(form)),
                 Stage::Lowercase => Compiled::Characters(Characters::lowercase()),
                 Stage::StripAccents => Compiled::Characters(Characters::without_marks()),
-                Stage::Nmt => Compiled::Characters(Characters::nmt()),
+                Stage::Nmt => Compiled::Characters(Characters::Nmt),
+                Stage::Clean => Compiled::Characters(Characters::Clean),
+                Stage::SpaceIdeographs => Compiled::Characters(Characters::SpacedIdeographs),
+                Stage::StripNonspacingMarks => Compiled::Characters(Characters::without_nonspacing_marks()),
                 Stage::Strip { left, right } => Compiled::Strip { left, right },
                 Stage::Prepend { content, once, first } => Compiled::Prepend { content, once, first },
                 Stage::Replace { pattern, content } => {
@@ -100,20 +148,55 @@ impl Normalizer {
                 }
             })
         });
-        Ok(Normalizer { stages: compiled.collect::<Result<_>>()? })
+        Ok(Normalizer { stages: compiled.collect::<Result<_>>()?, words: None })
+    }
+
+    /// Cuts the text into words after the stages.
+    pub fn with_words(self, rule: WordRule) -> Result<Normalizer> {
+        Ok(Normalizer { words: Some(Words::new(rule)?), ..self })
     }
 
     /// Whether it changes no text.
     pub fn is_empty(&self) -> bool {
-        self.stages.is_empty()
+        self.stages.is_empty() && self.words.is_none()
     }
 
-    /// The normalized text, which is the text itself if nothing changes. Bytes that are not UTF-8 remain.
+    /// Whether it cuts text into words. They are pretokens, or split into them one by one.
+    pub fn has_words(&self) -> bool {
+        self.words.is_some()
+    }
+
+    /// The text after the stages, which is the text itself if nothing changes. Bytes that are not UTF-8 remain.
     pub fn normalize<'t>(&self, text: &'t [u8], interrupt: &dyn Interrupt) -> Result<Cow<'t, [u8]>> {
         if self.is_normal(text, interrupt)? {
             return Ok(Cow::Borrowed(text));
         }
         Ok(Cow::Owned(self.traced(Traced::given(text, 0, false)?, true, interrupt)?.bytes))
+    }
+
+    /// The text after the stages, cut into words if there is a rule for them.
+    pub(crate) fn prepared<'t>(
+        &self,
+        text: &'t [u8],
+        interrupt: &dyn Interrupt,
+    ) -> Result<Prepared<Cow<'t, [u8]>>> {
+        let normal = self.normalize(text, interrupt)?;
+        if !self.has_words() {
+            return Ok(Prepared { text: normal, word_ends: None });
+        }
+        let mut prepared = Prepared::new(false, true);
+        self.push_prepared(&Traced { bytes: normal.into_owned(), origins: None }, &mut prepared, interrupt)?;
+        Ok(Prepared { text: Cow::Owned(prepared.text.bytes), word_ends: prepared.word_ends })
+    }
+
+    /// Appends a normalized text, cut into words if there is a rule for them.
+    pub(crate) fn push_prepared(
+        &self,
+        normal: &Traced,
+        prepared: &mut Prepared<Traced>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
+        prepared.push(normal, self.words.as_ref(), interrupt)
     }
 
     /// Whether the start of a text is normalized in another way than what stands after an added token.
@@ -131,15 +214,16 @@ impl Normalizer {
         Ok(true)
     }
 
-    /// Whether this also holds for each part of the text; false if that is not known.
+    /// Whether this also holds for each part of the text, and it is not cut into words; false if that is not known.
     pub(crate) fn keeps_all_parts(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
         let may_be_cut =
             |stage: &Compiled| matches!(stage, Compiled::Strip { .. } | Compiled::Prepend { .. });
-        Ok(text.is_empty() || !self.stages.iter().any(may_be_cut) && self.is_normal(text, interrupt)?)
+        let may_change = self.has_words() || self.stages.iter().any(may_be_cut);
+        Ok(text.is_empty() || !may_change && self.is_normal(text, interrupt)?)
     }
 
-    /// The normalized text, with origins if the given one has them. `is_first` says whether it is the start of the
-    /// whole text.
+    /// The text after the stages, with origins if the given one has them. `is_first` says whether it is the start
+    /// of the whole text.
     pub(crate) fn traced(&self, text: Traced, is_first: bool, interrupt: &dyn Interrupt) -> Result<Traced> {
         self.stages.iter().try_fold(text, |text, stage| {
             match stage.changes(&text.bytes, is_first, interrupt)? {
@@ -149,18 +233,51 @@ impl Normalizer {
         })
     }
 
-    /// Whether [`keeps_apart`](Normalizer::keeps_apart) holds for the characters around an offset inside a text.
-    pub fn keeps_apart_at(&self, text: &[u8], offset: usize) -> bool {
-        let (before, after) = (bstr::decode_last_utf8(&text[..offset]).0, decode(&text[offset..]).0);
-        matches!((before, after), (Some(before), Some(after)) if self.keeps_apart(before, after))
+    /// The [`seam`](Normalizer::seam) of the characters around an offset of a text.
+    pub fn seam_at(&self, text: &[u8], offset: usize) -> Option<Seam> {
+        Seam::at(text, offset).and_then(|Seam { before, after }| self.seam(before, after))
     }
 
-    /// Whether the normal form of any text with these two characters next to each other is that of its part up to
-    /// the first and that of its part from the second on, one after the other, and has these two characters
-    /// there too.
-    pub fn keeps_apart(&self, before: char, after: char) -> bool {
-        self.stages.iter().all(|stage| stage.keeps_apart(before, after))
+    /// If the normal form of any text with these two characters next to each other is that of its part up to
+    /// the first and that of its part from the second on, one after the other: the last character of the one and
+    /// the first of the other, before the text is cut into words.
+    pub fn seam(&self, before: char, after: char) -> Option<Seam> {
+        self.stages.iter().try_fold(Seam { before, after }, |seam, stage| stage.seam(seam))
     }
+
+    /// Whether the pretokens of a text with this seam are those of its two parts.
+    pub fn divides(&self, seam: Seam, pretokenizer: &Pretokenizer) -> bool {
+        match &self.words {
+            None => seam.is_border(pretokenizer),
+            Some(words) if words.only_marks_start(seam.after) => seam.is_border(pretokenizer),
+            Some(words) => words.keeps_apart(seam),
+        }
+    }
+}
+
+/// A normalized text, and the end of each of its pretokens.
+pub fn pretokens<'t>(
+    normalizer: Option<&Normalizer>,
+    pretokenizer: &Pretokenizer,
+    text: &'t [u8],
+    interrupt: &dyn Interrupt,
+) -> Result<(Cow<'t, [u8]>, Vec<usize>)> {
+    let prepared = match normalizer {
+        Some(normalizer) => normalizer.prepared(text, interrupt)?,
+        None => Prepared { text: Cow::Borrowed(text), word_ends: None },
+    };
+    let Prepared { text, word_ends } = prepared;
+    let Some(word_ends) = word_ends else {
+        let ends = pretokenizer.ends(&text, interrupt)?;
+        return Ok((text, ends));
+    };
+    let (mut start, mut ends) = (0, Vec::new());
+    for end in word_ends {
+        let inside = pretokenizer.ends(&text[start..end], interrupt)?;
+        ends.extend(inside.iter().map(|end| start + end));
+        start = end;
+    }
+    Ok((text, ends))
 }
 
 impl Compiled {
@@ -187,20 +304,23 @@ impl Compiled {
         }
     }
 
-    fn keeps_apart(&self, before: char, after: char) -> bool {
-        match self {
+    /// See [`Normalizer::seam`].
+    fn seam(&self, seam: Seam) -> Option<Seam> {
+        let Seam { before, after } = seam;
+        let is_kept = match self {
             Compiled::Form(table) => {
                 table.is_inert(before) && table.is_inert(after) && !table.may_join(after)
             }
             Compiled::Characters(characters) => {
-                let is_kept = |c| matches!(characters.change(c), Change::Keep);
-                is_kept(before) && is_kept(after)
+                let (before, after) = (characters.at_side(before, true)?, characters.at_side(after, false)?);
+                return Some(Seam { before, after });
             }
             Compiled::Strip { .. } => !before.is_whitespace() && !after.is_whitespace(),
             // Each part would get the text.
             Compiled::Prepend { content, .. } => content.is_empty(),
             Compiled::Replace(replacer) => replacer.keeps_apart(before, after),
-        }
+        };
+        is_kept.then_some(seam)
     }
 }
 
@@ -226,6 +346,9 @@ mod tests {
             Just(Stage::Lowercase),
             Just(Stage::StripAccents),
             Just(Stage::Nmt),
+            Just(Stage::Clean),
+            Just(Stage::SpaceIdeographs),
+            Just(Stage::StripNonspacingMarks),
             (any::<bool>(), any::<bool>()).prop_map(|(left, right)| Stage::Strip { left, right }),
             (any::<bool>(), any::<bool>()).prop_map(|(once, first)| Stage::Prepend {
                 content: "▁e".into(),
@@ -241,16 +364,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_that_are_kept_apart_are_normalized_alone(text in texts(), stages in stages()) {
+        fn parts_on_both_sides_of_a_seam_are_normalized_alone(text in texts(), stages in stages()) {
             let normalizer = Normalizer::new(stages).unwrap();
             let normal = |part: &str| normalizer.normalize(part.as_bytes(), &Never).unwrap().into_owned();
             let whole = normal(&text);
             for (offset, after) in text.char_indices().skip(1) {
                 let before = text[..offset].chars().next_back().unwrap();
-                if normalizer.keeps_apart(before, after) {
+                if let Some(seam) = normalizer.seam(before, after) {
                     let (left, right) = (normal(&text[..offset]), normal(&text[offset..]));
-                    prop_assert!(String::from_utf8_lossy(&left).ends_with(before));
-                    prop_assert!(String::from_utf8_lossy(&right).starts_with(after));
+                    prop_assert!(String::from_utf8_lossy(&left).ends_with(seam.before));
+                    prop_assert!(String::from_utf8_lossy(&right).starts_with(seam.after));
                     prop_assert_eq!([left, right].concat(), whole.clone());
                 }
             }

@@ -1,5 +1,7 @@
 //! Text that was rewritten, with the origin of each byte.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::memory;
 use crate::utf8::decode;
@@ -40,13 +42,25 @@ impl Traced {
         Ok(())
     }
 
+    /// A part of the text.
+    pub(crate) fn part(&self, range: Range<usize>) -> Result<Traced> {
+        let mut part = Traced::new(self.origins.is_some());
+        part.push_part(self, range)?;
+        Ok(part)
+    }
+
     /// Appends another text.
     pub(crate) fn push(&mut self, other: &Traced) -> Result<()> {
-        memory::try_reserve(&mut self.bytes, other.bytes.len())?;
-        self.bytes.extend_from_slice(&other.bytes);
+        self.push_part(other, 0..other.bytes.len())
+    }
+
+    /// Appends a part of another text.
+    pub(crate) fn push_part(&mut self, other: &Traced, range: Range<usize>) -> Result<()> {
+        memory::try_reserve(&mut self.bytes, range.len())?;
+        self.bytes.extend_from_slice(&other.bytes[range.clone()]);
         if let (Some(origins), Some(others)) = (&mut self.origins, &other.origins) {
-            memory::try_reserve(origins, others.len())?;
-            origins.extend_from_slice(others);
+            memory::try_reserve(origins, range.len())?;
+            origins.extend_from_slice(&others[range]);
         }
         Ok(())
     }
@@ -75,17 +89,14 @@ impl<'a> Rewriter<'a> {
         self.position
     }
 
+    /// The length of the new text so far.
+    pub(super) fn len(&self) -> usize {
+        self.new.bytes.len()
+    }
+
     /// Keeps the old text up to an offset.
     pub(super) fn keep_until(&mut self, end: usize) -> Result<()> {
-        let range = self.position..end;
-        memory::try_reserve(&mut self.new.bytes, range.len())?;
-        self.new.bytes.extend_from_slice(&self.old.bytes[range.clone()]);
-        if let (Some(new), Some(old)) = (&mut self.new.origins, &self.old.origins) {
-            memory::try_reserve(new, range.len())?;
-            new.extend_from_slice(&old[range]);
-        }
-        self.position = end;
-        Ok(())
+        self.new.push_part(self.old, std::mem::replace(&mut self.position, end)..end)
     }
 
     /// Leaves out the old text up to an offset.
@@ -110,6 +121,11 @@ impl<'a> Rewriter<'a> {
     /// Writes a character that comes from what was read last, or at the start of the text from nothing.
     pub(super) fn insert(&mut self, c: char) -> Result<()> {
         self.write(c, self.position.wrapping_sub(1))
+    }
+
+    /// Writes a character that comes from the next one.
+    pub(super) fn insert_before(&mut self, c: char) -> Result<()> {
+        self.write(c, self.position)
     }
 
     /// Writes a character that comes from what the byte of the old text comes from.

@@ -48,7 +48,7 @@ pub(crate) use whole::WholeMatch;
 
 use crate::bits::AsciiPairs;
 use crate::error::Result;
-use crate::interrupt::{Interrupt, Never, Pacer, find_first};
+use crate::interrupt::{Interrupt, Never, Pacer};
 use crate::memory;
 use crate::utf8::{complete, is_inside};
 
@@ -220,6 +220,12 @@ impl Pretokenizer {
         self.joins_words
     }
 
+    /// Whether a match of the first pattern may begin with the first character of `text`.
+    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
+        let pattern = self.stages.first().and_then(Compiled::pattern);
+        pattern.is_some_and(|pattern| pattern.automaton.may_begin(text))
+    }
+
     /// All pretokens of `text`, in order.
     pub fn split<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
         let mut pieces = Vec::new();
@@ -375,17 +381,6 @@ impl Pretokenizer {
         let complete = &text[..complete(text)];
         let offsets = if self.has_borders { from..complete.len() } else { 0..0 };
         offsets.rev().find(|&offset| self.is_border(complete, offset))
-    }
-
-    /// The first such position of some offsets.
-    pub(crate) fn first_border(
-        &self,
-        text: &[u8],
-        offsets: Range<usize>,
-        interrupt: &dyn Interrupt,
-    ) -> Result<Option<usize>> {
-        let offsets = if self.has_borders { offsets } else { 0..0 };
-        find_first(offsets, interrupt, |offset| self.is_border(text, offset))
     }
 
     /// The last such position; 0 if there is none. Meanwhile `pause` is called regularly, and may break.

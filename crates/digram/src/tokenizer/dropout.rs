@@ -1,6 +1,9 @@
 //! Encoding with BPE-dropout.
 
+use std::ops::Range;
+
 use super::batch::without_index;
+use super::working::Working;
 use super::{Tokenizer, push_added};
 use crate::added_tokens::{AddedMatch, OnSpecial};
 use crate::encode::{Dropout, DropoutChoices, DropoutScratch};
@@ -115,26 +118,25 @@ impl Tokenizer {
             for AddedMatch { range, token } in working.added_tokens() {
                 pacer.after_text(range.end.saturating_sub(offset))?;
                 if offset < range.start {
-                    self.each_with_dropout(&text[offset..range.start], dropout, interrupt, ids)
-                        .map_err(|error| error.shifted(offset))?;
+                    self.each_with_dropout(&working, offset..range.start, dropout, interrupt, ids)?;
                 }
                 push_added(special, token, range.start, ids)?;
                 offset = range.end;
             }
-            self.each_with_dropout(&text[offset..], dropout, interrupt, ids)
-                .map_err(|error| error.shifted(offset))
+            self.each_with_dropout(&working, offset..text.len(), dropout, interrupt, ids)
         };
         emit().map_err(|error| self.in_given(error, text, special, interrupt))
     }
 
     fn each_with_dropout(
         &self,
-        text: &[u8],
+        working: &Working<'_>,
+        part: Range<usize>,
         WithDropout { choices, scratch }: &mut WithDropout,
         interrupt: &dyn Interrupt,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let encoded = self.pretokenizer.for_many(text, 0, GoesOn::No, interrupt, |mut start, ends| {
+        let mut each = |text: &[u8], mut start: usize, ends: &[usize]| {
             ends.iter().try_for_each(|&end| {
                 let pretoken_start = std::mem::replace(&mut start, end);
                 let pretoken = &text[pretoken_start..end];
@@ -148,8 +150,15 @@ impl Tokenizer {
                 let encoded = self.encoder.encode_with_dropout(pretoken, choices, scratch, interrupt, ids);
                 encoded.map_err(|error| error.shifted(pretoken_start))
             })
-        });
-        encoded.map(|_| ())
+        };
+        let text = working.text();
+        if let Some(ends) = working.word_ends(&part) {
+            return self.for_words(text, part.start, ends, interrupt, |start, ends| each(text, start, ends));
+        }
+        let text = &text[part.clone()];
+        let encoded =
+            self.pretokenizer.for_many(text, 0, GoesOn::No, interrupt, |start, ends| each(text, start, ends));
+        encoded.map(|_| ()).map_err(|error| error.shifted(part.start))
     }
 }
 

@@ -22,7 +22,7 @@ mod truncate;
 mod word_forms;
 mod working;
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use hashbrown::HashSet;
@@ -36,6 +36,7 @@ use crate::encode::{
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
 use crate::interrupt::{Interrupt, Never, Pacer};
+use crate::memory;
 use crate::merges::Merge;
 use crate::model::Model;
 use crate::normalize::Normalizer;
@@ -412,15 +413,71 @@ impl Tokenizer {
         for AddedMatch { range, token } in working.added_tokens() {
             pacer.after_text(range.end.saturating_sub(offset))?;
             if offset < range.start {
-                let ordinary = &text[offset..range.start];
-                self.each_ordinary(ordinary, 0, GoesOn::No, scratch, interrupt, sink)
-                    .map_err(|error| error.shifted(offset))?;
+                self.each_of_part(working, offset..range.start, scratch, interrupt, sink)?;
             }
             push_added(special, token, range.start, sink)?;
             offset = range.end;
         }
-        let rest = self.each_ordinary(&text[offset..], 0, GoesOn::No, scratch, interrupt, sink);
-        rest.map(|_| ()).map_err(|error| error.shifted(offset))
+        self.each_of_part(working, offset..text.len(), scratch, interrupt, sink)
+    }
+
+    /// Emits the ids of a part of a normalized text between added tokens.
+    #[inline]
+    fn each_of_part(
+        &self,
+        working: &Working<'_>,
+        part: Range<usize>,
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        if let Some(ends) = working.word_ends(&part) {
+            return self.for_words(working.text(), part.start, ends, interrupt, |start, ends| {
+                self.encoder.encode(Group::new(working.text(), start, ends), scratch, interrupt, sink)
+            });
+        }
+        let encoded =
+            self.each_ordinary(&working.text()[part.clone()], 0, GoesOn::No, scratch, interrupt, sink);
+        encoded.map(|_| ()).map_err(|error| error.shifted(part.start))
+    }
+
+    /// Calls `visit` with the pretokens of words, up to [`GROUP`] at a time: the start of the first, and the ends of
+    /// all.
+    fn for_words(
+        &self,
+        text: &[u8],
+        start: usize,
+        word_ends: &[usize],
+        interrupt: &dyn Interrupt,
+        mut visit: impl FnMut(usize, &[usize]) -> Result<()>,
+    ) -> Result<()> {
+        let (mut start, mut pacer) = (start, Pacer::new(interrupt));
+        let mut visit = |start: &mut usize, ends: &[usize]| {
+            for ends in ends.chunks(GROUP) {
+                let first = std::mem::replace(start, ends[ends.len() - 1]);
+                visit(first, ends)?;
+                pacer.after_text(*start - first)?;
+            }
+            Ok(())
+        };
+        if self.pretokenizer.is_whole() {
+            return visit(&mut start, word_ends);
+        }
+        let (mut ends, mut word_start) = (Vec::with_capacity(GROUP), start);
+        for &word_end in word_ends {
+            let word = &text[word_start..word_end];
+            self.pretokenizer.for_many(word, 0, GoesOn::No, interrupt, |_, word_pretokens| {
+                memory::try_reserve(&mut ends, word_pretokens.len())?;
+                ends.extend(word_pretokens.iter().map(|end| word_start + end));
+                Ok(())
+            })?;
+            word_start = word_end;
+            if ends.len() >= GROUP {
+                visit(&mut start, &ends)?;
+                ends.clear();
+            }
+        }
+        visit(&mut start, &ends)
     }
 
     /// Encodes text without special tokens from `from` on. Returns the number of bytes encoded: all, unless

@@ -8,6 +8,7 @@ use crate::added_tokens::{AddedMatch, AddedTokens, OnSpecial};
 use crate::encode::{IdCount, Scratch};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, find_first, find_last};
+use crate::normalize::Seam;
 use crate::text::Text;
 
 /// A segment of a text: ordinary text, or an added token.
@@ -99,8 +100,14 @@ impl Tokenizer {
         if offset == 0 || offset >= text.len() || self.added.may_cross(text[offset - 1], text[offset]) {
             return false;
         }
-        if self.normalizer.as_ref().is_some_and(|normalizer| !normalizer.keeps_apart_at(text, offset)) {
-            return false;
+        if let Some(normalizer) = &self.normalizer {
+            let Some(seam) = normalizer.seam_at(text, offset) else { return false };
+            if normalizer.has_words() || !self.pretokenizer.is_whole() {
+                return normalizer.divides(seam, &self.pretokenizer);
+            }
+            if Some(seam) != Seam::at(text, offset) {
+                return false;
+            }
         }
         if self.pretokenizer.is_whole() {
             self.encoder.can_split_at(text, offset)
@@ -144,7 +151,9 @@ impl Tokenizer {
 
     /// Those of some offsets that may be splits: all, or none.
     fn possible_splits(&self, offsets: Range<usize>) -> Range<usize> {
-        if self.pretokenizer.is_whole() || self.pretokenizer.has_borders() { offsets } else { 0..0 }
+        let has_words = || self.normalizer.as_ref().is_some_and(|normalizer| normalizer.has_words());
+        let may_split = self.pretokenizer.is_whole() || self.pretokenizer.has_borders() || has_words();
+        if may_split { offsets } else { 0..0 }
     }
 
     /// The last split at or before `until`; 0 if there is none.

@@ -181,11 +181,20 @@ impl Tokenizer {
             let segment_end = added.as_ref().map_or(text.len(), |found| found.range.start);
             let segment = position..segment_end.max(position);
             pacer.after_text(segment.len())?;
-            self.pretokenizer.for_many(&text[segment], 0, GoesOn::No, interrupt, |_, segment_ends| {
+            let mut add = |offset, segment_ends: &[usize]| {
                 memory::try_reserve(&mut ends, segment_ends.len() + 1)?;
-                ends.extend(segment_ends.iter().map(|end| position + end));
+                ends.extend(segment_ends.iter().map(|end| offset + end));
                 Ok(())
-            })?;
+            };
+            match working.word_ends(&segment) {
+                Some(word_ends) => {
+                    self.for_words(text, position, word_ends, interrupt, |_, ends| add(0, ends))?
+                }
+                None => {
+                    let add = |_, ends: &[usize]| add(position, ends);
+                    self.pretokenizer.for_many(&text[segment], 0, GoesOn::No, interrupt, add)?;
+                }
+            }
             let Some(AddedMatch { range, .. }) = added else { return Ok(ends) };
             memory::try_reserve(&mut ends, 1)?;
             ends.push(range.end);

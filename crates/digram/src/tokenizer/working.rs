@@ -8,12 +8,14 @@ use crate::added_tokens::{AddedMatch, AddedTokens, Matches, OnSpecial};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
-use crate::normalize::{Normalizer, Traced};
+use crate::normalize::{Normalizer, Prepared, Traced};
 
 /// The given text if normalization leaves it as it is, and otherwise a new one.
 pub(super) struct Working<'a> {
     text: Cow<'a, [u8]>,
     found: Found<'a>,
+    /// The end of each word between added tokens, if the text is cut into words.
+    word_ends: Option<Vec<usize>>,
     /// The range of the given text from which each byte comes, if they were requested and it is not the same.
     origins: Option<Vec<[usize; 2]>>,
 }
@@ -59,6 +61,14 @@ impl Working<'_> {
         }
     }
 
+    /// The ends of the words of a part between added tokens, if the text is cut into words.
+    #[inline]
+    pub(super) fn word_ends(&self, part: &Range<usize>) -> Option<&[usize]> {
+        let ends = self.word_ends.as_ref()?;
+        let index_after = |offset| ends.partition_point(|&end| end <= offset);
+        Some(&ends[index_after(part.start)..index_after(part.end)])
+    }
+
     /// The range of the given text from which a range comes. The origins must have been requested.
     #[inline]
     pub(super) fn given(&self, range: Range<usize>) -> Range<usize> {
@@ -102,7 +112,10 @@ impl Tokenizer {
     ) -> Result<Working<'a>> {
         let set = self.recognized(special);
         match self.changing(text, interrupt)? {
-            None => Ok(Working { text: Cow::Borrowed(text), found: Found::Later(set), origins: None }),
+            None => {
+                let (text, found) = (Cow::Borrowed(text), Found::Later(set));
+                Ok(Working { text, found, word_ends: None, origins: None })
+            }
             Some(normalizer) => normalized(normalizer, text, set, is_traced, interrupt),
         }
     }
@@ -135,8 +148,13 @@ fn normalized<'a>(
     is_traced: bool,
     interrupt: &dyn Interrupt,
 ) -> Result<Working<'a>> {
-    let mut working = Traced::new(is_traced);
+    let mut working = Prepared::new(is_traced, normalizer.has_words());
     let mut listed: Vec<AddedMatch<'a>> = Vec::new();
+    let mut list = |range: Range<usize>, token| {
+        memory::try_reserve(&mut listed, 1)?;
+        listed.push(AddedMatch { range, token });
+        Ok::<_, Error>(())
+    };
     let (mut position, mut pacer) = (0, Pacer::new(interrupt));
     let mut first_pass = set.map(|set| set.matches_of_pass(false, text)).into_iter().flatten();
     loop {
@@ -145,22 +163,30 @@ fn normalized<'a>(
         pacer.after_text(piece.len())?;
         if !piece.is_empty() {
             let given = Traced::given(&text[piece.clone()], piece.start, is_traced)?;
-            let new = normalizer.traced(given, piece.start == 0, interrupt)?;
-            for found in set.iter().flat_map(|set| set.matches_of_pass(true, &new.bytes)) {
-                let range = working.bytes.len() + found.range.start..working.bytes.len() + found.range.end;
-                memory::try_reserve(&mut listed, 1)?;
-                listed.push(AddedMatch { range, token: found.token });
+            let normal = normalizer.traced(given, piece.start == 0, interrupt)?;
+            let mut read = 0;
+            for AddedMatch { range, token } in
+                set.iter().flat_map(|set| set.matches_of_pass(true, &normal.bytes))
+            {
+                if read < range.start {
+                    normalizer.push_prepared(&normal.part(read..range.start)?, &mut working, interrupt)?;
+                    read = range.start;
+                }
+                // A token may begin inside the one before it.
+                let start = working.text.bytes.len() - (read - range.start);
+                working.text.push_part(&normal, read..range.end)?;
+                list(start..working.text.bytes.len(), token)?;
+                read = range.end;
                 pacer.after(1)?;
             }
-            working.push(&new)?;
+            normalizer.push_prepared(&normal.part(read..normal.bytes.len())?, &mut working, interrupt)?;
         }
         let Some(AddedMatch { range, token }) = found else { break };
-        let start = working.bytes.len();
-        working.push_given(&text[range.clone()], range.start)?;
-        memory::try_reserve(&mut listed, 1)?;
-        listed.push(AddedMatch { range: start..working.bytes.len(), token });
+        let start = working.text.bytes.len();
+        working.text.push_given(&text[range.clone()], range.start)?;
+        list(start..working.text.bytes.len(), token)?;
         position = range.end;
     }
-    let Traced { bytes, origins } = working;
-    Ok(Working { text: Cow::Owned(bytes), found: Found::Now(listed), origins })
+    let Prepared { text: Traced { bytes, origins }, word_ends } = working;
+    Ok(Working { text: Cow::Owned(bytes), found: Found::Now(listed), word_ends, origins })
 }

@@ -16,10 +16,12 @@ from digram import _core
 from digram.errors import PatternError
 from digram.pretokenizers.pretokenizer import Pretokenizer
 
-__all__ = ["RULES", "Cut", "alternatives", "cuts"]
+__all__ = ["RULES", "WORDS", "Cut", "alternatives", "cuts"]
 
 RULES = "rules"
 """The pattern of a cut that rules made."""
+WORDS = "words"
+"""The pattern of a cut in a text that is cut into words first; what splits words is not told."""
 
 _AHEAD = 8  # bytes after a pretoken that a pattern may inspect; it inspects one character
 _MARK = "\U0010fffd"  # a private use character; precedes the text to match
@@ -32,7 +34,8 @@ class Cut:
     `split` is the index of the pattern that cut it out, and `alternative` the index of the part of
     that pattern that matched, between `|` and `|`; `pattern` is the text of this part. All three
     are None for a whole text that nothing splits. For rules and for the policy of `digits`, `split`
-    is None, and `pattern` is "rules" or the name of the policy. `alternative` is None if the
+    is None, and `pattern` is "rules" or the name of the policy; for words it is "words".
+    `alternative` is None if the
     pattern cannot be taken apart, and if the pretoken lies between two matches, in which case
     `between` is true.
     """
@@ -54,6 +57,8 @@ def cuts(text: bytes, spans: Sequence[tuple[int, int]], pretokenizer: Pretokeniz
     >>> [cut.pattern for cut in cuts(b"it's", [(0, 2), (2, 4)], Pretokenizer("gpt2"))]
     [' ?\\p{L}+', "'s"]
     """
+    if pretokenizer.words is not None:
+        return [Cut(pattern=WORDS)] * len(spans)
     stages = list(_stages(text, pretokenizer))
     rules = None if pretokenizer.rules is None else pretokenizer.splitter().found(text)
     found = {(start, end) for start, end, _ in rules or ()}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from digram.analysis.explain.cuts import RULES
+from digram.analysis.explain.cuts import RULES, WORDS
 from digram.display import harmless
 from digram.display.terminal import WIDTH, chip, chips, columns
 from digram.errors import several
@@ -133,7 +133,7 @@ def cut_out(one: Merging, name: str | None) -> str:
     if one.how == "special":
         return "a special token"
     if cut.split is None:
-        by = "rules" if cut.pattern == RULES else f"digits={cut.pattern!r}"
+        by = cut.pattern if cut.pattern in (RULES, WORDS) else f"digits={cut.pattern!r}"
         how = "between pieces " if cut.between else ""
         return "the whole text" if cut.pattern is None else f"{how}cut out by {by}"
     of = _pattern(cut, name)

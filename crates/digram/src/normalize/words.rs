@@ -1,0 +1,195 @@
+//! Words: the parts of a normalized text that are encoded.
+//!
+//! Models such as WordPiece encode words without the white space between them, and tell by a space before a token
+//! whether a word begins with it. So a text is cut, some parts are left out, and the others get a prefix or a
+//! suffix.
+
+use bstr::ByteSlice;
+
+use super::Seam;
+use super::traced::{Rewriter, Traced};
+use crate::error::Result;
+use crate::interrupt::Interrupt;
+use crate::memory;
+use crate::pretokenize::{GoesOn, Pretokenizer, Stage};
+
+/// How text is cut into words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WordRule {
+    /// Regexes by which text is cut, one after the other.
+    pub splits: Vec<String>,
+    /// Parts that begin with a match of this regex are left out.
+    pub removed: Option<String>,
+    /// What each word gets at its start, unless it begins with that already.
+    pub prefix: String,
+    /// What each word gets at its end.
+    pub suffix: String,
+    /// A character of words that becomes a space, after the text is cut.
+    pub space_symbol: Option<char>,
+}
+
+/// A compiled rule.
+pub(super) struct Words {
+    splitter: Pretokenizer,
+    removed: Option<Pretokenizer>,
+    prefix: String,
+    suffix: String,
+    space_symbol: Option<char>,
+}
+
+impl Words {
+    pub(super) fn new(rule: WordRule) -> Result<Words> {
+        let WordRule { splits, removed, prefix, suffix, space_symbol } = rule;
+        let splits: Vec<Stage> = splits.into_iter().map(Stage::Pattern).collect();
+        let removed = removed.map(|regex| Pretokenizer::new(&[Stage::Pattern(regex)])).transpose()?;
+        Ok(Words { splitter: Pretokenizer::new(&splits)?, removed, prefix, suffix, space_symbol })
+    }
+
+    /// The words of a text, one after the other; `visit_end` gets the end of each.
+    pub(super) fn cut(
+        &self,
+        text: &Traced,
+        interrupt: &dyn Interrupt,
+        mut visit_end: impl FnMut(usize) -> Result<()>,
+    ) -> Result<Traced> {
+        let mut rewriter = Rewriter::new(text)?;
+        let is_removed = |part: &[u8]| self.removed.as_ref().is_some_and(|removed| removed.may_begin(part));
+        self.splitter.for_many(&text.bytes, 0, GoesOn::No, interrupt, |mut start, ends| {
+            for &end in ends {
+                let part = &text.bytes[std::mem::replace(&mut start, end)..end];
+                if is_removed(part) {
+                    rewriter.skip_until(end);
+                    continue;
+                }
+                if !self.has_prefix(part) {
+                    self.prefix.chars().try_for_each(|c| rewriter.insert_before(c))?;
+                }
+                if let Some(symbol) = self.space_symbol {
+                    for place in part.find_iter(symbol.encode_utf8(&mut [0; 4])) {
+                        rewriter.keep_until(end - part.len() + place)?;
+                        rewriter.replace(' ')?;
+                    }
+                }
+                rewriter.keep_until(end)?;
+                self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
+                visit_end(rewriter.len())?;
+            }
+            Ok(())
+        })?;
+        rewriter.finish()
+    }
+
+    fn has_prefix(&self, word: &[u8]) -> bool {
+        let is_symbol = |symbol: char| word.starts_with(symbol.encode_utf8(&mut [0; 4]).as_bytes());
+        word.starts_with(self.prefix.as_bytes())
+            || (self.prefix == " " && self.space_symbol.is_some_and(is_symbol))
+    }
+
+    /// Whether a text is one word that only gets a prefix, and a part that begins with this character gets none.
+    pub(super) fn only_marks_start(&self, first: char) -> bool {
+        let is_one_word = self.splitter.is_whole() && self.removed.is_none() && self.suffix.is_empty();
+        is_one_word && self.prefix.chars().eq([first])
+    }
+
+    /// Whether text is always cut between two characters.
+    pub(super) fn keeps_apart(&self, seam: Seam) -> bool {
+        seam.is_border(&self.splitter)
+    }
+}
+
+/// A text that is ready to be split: normalized, and cut into words if there is a rule for them.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared<T> {
+    pub(crate) text: T,
+    /// The end of each word; `None` if the text is not cut.
+    pub(crate) word_ends: Option<Vec<usize>>,
+}
+
+impl Prepared<Traced> {
+    /// An empty text.
+    pub(crate) fn new(is_traced: bool, has_words: bool) -> Prepared<Traced> {
+        Prepared { text: Traced::new(is_traced), word_ends: has_words.then(Vec::new) }
+    }
+
+    /// Appends a text, cut into words by a rule if there is one.
+    pub(super) fn push(
+        &mut self,
+        text: &Traced,
+        words: Option<&Words>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
+        let (Some(words), Some(ends)) = (words, &mut self.word_ends) else { return self.text.push(text) };
+        let before = self.text.bytes.len();
+        let cut = words.cut(text, interrupt, |end| {
+            memory::try_reserve(ends, 1)?;
+            ends.push(before + end);
+            Ok(())
+        })?;
+        self.text.push(&cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interrupt::Never;
+
+    fn bert() -> WordRule {
+        WordRule {
+            splits: vec![r"\s+".into(), r"\p{P}".into()],
+            removed: Some(r"\s".into()),
+            prefix: " ".into(),
+            ..WordRule::default()
+        }
+    }
+
+    fn words_of(rule: WordRule, text: &str) -> Vec<(String, Vec<[usize; 2]>)> {
+        let words = Words::new(rule).unwrap();
+        let mut ends = Vec::new();
+        let given = Traced::given(text.as_bytes(), 0, true).unwrap();
+        let cut = words
+            .cut(&given, &Never, |end| {
+                ends.push(end);
+                Ok(())
+            })
+            .unwrap();
+        let (mut start, origins) = (0, cut.origins.unwrap());
+        let mut word = |&end: &usize| {
+            let range = std::mem::replace(&mut start, end)..end;
+            (String::from_utf8(cut.bytes[range.clone()].to_vec()).unwrap(), origins[range].to_vec())
+        };
+        ends.iter().map(&mut word).collect()
+    }
+
+    #[test]
+    fn white_space_is_left_out_and_words_begin_with_a_space() {
+        let words = words_of(bert(), " to be,\n\u{2003}or");
+        let texts: Vec<&str> = words.iter().map(|(word, _)| &word[..]).collect();
+        assert_eq!(texts, [" to", " be", " ,", " or"]);
+        assert_eq!(words[1].1, [[4, 5], [4, 5], [5, 6]]);
+    }
+
+    #[test]
+    fn a_prefix_that_is_there_is_not_put_again_and_a_suffix_comes_from_the_end() {
+        let rule = WordRule { prefix: "▁".into(), suffix: "</w>".into(), ..WordRule::default() };
+        assert_eq!(words_of(rule.clone(), "▁é")[0].0, "▁é</w>");
+        let (word, origins) = &words_of(rule, "é")[0];
+        assert_eq!((&word[..], origins[0], origins[8]), ("▁é</w>", [0, 2], [0, 2]));
+    }
+
+    #[test]
+    fn a_symbol_becomes_a_space_after_the_text_is_cut() {
+        let rule = WordRule { space_symbol: Some('▁'), ..bert() };
+        let words = words_of(rule, "▁a▁▁b c");
+        assert_eq!(words.iter().map(|(word, _)| &word[..]).collect::<Vec<_>>(), [" a  b", " c"]);
+        assert_eq!(words[0].1, [[0, 3], [3, 4], [4, 7], [7, 10], [10, 11]]);
+    }
+
+    #[test]
+    fn text_is_cut_beside_white_space() {
+        let words = Words::new(bert()).unwrap();
+        let keeps_apart = |before, after| words.keeps_apart(Seam { before, after });
+        assert!(keeps_apart('a', ' ') && keeps_apart(' ', 'a') && keeps_apart(',', ','));
+        assert!(!keeps_apart('a', 'b') && !keeps_apart(' ', ' '));
+    }
+}

@@ -1,0 +1,161 @@
+r"""Hugging Face's pre_tokenizers that leave text out, or put a space before each piece, as `Words`.
+
+They are `Whitespace`, `WhitespaceSplit`, `BertPreTokenizer`, `CharDelimiterSplit`, `Split` and
+`Punctuation` with the behavior `Removed`, and `ByteLevel` with `add_prefix_space`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from digram.errors import CorruptFileError, VocabError
+from digram.formats._json import expect, unsupported
+from digram.formats._portable import check_portable, from_oniguruma
+from digram.formats._show import show
+from digram.formats._splits import CLASS, only, regex_of_split
+from digram.pretokenizers.normalizers import Normalizer, Words
+from digram.pretokenizers.regex import Regex
+from digram.pretokenizers.words import PUNCTUATION
+
+__all__ = ["KINDS", "WordStages", "removal_of", "to_word_stages"]
+
+_WHITE_SPACE = r"\s"
+_WORDS = r"\w+|[^\w\s]+"
+
+_unsupported = partial(
+    unsupported,
+    hint="digram leaves out the matches of one class of characters, or the characters outside it.",
+)
+
+
+class Removal(NamedTuple):
+    """A stage that leaves text out: regexes that cut it, and the class of what is left out."""
+
+    splits: tuple[str, ...]
+    removed: str
+
+
+_NAMED = {
+    "WhitespaceSplit": Removal((r"\s+",), _WHITE_SPACE),
+    "Whitespace": Removal((_WORDS,), _WHITE_SPACE),
+    "BertPreTokenizer": Removal((r"\s+", PUNCTUATION), _WHITE_SPACE),
+}
+KINDS = (*_NAMED, "CharDelimiterSplit")
+"""The types of stages that leave text out; `Split` is another."""
+
+
+def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal | None:
+    """What a stage leaves out; None for a stage that leaves nothing out.
+
+    Raises `VocabError` for one that digram cannot reproduce, `CorruptFileError` for a damaged one.
+    """
+    kind = stage.get("type")
+    if kind in _NAMED:
+        only(stage, {"type"}, where, path)
+        return _NAMED[kind]
+    if kind == "CharDelimiterSplit":
+        only(stage, {"type", "delimiter"}, where, path)
+        delimiter = expect(stage.get("delimiter"), str, f"{where}.delimiter", path)
+        if len(delimiter) != 1:
+            raise CorruptFileError(
+                f"{where}.delimiter should be one character, not {show(delimiter)}.", path=path
+            )
+        return _removed(re.escape(delimiter), False, where, path)
+    if stage.get("behavior") != "Removed":
+        return None
+    if kind == "Punctuation":
+        only(stage, {"type", "behavior"}, where, path)
+        return Removal((PUNCTUATION,), PUNCTUATION)
+    if kind == "Split":
+        regex, inverted = regex_of_split(stage, where, path)
+        return _removed(from_oniguruma(regex, path), inverted, where, path)
+    return None
+
+
+def _removed(regex: str, inverted: bool, where: str, path: str | None) -> Removal:
+    one = CLASS.fullmatch(regex)
+    if one is None:
+        raise _unsupported(f"{where}.behavior 'Removed' with a Regex other than one class", path)
+    items = one["items"] or one["single"]
+    is_removed = bool(one["negated"]) == inverted
+    return Removal((regex,), f"[{items}]" if is_removed else f"[^{items}]")
+
+
+@dataclass(slots=True)
+class WordStages:
+    """The stages of a `pre_tokenizer` up to the last that leaves text out or puts a prefix."""
+
+    prefix: str = ""
+    splits: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    is_used: bool = False
+
+    def remove(self, before: list[str], removal: Removal, path: str | None) -> None:
+        """Add a stage that leaves text out, after the splits `before`, which are moved here.
+
+        Raises `VocabError` after a prefix, which would be cut, too.
+        """
+        if self.prefix:
+            raise _unsupported("a stage that leaves text out after add_prefix_space", path)
+        self._take(before, path)
+        self.splits += removal.splits
+        self.removed.append(removal.removed)
+
+    def put(self, before: list[str], prefix: str, path: str | None) -> None:
+        """Add a stage that puts a prefix before each piece that the splits `before` make."""
+        self._take(before, path)
+        self.prefix = prefix
+
+    def _take(self, before: list[str], path: str | None) -> None:
+        self.splits += (from_oniguruma(one, path) for one in before)
+        before.clear()
+        self.is_used = True
+
+    def words(self) -> list[Normalizer]:
+        """The last stage of the normalizer, if there are such stages."""
+        if not self.is_used:
+            return []
+        removed = "|".join(dict.fromkeys(self.removed))
+        regexes = tuple(map(Regex, self.splits))
+        return [Words(regexes, Regex(removed) if removed else None, self.prefix)]
+
+
+def to_word_stages(words: Words) -> list[dict[str, Any]]:
+    """The stages of a `pre_tokenizer`; the prefix is written by the stage after them.
+
+    Raises `VocabError` for words that no stages of other libraries make, and `PatternError`.
+    """
+    splits = [one.pattern for one in words.splits]
+    removed = None if words.removed is None else words.removed.pattern
+    last, stage = _last_stage(splits, removed) if removed is not None else (0, None)
+    if words.suffix or words.space_symbol or (removed is not None and stage is None):
+        raise VocabError(
+            f"a tokenizer.json cannot store {words!r}.",
+            value=words,
+            hint='Save it with format="digram".',
+        )
+    before = [_split(regex, "Isolated") for regex in splits[: len(splits) - last]]
+    return before if stage is None else [*before, stage]
+
+
+def _last_stage(splits: list[str], removed: str) -> tuple[int, dict[str, Any] | None]:
+    """The stage that leaves text out, and how many of the last splits it makes."""
+    for name, removal in _NAMED.items():
+        count = len(removal.splits)
+        if removed == removal.removed and tuple(splits[-count:]) == removal.splits:
+            return count, {"type": name}
+    for inverted in (False, True):
+        regex = splits[-1] if splits else ""
+        one = CLASS.fullmatch(regex)
+        if one is not None and _removed(regex, inverted, "", None).removed == removed:
+            return 1, _split(regex, "Removed", inverted)
+    return 0, None
+
+
+def _split(regex: str, behavior: str, inverted: bool = False) -> dict[str, Any]:
+    check_portable(regex)
+    pattern = {"Regex": regex}
+    return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": inverted}
