@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from digram.training.fair import train_fair
     from digram.training.superwords import Boundless, TwoStage
     from digram.training.train import train
+    from digram.training.wordpiece import WordPiece
     from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.model import BpeModel
     from digram.vocab.picky import Event
@@ -140,6 +141,7 @@ __all__ = [
     "VocabError",
     "VocabularyHistory",
     "VocabularyVersion",
+    "WordPiece",
     "WordPieceModel",
     "__version__",
     "advise",
@@ -231,6 +233,7 @@ _NAMES_OF = {
     "digram.training.fair": ["train_fair"],
     "digram.training.superwords": ["Boundless", "TwoStage"],
     "digram.training.train": ["train"],
+    "digram.training.wordpiece": ["WordPiece"],
     "digram.vocab.definition": ["Definition", "TrainingRecord"],
     "digram.vocab.model": ["BpeModel"],
     "digram.vocab.picky": ["Event"],
