@@ -31,7 +31,14 @@ from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.packed import Compact, compacted
 
 if TYPE_CHECKING:
-    from digram.formats import digram, huggingface, seed_pair, tiktoken, vocab_merges
+    from digram.formats import (
+        digram,
+        huggingface,
+        seed_pair,
+        tiktoken,
+        vocab_merges,
+        vocab_txt,
+    )
     from digram.vocab.definition import Definition
 
 __all__ = [
@@ -51,6 +58,7 @@ __all__ = [
     "seed_pair",
     "tiktoken",
     "vocab_merges",
+    "vocab_txt",
     "write",
 ]
 
