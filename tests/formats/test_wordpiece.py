@@ -131,7 +131,7 @@ def changed(**model: Any) -> bytes:
         (changed(max_input_chars_per_word=...), "max_input_chars_per_word"),
         (changed(unk_token="[X]"), r"unk_token '\[X\]' is not in the vocabulary"),
         (changed(dropout=1), "the key 'dropout'"),
-        (changed(vocab={"[UNK]": 0, "## x": 1}), "a space after its prefix"),
+        (changed(vocab={"[UNK]": 1, "## x": 9}), "a space after its prefix"),
         (changed(vocab={"[UNK]": 0, "a": "1"}), r"model\.vocab\['a'\]"),
         (changed(decoder={"type": "WordPiece", "prefix": "@@", "cleanup": True}), "decoder"),
         (changed(decoder=None), "decoder"),

@@ -7,6 +7,7 @@ the first ones have a space at the start instead, as the words of the pretokeniz
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
 from digram.formats._stages import DIGITS
+from digram.formats._words import to_word_stages
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel
@@ -103,6 +105,13 @@ def without_prefix(cut: Pretokenizer) -> Pretokenizer:
             hint="Use a normalizer that ends with digram.pretokenizers.BERT_WORDS or "
             'SPACED_WORDS, and no pattern, or save it with format="digram".',
         )
+    for count in range(len(words.splits), 0, -1):
+        first = replace(words, splits=words.splits[:count], prefix="")
+        with suppress(VocabError):
+            # The stage that leaves out white space is the last of these; the others split words.
+            to_word_stages(first)
+            stages = [*cut.normalizer[:-1], first]
+            return Pretokenizer(words.splits[count:] or None, normalizer=stages)
     return replace_words(cut, "")
 
 
@@ -114,9 +123,17 @@ def replace_words(cut: Pretokenizer, prefix: str) -> Pretokenizer:
 
 
 def decoder_of(definition: Definition) -> dict[str, Any]:
-    """The `decoder` of a tokenizer.json. Raises `VocabError` where the first space is kept."""
+    """The `decoder` of a tokenizer.json.
+
+    Raises `VocabError` where the first space is kept, and for a model without a prefix.
+    """
     model = definition.model
     assert isinstance(model, WordPieceModel)
+    if not model.prefix:
+        raise VocabError(
+            "a tokenizer.json with a WordPiece model needs a prefix for tokens inside words.",
+            hint='Set the prefix of the model to "##".',
+        )
     if not definition.strip_first_space:
         raise VocabError(
             "a tokenizer.json with a WordPiece model implies decoded text without the first space.",
