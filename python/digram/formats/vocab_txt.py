@@ -196,6 +196,12 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
             value=model.kind,
             hint='Save it with format="huggingface".',
         )
+    if model.prefix != PREFIX:
+        raise VocabError(
+            f"{_WHAT} cannot store the prefix {show(model.prefix)}.",
+            value=model.prefix,
+            hint='Save it with format="huggingface".',
+        )
     refuse_matching(definition, _WHAT)
     names: dict[int, str] = {id: text for text, id in definition.special_tokens.items()}
     named = name_of(model.prefix)

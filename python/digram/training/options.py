@@ -130,6 +130,8 @@ class TrainOptions:
             "alphabet": None if self.alphabet is None else [*self.alphabet],
             "limit_alphabet": self.limit_alphabet,
             "on_unknown": self.on_unknown == "bytes",
+            # Training of a model other than BPE names it.
+            "model": None,
         }
 
     def recorded(self, reserved: Mapping[str, int]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, get_args
@@ -66,6 +66,8 @@ class WordPiece:
     def __post_init__(self) -> None:
         choice("rule", self.rule, *get_args(Rule))
         whole_number("max_word_chars", self.max_word_chars, 1)
+        if not self.prefix:
+            raise OptionError("the prefix of WordPiece is empty.", value=self.prefix)
         WordPieceModel(max_word_chars=self.max_word_chars, prefix=self.prefix).kernel().core()
 
     def _metadata(self) -> dict[str, Any]:
@@ -136,17 +138,22 @@ def _start(
     room = room_for_merges(
         options.vocab_size, len(tokens), special, sum(reserved_of(options).values())
     )
-    base = Definition(
-        tokens=[*tokens],
-        model=WordPieceModel(max_word_chars=sys.maxsize, prefix=way.prefix),
+    # The unknown token of the base has an id of its own, which the new tokenizer leaves out.
+    shift = (special if options.special_first else 0) - 1
+    return Start(base_of(tokens), False, room, shift)
+
+
+def base_of(letters: Sequence[bytes]) -> Tokenizer:
+    """A tokenizer that makes letters of words, and an unknown token of words with other ones."""
+    definition = Definition(
+        tokens=[*letters],
+        model=WordPieceModel(max_word_chars=sys.maxsize, prefix=""),
         pretokenizer=Pretokenizer(None),
-        special_tokens={UNKNOWN.text: len(tokens)},
+        special_tokens={UNKNOWN.text: len(letters)},
         unit="char",
         on_unknown=UNKNOWN,
     )
-    # The unknown token of this tokenizer has an id of its own, which the new tokenizer leaves out.
-    shift = (special if options.special_first else 0) - 1
-    return Start(Tokenizer(base), False, room, shift)
+    return Tokenizer(definition)
 
 
 def train_wordpiece(

@@ -45,7 +45,8 @@ class WordPieceModel(Model):
     whole word is the unknown token, `on_unknown` of the definition. `unit` is "char".
 
     `prefix` is what files write before tokens that begin no word, in place of the missing space. A
-    word that begins with the prefix itself may begin with such a token, as in other libraries.
+    word that begins with the prefix itself may begin with such a token, as in other libraries. With
+    an empty prefix there is no such case, and files cannot store the tokenizer.
 
     Nothing is checked before `Tokenizer(definition)`, which raises `VocabError` where the
     definition does not fit.
@@ -132,10 +133,8 @@ class WordPieceKernel(Kernel):
         """The algorithm for the core."""
         most = whole_number("max_word_chars", self.max_word_chars, 1)
         prefix = word("prefix", self.prefix)
-        if not prefix or " " in prefix:
-            raise OptionError(
-                f"prefix must have characters and no space, not {show(prefix)}.", value=prefix
-            )
+        if " " in prefix:
+            raise OptionError(f"prefix must have no space, not {show(prefix)}.", value=prefix)
         return _core.Algorithm.wordpiece(most, prefix)
 
     def model(self, tables: _core.Model) -> WordPieceModel:
