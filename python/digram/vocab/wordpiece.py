@@ -88,8 +88,12 @@ class WordPieceModel(Model):
         return None
 
     def made(self, definition: Definition) -> set[int]:
-        """None: tokens are not made from others."""
-        return set()
+        """Tokens of more than one letter."""
+        return {
+            id
+            for id, token in enumerate(definition.tokens)
+            if token is not None and len(token.decode(errors="replace").removeprefix(" ")) > 1
+        }
 
     def unreached(self, definition: Definition) -> list[int]:
         """Tokens that are longer than a word may be, and a space alone."""
