@@ -11,7 +11,7 @@ from typing import Any
 from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, changed
 
 from digram import Definition, Pretokenizer, Regex
-from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges
+from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges, vocab_txt
 
 ODD: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 97, 256, 257, 259, 300, 1 << 31, 1 << 32, -(1 << 63), 10**40),
@@ -92,10 +92,23 @@ SHORT = changed(
     pretokenizer=Pretokenizer([Regex(r"\s+"), Regex(r"\p{L}+|\d")], digits="individual"),
     training=None,
 )
+BERT = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##aff\n##able\n\xc3\xa9\n##\n"
+WORDS = vocab_txt.loads(BERT, encoding="bert-cased")
+
+
+def lines() -> File:
+    def load(data: bytes) -> Definition:
+        return vocab_txt.loads(data, "v", encoding="bert-cased")
+
+    return File(BERT, load, lambda found: vocab_txt.dumps(found, allow_loss=True), load)
+
+
 FILES = {
     "tokenizer.json": whole(BANANA, digest=True),
     "tokenizer.json without digest": whole(BANANA, digest=False),
     "tokenizer.json of characters": whole(SHORT, digest=False),
+    "tokenizer.json of words": whole(WORDS, digest=False),
+    "vocab.txt": lines(),
     ".tiktoken": ranks(),
     "vocab.json": half(GPT2, 0, vocab_merges, pretokenizer=None),
     "merges.txt": half(GPT2, 1, vocab_merges, pretokenizer=None),

@@ -47,6 +47,7 @@ RUST = [
     "vocabulary",
     "keys",
     "index",
+    "trie",
     "words",
     "merges",
     "events",

@@ -159,6 +159,8 @@ def of_names(
     tokens: list[bytes | None] = [None] * len(names)
     for text, id in zip(spaced(ids, found.values(), prefix, path), ids.values(), strict=True):
         tokens[id] = None if id in found else text.encode()
+    while tokens and tokens[-1] is None:
+        tokens.pop()
     start, end, pad = (special[f"{name}_token"] for name in ("cls", "sep", "pad"))
     template = None
     if {start, end} <= {*found.values()}:
