@@ -107,7 +107,7 @@ FORMATS: dict[str, TokenizerFormat] = {
         TokenizerFormat(
             name="vocab_txt",
             files="vocab.txt",
-            about="BERT's vocab.txt; stores no normalization and no special tokens",
+            about="BERT's vocab.txt; stores no normalization",
             describes_itself=False,
             in_folder="vocab.txt",
             # The first token is special in nearly every file.
