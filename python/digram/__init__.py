@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         evaluate,
     )
     from digram.analysis.rule_check import RulesCheck, check_rules
+    from digram.analysis.verification import Verification, verify
     from digram.corpus import Files, Reading, Table, files, table
     from digram.errors import (
         CheckpointError,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.model import BpeModel
     from digram.vocab.picky import Event
+    from digram.vocab.special_roles import SpecialRoles
     from digram.vocab.special_tokens import Matching, SpecialToken
     from digram.vocab.template import Template
     from digram.vocab.wordpiece import WordPieceModel
@@ -127,6 +129,7 @@ __all__ = [
     "RunnerUp",
     "RunningCount",
     "SequenceTokenizer",
+    "SpecialRoles",
     "SpecialToken",
     "SpecialTokenError",
     "Table",
@@ -138,6 +141,7 @@ __all__ = [
     "TrainingRecord",
     "Tree",
     "TwoStage",
+    "Verification",
     "VocabError",
     "VocabularyHistory",
     "VocabularyVersion",
@@ -174,6 +178,7 @@ __all__ = [
     "train_fair",
     "train_ids",
     "union",
+    "verify",
 ]
 
 # The names of each module. A module is imported when one of its names is first used, so that the
@@ -213,6 +218,7 @@ _NAMES_OF = {
         "evaluate",
     ],
     "digram.analysis.rule_check": ["RulesCheck", "check_rules"],
+    "digram.analysis.verification": ["Verification", "verify"],
     "digram.corpus": ["Files", "Reading", "Table", "files", "table"],
     "digram.errors": [name for name in __all__ if name.endswith("Error")],
     "digram.multimodal.id_space": ["IdSpace"],
@@ -237,6 +243,7 @@ _NAMES_OF = {
     "digram.vocab.definition": ["Definition", "TrainingRecord"],
     "digram.vocab.model": ["BpeModel"],
     "digram.vocab.picky": ["Event"],
+    "digram.vocab.special_roles": ["SpecialRoles"],
     "digram.vocab.special_tokens": ["Matching", "SpecialToken"],
     "digram.vocab.template": ["Template"],
     "digram.vocab.wordpiece": ["WordPieceModel"],
@@ -259,7 +266,7 @@ def __getattr__(name: str) -> Any:
 # Available as attributes of `digram` without an import of their own.
 _SUBPACKAGES = frozenset(
     {module.split(".")[1] for module in _NAMES_OF}
-    | {"display", "distributed", "formats", "reference", "web"}
+    | {"compat", "display", "distributed", "formats", "names", "reference", "web"}
 ) - {"_core"}
 
 

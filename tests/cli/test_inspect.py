@@ -59,6 +59,8 @@ def test_the_record_of_an_extension_is_named_so(
 def test_what_stands_around_a_text(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "framed.json"
     tok = digram.train("ab", max_merges=1, special_tokens=["<s>", "<pad>"])
+    tok = tok.with_special_roles(digram.SpecialRoles(bos="<s>", eos="<pad>"))
+    tok = tok.with_chat_template({"default": "D", "rag": "R"})
     template = digram.Template("<s> $A", pair="<s> $A $B:1")
     tok = tok.with_template(template).with_context_size(1024).with_pad_token("<pad>")
     tok.save(path)
@@ -67,9 +69,13 @@ def test_what_stands_around_a_text(run: Run, tmp_path: Path) -> None:
     assert "pairs        <s> $A $B:1\n" in page
     assert "context      1,024\n" in page
     assert "padding      <pad>\n" in page
+    assert "roles        bos <s>, eos <pad>\n" in page
+    assert "chat         default, rag\n" in page
     facts = json.loads(run("inspect", "-t", str(path), "--json").stdout)
     assert facts["template"]["pair"] == [["<s>", 0], ["$A", 0], ["$B", 1]]
     assert (facts["context_size"], facts["pad_token"]) == (1024, "<pad>")
+    assert facts["special_roles"] == {"bos": "<s>", "eos": "<pad>"}
+    assert facts["chat_templates"] == {"default": "D", "rag": "R"}
 
 
 def test_every_column_has_a_heading(run: Run, tok: digram.Tokenizer, tok_path: str) -> None:

@@ -135,26 +135,34 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         ("count -t pair/vocab.json a.txt", 3, "also pass --encoding gpt2, for others their"),
         ("count -t cl100k_base a.txt", 4, "-t cl100k_base: there is no such file or folder, and"),
-        ("count -t cl100k a.txt", 4, "-t cl100k: there is no such file or folder, and the publi"),
-        ("count -t cl100k a.txt", 4, "pass the path of that file, with --encoding cl100k_base."),
-        ("count -t cl100k-base a.txt", 4, "with --encoding cl100k_base."),
-        ("count -t gpt4 a.txt", 4, "-t gpt4: there is no such file or folder.\n"),
+        ("count -t cl100k_base a.txt", 4, "Pass --download to fetch cl100k_base.tiktoken from"),
+        ("count -t cl100k a.txt", 4, "-t cl100k: there is no such file or folder, and no token"),
+        ("count -t cl100k-base a.txt", 4, "the most similar one is 'cl100k_base'.\n"),
+        ("count -t gpt4 a.txt", 4, "the most similar one is 'cl100k_base'.\n"),
+        ("count -t some/model a.txt", 4, "some/model is meant, pass --download"),
         ("count -t gpt2.json a.txt", 4, "-t gpt2.json: there is no such file or folder.\n"),
         (
             "count -t https://example.org/a.tiktoken a.txt",
             4,
             "-t https://example.org/a.tiktoken: there is no such file or folder, and digram "
-            "downloads nothing. Fetch the file, as with `curl -O https://example.org/a.tiktoken`, "
-            "and pass its path.",
+            "fetches no addresses. Fetch the file, as with "
+            "`curl -O https://example.org/a.tiktoken`, and pass its path.",
         ),
-        ("encode -t o200k_harmony a.txt", 4, "/o200k_base.tiktoken and pass the path of that"),
-        ("convert -t gpt2 -o a.json", 4, "pass the path of that file, with --encoding gpt2."),
+        ("encode -t gpt-oss-20b a.txt", 4, "gpt-oss-20b (the encoding o200k_harmony) is neither"),
+        ("convert -t gpt2 -o a.json", 4, "fetch r50k_base.tiktoken from https://openaipublic.blob"),
         ("count -t a.json /dev/null", 4, "pipe its content into `digram count -`"),
     ],
 )
 def test_faults_name_options_as_one_types_them(
-    run: Run, folder: Path, command: str, code: int, says: str
+    run: Run,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    code: int,
+    says: str,
 ) -> None:
+    for variable in ("DIGRAM_TOKENIZERS", "TIKTOKEN_CACHE_DIR", "HF_HUB_CACHE"):
+        monkeypatch.setenv(variable, str(folder / "none"))
     result = run(*command.split())
     assert result.exit_code == code, result.stderr
     assert says in result.stderr

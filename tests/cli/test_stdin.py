@@ -31,6 +31,7 @@ CORPUS_VERBS = {
     "audit": "-t {tok} --json {}",
     "check-rules": "-t {tok} --rules {rules} --json {}",
     "compare": "-t {tok} -t {small} --json {}",
+    "verify": "-t {tok} -t {small} --fuzz 0 --json {}",
     "report": None,  # it reads its texts several times
     "advise": "-t {tok} --json {}",
     "extend": "-t {tok} {} --add 9 -o {out}/more.json",

@@ -52,6 +52,7 @@ PRINTING = [
     "audit -t t.json a.txt",
     "check-rules -t t.json --rules r.json a.txt",
     "compare -t t.json -t t.json a.txt",
+    "verify -t t.json -t t.json --fuzz 100 a.txt",
     "advise --parameters 7B",
     "counts show c.arrow",
     "grow log g",

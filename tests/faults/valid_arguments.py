@@ -86,6 +86,7 @@ VALID: dict[str, Callable[[], Any]] = {
     "batch": lambda: [[97], [98, 99]],
     "before": _small,
     "after": _small,
+    "chat_template": lambda: "{{ messages }}",
     "chunks": lambda: ["low ", "lower"],
     "column": lambda: "text",
     "context_size": lambda: 16,
@@ -117,6 +118,7 @@ VALID: dict[str, Callable[[], Any]] = {
     "sequence": lambda: [1, 2, 3],
     "sequences": lambda: [[1, 2, 3] * 9],
     "single": lambda: "<s> $A",
+    "special_roles": lambda: digram.SpecialRoles(bos="<s>"),
     "corpus": lambda: [TEXT, "low lower"],
     "start": lambda: 0,
     "template": lambda: digram.Template("<s> $A"),
@@ -180,6 +182,7 @@ BESIDE: dict[str, dict[str, Callable[[], Any]]] = {
     # What a call needs beside its required arguments, and what stands behind its `**options`.
     "advise": {"parameters": lambda: "7B"},
     "train": {"vocab_size": lambda: 262},
+    "verify": {"a": tok, "b": tok, "corpus": lambda: TEXT, "fuzz": lambda: 20},
     "train_fair": {"vocab_size": lambda: 262},
     "train_ids": {"vocab_size": lambda: 6},
     "check_rules": {"rules": lambda: digram.Rules(["iron"])},

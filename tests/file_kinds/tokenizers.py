@@ -14,7 +14,7 @@ from vocabularies import CORPUS, SAMPLES, bpe
 
 import digram
 from digram.formats._check import check
-from file_kinds.kind import Kind, described
+from file_kinds.kind import Kind, described, files_of
 
 
 def bare(tok: digram.Tokenizer) -> list[Any]:
@@ -126,6 +126,13 @@ def tokenizers() -> Iterable[Kind]:
         yield Kind(
             f"tokenizer.json, {name}", files, loaded("tokenizer.json"), sealed=True, form="json"
         )
+    framed = digram.train(CORPUS, max_merges=20, special_tokens=["<s>", "</s>"])
+    files = files_of(
+        lambda folder: framed.save_pretrained(
+            folder, bos="<s>", eos="</s>", context_size=64, chat_template={"default": "D", "b": "B"}
+        )
+    )
+    yield Kind("a folder for transformers", files, loaded(), form="json")
     yield Kind(
         "tokenizer.json of words",
         {"tokenizer.json": few["tokenizer.json of words"]},

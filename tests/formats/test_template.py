@@ -99,7 +99,7 @@ def test_other_formats_cannot_carry_it(name: str, format: str, tmp_path: Path) -
         with pytest.raises(VocabError, match=f"cannot store the {name.replace('_', ' ')}"):
             digram.Tokenizer(named).save(tmp_path / "file", format=format)
     digram.Tokenizer(named).save(tmp_path / "file", format=format, allow_loss=True)
-    pretokenizer = {} if format == "seed_pair" else {"pretokenizer": None}
+    pretokenizer: dict[str, Any] = {} if format == "seed_pair" else {"pretokenizer": None}
     back = digram.load(tmp_path / "file", **pretokenizer)
     assert back == digram.Tokenizer(vocabularies.PLAIN)
 

@@ -51,7 +51,8 @@ def both(request: pytest.FixtureRequest, texts: list[str], tmp_path_factory: Any
     """A tokenizer, and what Hugging Face makes of its file."""
     path: Path = tmp_path_factory.mktemp("both") / "tokenizer.json"
     tok = digram.train(
-        [text[:200] for text in texts[:-5:2]],  # of the last ones it would learn "<s>"
+        # Of the others it would learn "<s>" as an ordinary token.
+        [text[:200] for text in texts[::2] if not any(token in text for token in SPECIAL)],
         vocab_size=2_500 if "bytes" in request.param else 6_000,
         max_token_length=40,
         special_tokens=SPECIAL,

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import random
-import sys
-import unicodedata
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import islice
 from pathlib import Path
 
-from strategies import SOUP
+from digram.analysis.verification import TextGenerator
 
 CORPORA = ("en", "code", "multi", "med")
 SEPARATOR = "<|endoftext|>"
@@ -75,52 +70,8 @@ def with_endings(texts: Sequence[str], each: int, tail: int = 200) -> list[str]:
 
 # --- random Unicode
 
-_MORE = [
-    *("'ſ", "'K", "'ſt", "'Ll", "'rE", "'VE", "’s", "''s", "'", "'\u0301s", "ſs", "K", "Å", "ẞ"),
-    *("İ", "ı", "Dž", "ǈ", "ﬁ", "ŉ", "ΐ", "ͅ", "Σ", "ς", "Ꭰ", "ꭰ", "Ა", "ა", "𐐀", "𐐨", "𞤀", "𞤢"),
-    *("½", "¾", "๑๒๓", "०१", "٣٤٥", "１２", "Ⅷ", "㊿", "𝟘𝟙", "²", "৴", "123", "4567", "1,234.5"),
-    *("中文", "字", "ひらがな", "カナ", "한국어", "한", "ภาษา", "हिन्दी", "தமிழ்", "မြန်မာ"),
-    *("שלום", "عربي", "Привет", "Ελλάδα", "Ñandú", "e\u0301", "a\u0308\u0304", "\u0301\u0301"),
-    *("👩‍👩‍👧", "🏳️‍🌈", "🇩🇪", "☺️", "\U000e0067", "\u200d", "\u200c", "\ufe0f", "\U0001fae9"),
-    *("\u0378", "\u2fe0", "\U000e1000", "\U0001c000", "\U0003ffff", "\U0010ffff", "\ue000"),
-    *("HTTPServer", "camelCase", "don't", "WE'LL", "I'm", "o'clock", "/", "//", "\r\n/", ".\n/"),
-    *("\x00", "\x1c", "\x7f", "\u200b", "\u180e", "\ufffd", "\ufeff", "<|endoftext|", "_", "__"),
-]
-
-
-@cache
-def _by_category() -> list[list[str]]:
-    """All characters by general category, unassigned ones too; surrogates are none."""
-    found = defaultdict(list)
-    for point in range(sys.maxunicode + 1):
-        found[unicodedata.category(chr(point))].append(chr(point))
-    del found["Cs"]
-    return [found[name] for name in sorted(found)]
-
-
-def _soup(source: random.Random) -> Iterator[str]:
-    pieces = [*SOUP, *_MORE, *SPACES, *SPACES]
-    categories = _by_category()
-    while True:
-        kind = source.random()
-        if kind < 0.55:
-            yield from source.choices(pieces, k=3)
-        elif kind < 0.75:
-            yield source.choice(source.choice(categories))
-        elif kind < 0.85:
-            yield source.choice(source.choice(categories)) * source.randrange(1, 9)
-        elif kind < 0.95:
-            yield source.choice(SPACES) * source.randrange(1, 9)
-        else:  # some letters of one block, as in a word
-            first = source.choice(source.choice(categories))
-            last = min(ord(first) + 24, sys.maxunicode)
-            word = [chr(source.randint(ord(first), last)) for _ in range(6)]
-            yield "".join(c for c in word if not "\ud800" <= c <= "\udfff")
-
 
 @cache
 def soups(number: int, seed: int = 2) -> list[str]:
     """Random texts in which the classes that patterns tell apart meet; the same in every run."""
-    source = random.Random(seed)
-    pieces = _soup(source)
-    return ["".join(islice(pieces, source.randrange(1, 25))) for _ in range(number)]
+    return [*TextGenerator().texts(number, seed)]

@@ -32,10 +32,9 @@ from digram.pretokenizers.normalizers import described, from_described
 
 STAGES: list[Any] = [
     *(NFC(), NFD(), NFKC(), NFKD(), Lowercase(), StripAccents(), Nmt()),
-    *(Strip(), Strip(right=False), Prepend("▁"), Prepend(" ", once=True, first=True)),
-    Replace("a", ""),
+    *(Strip(), Strip(right=False), Prepend("▁"), Replace("a", ""), Replace(Regex("a+"), "b")),
     *(BertNormalizer(), BertNormalizer(lowercase=False, strip_accents=True)),
-    *(BERT_WORDS, Words((Regex("a+"),), Regex("a"), "", "_", "▁"), Words(prefix=" ")),
+    *(BERT_WORDS, Words((Regex("a+"),), Regex("a"), "", "_", "▁"), Words(prefix=" ", first=True)),
 ]
 CORPUS = [
     "Cafe\u0301 noir, CAFÉ E\u0301te\u0301 2024",
@@ -86,7 +85,7 @@ ANY_TOP: Any = digram
         (lambda: Replace("", "a"), OptionError, "the pattern of Replace is empty"),
         (lambda: ANY.Replace(b"a", "b"), TypeError, "the pattern of Replace is a str"),
         (lambda: Prepend("\ud800"), OptionError, "lone surrogate"),
-        (lambda: ANY.Prepend("a", once=1), TypeError, "once and first are True or False"),
+        (lambda: ANY.Words(first=1), TypeError, "flags of Words are True or False"),
         (lambda: ANY.Strip(left="no"), TypeError, "left and right are True or False"),
         (lambda: ANY_TOP.Matching(lstrip=1), TypeError, "lstrip is True or False"),
         (lambda: ANY.Words("a"), TypeError, "the splits of Words are a tuple"),

@@ -30,6 +30,7 @@ from digram.reference import normalization as reference
 from digram.reference.normalization import Added, WordRule
 from digram.vocab.model import BpeModel
 
+SPACE, RUN = reference.WHITE_SPACE, f"{reference.WHITE_SPACE}+"
 STAGES: list[tuple[Any, reference.Stage]] = [
     (NFC(), reference.form("NFC")),
     (NFD(), reference.form("NFD")),
@@ -42,8 +43,8 @@ STAGES: list[tuple[Any, reference.Stage]] = [
     (Prepend("▁a"), reference.prepend("▁a")),
     (Replace(" ", "▁"), reference.replace(" ", "▁")),
     (Replace("ab", ""), reference.replace("ab", "")),
+    (Replace(Regex("a[b1]|[x▁]{2,}"), "é "), reference.replace_matches("a[b1]|[x▁]{2,}", "é ")),
 ]
-SPACE, RUN = reference.WHITE_SPACE, f"{reference.WHITE_SPACE}+"
 RULES: list[tuple[list[Any], WordRule | None]] = [
     ([], None),
     ([SPACED_WORDS], WordRule([RUN], SPACE, " ")),

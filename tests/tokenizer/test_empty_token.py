@@ -79,7 +79,9 @@ def test_it_is_kept(tok: digram.Tokenizer, tmp_path: Path) -> None:
                 tok.save(path, format=format)
             continue
         tok.save(path, format=format, allow_loss=True)
-        told = {"pretokenizer": "gpt2"} if format in ("tiktoken", "vocab_merges") else {}
+        told: dict[str, Any] = (
+            {"pretokenizer": "gpt2"} if format in ("tiktoken", "vocab_merges") else {}
+        )
         again = digram.load(path, **told)
         assert (again.vocab_size, again.id_to_token(END)) == (END + 1, b"")
         assert again.encode(CORPUS) == tok.encode(CORPUS)

@@ -38,8 +38,9 @@ fn name_of(described: &Bound<'_, PyTuple>) -> PyResult<String> {
 }
 
 fn word_rule(described: &Bound<'_, PyTuple>) -> PyResult<WordRule> {
-    let (_, splits, removed, prefix, suffix, space_symbol): (String, _, _, _, _, _) = described.extract()?;
-    Ok(WordRule { splits, removed, prefix, suffix, space_symbol })
+    let (_, splits, removed, prefix, suffix, space_symbol, first): (String, _, _, _, _, _, _) =
+        described.extract()?;
+    Ok(WordRule { splits, removed, prefix, suffix, space_symbol, first })
 }
 
 fn stages_of(described: &Bound<'_, PyTuple>) -> PyResult<Vec<Stage>> {
@@ -55,7 +56,8 @@ fn stages_of(described: &Bound<'_, PyTuple>) -> PyResult<Vec<Stage>> {
         "strip_accents" => Stage::StripAccents,
         "nmt" => Stage::Nmt,
         "strip" => Stage::Strip { left: flag(1)?, right: flag(2)? },
-        "prepend" => Stage::Prepend { content: text(1)?, once: flag(2)?, first: flag(3)? },
+        "prepend" => Stage::Prepend { content: text(1)? },
+        "replace_matches" => Stage::ReplaceMatches { regex: text(1)?, content: text(2)? },
         "replace" => Stage::Replace { pattern: text(1)?, content: text(2)? },
         "bert" => {
             let lowercase = flag(4)?;

@@ -59,8 +59,7 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
         tokenizer(&stages[0], several(), &ADDED),
         tokenizer(&stages[2], vec![], &ADDED),
         tokenizer(&stages[0], vec![], &ADDED[4..]),
-        tokenizer(&stages[4], vec![prefix(false)], &ADDED[4..]),
-        tokenizer(&stages[0], vec![prefix(true)], &ADDED[4..]),
+        tokenizer(&stages[4], vec![prefix()], &ADDED[4..]),
         tokenizer(
             &stages[3],
             vec![Normal::Form(Form::Nfkd), Normal::Strip { left: true, right: true }],
@@ -84,13 +83,19 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
         in_words(&stages[4], Normal::Clean, &bert, &ADDED),
         in_words(&stages[3], Normal::Lowercase, &suffixed, &ADDED[..3]),
         in_words(&stages[0], Normal::Form(Form::Nfc), &prefixed, &[]),
+        in_words(&stages[4], spaces(), &WordRule { first: true, ..prefixed.clone() }, &ADDED),
+        in_words(&stages[4], Normal::Form(Form::Nfc), &prefixed, &ADDED[..2]),
         in_words(&stages[4], Normal::SpaceIdeographs, &bert, &[]),
     ];
     split_alone.chain(others).chain(of_words).collect()
 });
 
-fn prefix(first: bool) -> Normal {
-    Normal::Prepend { content: "ab".into(), once: first, first }
+fn spaces() -> Normal {
+    Normal::ReplaceMatches { regex: r"\s+".into(), content: " ".into() }
+}
+
+fn prefix() -> Normal {
+    Normal::Prepend { content: "ab".into() }
 }
 
 fn tokenizer(stages: &[Stage], normalizer: Vec<Normal>, added: &[(&str, Matching)]) -> Tokenizer {

@@ -41,6 +41,7 @@ VERBS = {
     "audit": ("audit", "Find defects of a vocabulary, with limits for CI."),
     "check-rules": ("check_rules", "Check whether the tokens of a text obey rules."),
     "compare": ("compare", "Compare two tokenizers on the same text."),
+    "verify": ("verify", "Find a text on which two tokenizers differ."),
     "report": ("report", "Write a report on a tokenizer as one page."),
     "advise": ("advise", "Recommend a size for a vocabulary."),
     "counts": ("counts", "Count the pretokens of a corpus, for training."),

@@ -1,4 +1,4 @@
-"""`-t PATH`: the options that name a tokenizer, and loading it."""
+"""`-t PATH`: the options that name a tokenizer, by its path or name, and loading it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "described_options",
+    "download_option",
     "load",
+    "load_any",
+    "short_name",
     "tokenizer_option",
     "tokenizers_option",
     "with_encoding",
@@ -27,10 +30,14 @@ _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 
 _EXAMPLE = "Name a tokenizer with it, as in -t tokenizer.json."
+_WHICH = (
+    "A tokenizer's file or folder, or the name of a model, an encoding or a repository of Hugging "
+    "Face"
+)
 
 
 class _TokenizerPath(click.types.StringParamType):
-    """The path of a tokenizer; the error for a missing one shows `example`."""
+    """The path or name of a tokenizer; the error for a missing one shows `example`."""
 
     def __init__(self, example: str) -> None:
         self.example = example
@@ -45,7 +52,7 @@ tokenizer_option = click.option(
     type=_TokenizerPath(_EXAMPLE),
     metavar="PATH",
     required=True,
-    help="A tokenizer's file or folder.",
+    help=f"{_WHICH}.",
 )
 
 
@@ -59,9 +66,15 @@ def tokenizers_option(text: str, example: str = _EXAMPLE) -> Callable[[_Verb], _
         metavar="PATH",
         multiple=True,
         required=True,
-        help=f"A tokenizer's file or folder; {text}",
+        help=f"{_WHICH}; {text}",
     )
 
+
+download_option = click.option(
+    "--download",
+    is_flag=True,
+    help="Fetch a tokenizer that is given by name from the network if it is not on this machine.",
+)
 
 described_options = _options.together(
     click.option(
@@ -78,11 +91,13 @@ described_options = _options.together(
         metavar="NAME",
         cls=OptionWithNames,
         names=encodings,
-        help="The published encoding that a .tiktoken file contains; names its pattern and special "
-        "tokens: {names}.",
+        help="The published encoding that a .tiktoken file contains, if that is not clear from its "
+        "content; names its pattern and special tokens: {names}.",
     ),
+    download_option,
 )
-"""The options for facts that a tokenizer's file may not store; `load` reads them."""
+"""The options for facts that a tokenizer's file may not store, and for its download; `load` reads
+them."""
 
 
 def with_tokenizer(verb: _Verb) -> _Verb:
@@ -96,7 +111,7 @@ def with_tokenizer(verb: _Verb) -> _Verb:
 
 
 def load(path: str, options: dict[str, Any]) -> Tokenizer:
-    """Load the tokenizer at a path; removes the options of `described_options` from `options`.
+    """Load the tokenizer at a path, or with a name; removes the options of `described_options`.
 
     A path may end with the encoding of its file, as in `cl100k_base.tiktoken:cl100k_base`. It
     overrides the option, so that each of several files can name its own.
@@ -106,7 +121,7 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
     given = path
     path, own = with_encoding(path)
     name, regex, digits = (options.pop(key) for key in ("pretokenizer", "regex", "digits"))
-    keywords: dict[str, Any] = {}
+    keywords: dict[str, Any] = {"download": options.pop("download")}
     pretokenizer = _pretokenizers.pretokenizer_from(name, regex, digits)
     if pretokenizer is not None:
         keywords["pretokenizer"] = pretokenizer
@@ -119,6 +134,32 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
         if error.filename == path:
             error.filename = f"-t {given}"
         raise
+
+
+def load_any(path: str, described: dict[str, Any]) -> Tokenizer:
+    """Load a tokenizer; `described` applies only if the file does not describe itself."""
+    download = described.pop("download")
+    if any(described.values()):
+        from digram.names import describes_itself
+
+        if describes_itself(with_encoding(path)[0], download=download):
+            described = dict.fromkeys(described)
+    return load(path, described | {"download": download})
+
+
+def short_name(path: str) -> str:
+    """What a tokenizer is called in a title: its file without the suffix, or the last part.
+
+    >>> short_name("here/cl100k_base.tiktoken:cl100k_base"), short_name("Qwen/Qwen2.5-7B")
+    ('cl100k_base', 'Qwen2.5-7B')
+    """
+    import os
+
+    from digram.names.spelling import SUFFIXES
+
+    name = os.path.basename(os.path.normpath(with_encoding(path)[0]))
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix.lower() in SUFFIXES or os.path.isfile(path) else name
 
 
 def with_encoding(path: str) -> tuple[str, str | None]:

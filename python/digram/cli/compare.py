@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,9 +18,6 @@ from digram.cli import (
     _verbs,
 )
 
-if TYPE_CHECKING:
-    from digram.tokenizer.tokenizer import Tokenizer
-
 __all__ = ["compare"]
 
 
@@ -29,7 +26,7 @@ __all__ = ["compare"]
     epilog=_verbs.example(
         "digram compare -t old.json -t new.json corpus/*.txt",
         "digram compare -t old.json -t new.json --name en=en/ --name sw=sw/",
-        "digram compare -t mine.json -t o200k_base.tiktoken:o200k_base corpus/",
+        "digram compare -t mine.json -t gpt-4o corpus/",
     ),
 )
 @_files_argument.optional
@@ -67,9 +64,9 @@ def compare(
     {files_or_stdin} With
     --by-file or --name the tokenizers are also compared on each corpus.
 
-    THIS and OTHER are files or folders of tokenizers. --encoding, --pretokenizer, --regex and
-    --digits apply to files that do not store their pretokenizer. If neither does and they differ,
-    append the encoding of each after a colon, or convert one with digram convert.
+    THIS and OTHER are files, folders or names of tokenizers. --encoding, --pretokenizer, --regex
+    and --digits apply to files that do not store their pretokenizer. If neither does and they
+    differ, append the encoding of each after a colon, or convert one with digram convert.
     """
     import digram
 
@@ -81,11 +78,10 @@ def compare(
     source: Any = (
         _named_corpora.by_name(files, by_file, named, read_options) if by_file or named else None
     )
-    pair = [_load(path, dict(described)) for path in (this, other)]
+    pair = [_loading.load_any(path, dict(described)) for path in (this, other)]
     if source is None:
         source = _inputs.texts_in(files or ("-",), read_options)[0]
-    paths = [Path(_loading.with_encoding(path)[0]) for path in tokenizers]
-    names = (this, other) if as_json else _names(*paths)
+    names = (this, other) if as_json else _names(this, other)
     comparison = digram.compare(pair[0], pair[1], source, names=names, top=top, threads=threads)
     if as_json:
         _printing.emit_json(comparison.to_dict())
@@ -93,26 +89,18 @@ def compare(
         _printing.emit(f"{comparison}\n")
 
 
-def _load(path: str, described: dict[str, Any]) -> Tokenizer:
-    """Load a tokenizer; `described` applies only if the file does not describe itself."""
-    if any(described.values()):
-        from digram.formats import describes_itself
-
-        if describes_itself(_loading.with_encoding(path)[0]):
-            described = dict.fromkeys(described)
-    return _loading.load(path, described)
-
-
-def _names(this: Path, other: Path) -> tuple[str, str]:
+def _names(this: str, other: str) -> tuple[str, str]:
     """Short names that distinguish two paths, for the titles of tables.
 
-    >>> _names(Path("vocabs/cl100k_base.tiktoken"), Path("mine.json"))
-    ('cl100k_base', 'mine')
-    >>> _names(Path("runs/1/tokenizer.json"), Path("runs/2/tokenizer.json"))
+    >>> _names("vocabs/cl100k_base.tiktoken", "mine.json"), _names("gpt-4", "gpt-4.1")
+    (('cl100k_base', 'mine'), ('gpt-4', 'gpt-4.1'))
+    >>> _names("runs/1/tokenizer.json", "runs/2/tokenizer.json")
     ('1', '2')
     """
-    parts = zip(reversed(this.parts), reversed(other.parts), strict=False)
-    for one, two in [(this.stem, other.stem), *parts]:
+    short = _loading.short_name(this), _loading.short_name(other)
+    paths = [Path(_loading.with_encoding(path)[0]) for path in (this, other)]
+    parts = zip(reversed(paths[0].parts), reversed(paths[1].parts), strict=False)
+    for one, two in [short, *parts]:
         if one != two:
             return one, two
-    return str(this), str(other)
+    return this, other

@@ -23,8 +23,7 @@ def _formats() -> str:
 
 @click.command(
     options_metavar="-t PATH -o PATH [OPTIONS]",
-    epilog=_formats()
-    + _verbs.example("digram convert -t r50k_base.tiktoken --encoding r50k_base -o tokenizer.json"),
+    epilog=_formats() + _verbs.example("digram convert -t o200k_base --download -o tokenizer.json"),
 )
 @_loading.with_tokenizer
 @_saving.output_option

@@ -34,7 +34,9 @@ class _Row(NamedTuple):
 
 @click.command(
     options_metavar="-t PATH [OPTIONS]",
-    epilog=_verbs.example("digram count -t tokenizer.json docs/*.md"),
+    epilog=_verbs.example(
+        "digram count -t tokenizer.json docs/*.md", "digram count -t gpt-4o notes.txt"
+    ),
 )
 @_files_argument.optional
 @_loading.with_tokenizer

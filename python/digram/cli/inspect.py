@@ -220,6 +220,11 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
     for name, ids in facts["reserved"].items():
         last = ids["first"] + ids["count"] - 1
         yield f"reserved     {name}: {ids['first']:,} to {last:,}"
+    yield from _for_models(facts)
+    yield f"digest       {facts['digest']}"
+
+
+def _for_models(facts: dict[str, Any]) -> Iterator[str]:
     if facts["template"] is not None:
         yield f"template     {_pieces(facts['template']['single'])}"
         if facts["template"]["pair"] is not None:
@@ -228,7 +233,11 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
         yield f"context      {facts['context_size']:,}"
     if facts["pad_token"] is not None:
         yield f"padding      {facts['pad_token']}"
-    yield f"digest       {facts['digest']}"
+    if facts["special_roles"]:
+        roles = ", ".join(f"{role} {text}" for role, text in facts["special_roles"].items())
+        yield f"roles        {roles}"
+    if facts["chat_templates"]:
+        yield f"chat         {', '.join(facts['chat_templates'])}"
 
 
 def _training(record: dict[str, Any]) -> Iterator[str]:

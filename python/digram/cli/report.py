@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -113,7 +112,7 @@ def report(
         _by_name("--corpus", corpus, read_options),
         parallel=_by_name("--parallel", lines, read_options._replace(separator=None)) or None,
         reference=reference,
-        title=title or Path(_loading.with_encoding(tokenizer)[0]).stem,
+        title=title or _loading.short_name(tokenizer),
         threads=threads,
     )
     if output == "-":

@@ -19,7 +19,7 @@ __all__ = ["serve"]
     epilog=_verbs.example(
         "digram serve -t tokenizer.json",
         "digram serve -t old.json -t new.json --open",
-        "digram serve -t mine.json -t o200k_base.tiktoken:o200k_base",
+        "digram serve -t mine.json -t gpt-4o",
         "digram serve -t tokenizer.json --port 8000 --allow-host localhost:9000",
     ),
 )

@@ -8,7 +8,6 @@ to add a format.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import warnings
@@ -18,14 +17,7 @@ from typing import TYPE_CHECKING, Any
 from digram._util.storage import read_file
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
-from digram.formats._published import (
-    ENCODINGS,
-    MISSING,
-    Encoding,
-    Missing,
-    PretokenizerLike,
-    published_at,
-)
+from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
 from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.packed import Compact, compacted
@@ -53,6 +45,7 @@ __all__ = [
     "describes_itself",
     "digram",
     "huggingface",
+    "published_at",
     "read",
     "read_compact",
     "seed_pair",
@@ -74,14 +67,15 @@ def read(
 ) -> Definition:
     """Read the definition in a file or folder; the format is recognised by the content.
 
-    `pretokenizer` or `encoding` is required for formats that do not store the pretokenizer, and an
-    error for those that do. If a folder contains both kinds, the arguments decide which is read.
-    Unreachable tokens are kept, with one UserWarning. Raises `OptionError`, `CorruptFileError`,
-    `VocabError`, `PatternError` and OSError, as the modules do.
+    `pretokenizer` or `encoding` is required for files that do not store the pretokenizer, except
+    those of published encodings, and an error for formats that store it. If a folder contains both
+    kinds, the arguments decide which is read. Unreachable tokens are kept, with one UserWarning;
+    others say which of several files beside a tokenizer.json is taken. Raises `OptionError`,
+    `CorruptFileError`, `VocabError`, `PatternError` and OSError, as the modules do.
     """
     name = path_name(path)
-    found = _read(name, pretokenizer, encoding)
-    _warn(found, name)
+    found, warned = _read(name, pretokenizer, encoding)
+    _warn(found, name, warned)
     return found.plain() if isinstance(found, Compact) else found
 
 
@@ -93,8 +87,8 @@ def read_compact(
 ) -> Compact:
     """Like `read`, but keep the tokens and merges in the core."""
     name = path_name(path)
-    found = _read(name, pretokenizer, encoding)
-    _warn(found, name)
+    found, warned = _read(name, pretokenizer, encoding)
+    _warn(found, name, warned)
     return found if isinstance(found, Compact) else compacted(found)
 
 
@@ -162,10 +156,11 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'digram.formats' has no attribute {show(name)}")
 
 
-def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> Definition | Compact:
+def _read(
+    name: str, pretokenizer: PretokenizerLike, encoding: str | None
+) -> tuple[Definition | Compact, list[str]]:
+    """The tokenizer at a path, and warnings about its files."""
     folder = os.path.isdir(name)
-    if not os.path.exists(name):
-        _refuse_missing(name)
     data = b"" if folder else read_file(name)
     named = pretokenizer is not MISSING or encoding is not None
     format = _of_folder(name, named) if folder else _of_file(data, name)
@@ -176,34 +171,15 @@ def _read(name: str, pretokenizer: PretokenizerLike, encoding: str | None) -> De
             hint="Leave out pretokenizer= and encoding=.",
         )
     if folder and format.in_folder is not None:
+        data = read_file(os.path.join(name, format.in_folder))
+        if format.beside:
+            from digram.formats import pretrained
+
+            return pretrained.load(name, data)
         name = os.path.join(name, format.in_folder)
-        data = read_file(name)
     held = None if format.pairs else data
     found: Definition | Compact = format.module.load(name, held, pretokenizer, encoding)
-    return found
-
-
-def _refuse_missing(name: str) -> None:
-    """Raise `FileNotFoundError` for a name that shows what was meant instead of a path."""
-    address = re.match(r"(https?|ftp):/+(.*)", name)
-    if address is not None:
-        remedy = (
-            "digram downloads nothing. Fetch the file, as with "
-            f"`curl -O {address[1]}://{address[2]}`, and pass its path"
-        )
-    else:
-        import difflib
-
-        near = [one for one in ENCODINGS if len(name) >= 4 and one.startswith(name)]
-        near = near or difflib.get_close_matches(name, ENCODINGS, n=1, cutoff=0.8)
-        if not near:
-            return
-        remedy = (
-            f"the published encoding {near[0]} is loaded from its file. Save "
-            f'{published_at(near[0])} and pass the path of that file, with encoding="{near[0]}"'
-        )
-    reason = f"there is no such file or folder, and {remedy}"
-    raise FileNotFoundError(errno.ENOENT, reason, name)
+    return found, []
 
 
 def _is_meant(
@@ -274,7 +250,9 @@ def _refuse_half(data: bytes, path: str) -> None:
     )
 
 
-def _warn(found: Definition | Compact, path: str) -> None:
+def _warn(found: Definition | Compact, path: str, warned: list[str]) -> None:
+    for reason in warned:
+        warnings.warn(f"{path}: {reason}.", UserWarning, stacklevel=4)
     if isinstance(found, Compact):
         if found.settings.unit == "byte" and not found.model.unmade():
             return

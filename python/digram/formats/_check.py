@@ -72,6 +72,8 @@ def check(definition: Definition, place: Place = NOWHERE) -> Definition:
     distinct: set[bytes | None] = {None, *definition.tokens}
     _check_tokens(definition, distinct, place.path)
     tokens = dict(enumerate(definition.tokens)) if definition.special_tokens else {}
+    for text in _also_ordinary(definition):
+        del tokens[definition.special_tokens[text]]
     check_special(definition.special_tokens, tokens.get, place.path)
     check_input(definition, definition.special_tokens, place.path)
     if definition.unit == "byte":
@@ -82,6 +84,20 @@ def check(definition: Definition, place: Place = NOWHERE) -> Definition:
     if fault is not None:
         raise place.error(fault)
     return definition
+
+
+def _also_ordinary(definition: Definition) -> list[str]:
+    """The tokens found in all text with the id of the ordinary token that is their text."""
+    symbol, tokens, special = definition.space_symbol, definition.tokens, definition.special_tokens
+
+    def is_ordinary(text: str) -> bool:
+        spelled = text if symbol is None else text.replace(symbol, " ")
+        token_id = special.get(text, -1)
+        return 0 <= token_id < len(tokens) and tokens[token_id] == spelled.encode(
+            errors="surrogatepass"
+        )
+
+    return [text for text, one in definition.matching.items() if one.always and is_ordinary(text)]
 
 
 def id_table(ids: Sequence[int], tokens: Iterable[Part], path: str | None) -> list[Part | None]:
@@ -201,10 +217,14 @@ def check_special(
 def check_input(
     definition: Definition | Settings, special_tokens: Mapping[str, int], path: str | None
 ) -> None:
-    """Raises `VocabError` unless the template and the padding name special tokens."""
+    """Raises `VocabError` unless the template, the padding and the roles name special tokens."""
     template, pad = definition.template, definition.pad_token
     named = [] if template is None else [("the template", name) for name in template.tokens]
-    for what, name in [*named, *([] if pad is None else [("the pad token", pad)])]:
+    named += [] if pad is None else [("the pad token", pad)]
+    if definition.special_roles is not None:
+        roles = definition.special_roles.to_dict()
+        named += [(f"the {role} token", text) for role, text in roles.items()]
+    for what, name in named:
         if name not in special_tokens:
             raise VocabError(
                 f"{what} names {show(name)}, which is not a special token.",

@@ -37,13 +37,22 @@ def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -
 
 
 def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
-    """Raises `VocabError` for a template, context size or pad token, unless `allow_loss`."""
-    names = ("template", "context_size", "pad_token")
-    present = [name for name in names if getattr(definition, name) is not None]
+    """Raises `VocabError` for settings that only a model needs, unless `allow_loss`.
+
+    These are the template, the context size, the pad token, the roles and the chat templates.
+    """
+    fields = {
+        "template": definition.template,
+        "context_size": definition.context_size,
+        "pad_token": definition.pad_token,
+        "special_roles": definition.special_roles.to_dict() or None,
+        "chat_template": definition.chat_templates or None,
+    }
+    present = [name for name, value in fields.items() if value is not None]
     if present and not allow_loss:
         raise VocabError(
             f"{what} cannot store the {present[0].replace('_', ' ')}.",
-            value=getattr(definition, present[0]),
+            value=fields[present[0]],
             hint='Save it with format="huggingface", or pass allow_loss=True to leave it out; in '
             f"Python, with_{present[0]} sets it again after loading.",
         )

@@ -7,8 +7,9 @@ from dataclasses import asdict, fields
 from functools import partial
 from typing import Any
 
-from digram.errors import CorruptFileError, OptionError, VocabError
+from digram.errors import CorruptFileError, OptionError, PatternError, VocabError
 from digram.formats._json import expect, unsupported
+from digram.formats._portable import check_portable, from_oniguruma
 from digram.formats._show import show
 from digram.formats._splits import only
 from digram.pretokenizers.normalizers import (
@@ -26,6 +27,8 @@ from digram.pretokenizers.normalizers import (
     StripAccents,
     Words,
 )
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.pretokenizers.regex import Regex
 
 __all__ = ["from_normalizer", "to_normalizer"]
 
@@ -38,15 +41,13 @@ _ALONE: dict[str, Normalizer] = {
     "StripAccents": StripAccents(),
     "Nmt": Nmt(),
 }
-_ONLY_HERE = ("once", "first")
-"""Flags of `Prepend` that other libraries do not have."""
 _OF_WORDS = tuple(field.name for field in fields(Words))
 _NAME = {stage: name for name, stage in _ALONE.items()}
 
 _unsupported = partial(
     unsupported,
-    hint=f"digram reads {', '.join(_ALONE)}, BertNormalizer, Strip, Prepend, Replace of a String, "
-    "and sequences of them; anything else would result in other ids.",
+    hint=f"digram reads {', '.join(_ALONE)}, BertNormalizer, Strip, Prepend, Replace, and "
+    "sequences of them; anything else would result in other ids.",
 )
 
 
@@ -55,35 +56,27 @@ def to_normalizer(stages: Sequence[Normalizer], own: bool = False) -> dict[str, 
 
     Words are stages of the `pre_tokenizer`, except in a file that is only for digram (`own`).
 
-    Raises `VocabError` for a stage that Hugging Face's libraries do not have, unless the file is
-    only for digram (`own`).
+    Raises `PatternError` for a regex that Hugging Face's engine interprets differently.
     """
-    written = [_written(one, own) for one in stages if own or not isinstance(one, Words)]
+    written = [_written(one) for one in stages if own or not isinstance(one, Words)]
     if len(written) < 2:
         return written[0] if written else None
     return {"type": "Sequence", "normalizers": written}
 
 
-def _written(stage: Normalizer, own: bool) -> dict[str, Any]:
+def _written(stage: Normalizer) -> dict[str, Any]:
     if isinstance(stage, Strip):
         return {"type": "Strip", "strip_left": stage.left, "strip_right": stage.right}
     if isinstance(stage, Prepend):
-        flags = {name: True for name in _ONLY_HERE if getattr(stage, name)}
-        if flags and not own:
-            raise VocabError(
-                f"a tokenizer.json cannot store {stage!r} among its normalizers.",
-                value=stage,
-                hint='Save it with format="digram".',
-            )
-        return {"type": "Prepend", "prepend": stage.text, **flags}
+        return {"type": "Prepend", "prepend": stage.text}
     if isinstance(stage, Replace):
-        return {
-            "type": "Replace",
-            "pattern": {"String": stage.pattern},
-            "content": stage.content,
-        }
+        pattern = {"String": stage.pattern}
+        if isinstance(stage.pattern, Regex):
+            check_portable(stage.pattern.pattern)
+            pattern = {"Regex": stage.pattern.pattern}
+        return {"type": "Replace", "pattern": pattern, "content": stage.content}
     if isinstance(stage, Words):
-        return {"type": "Words", **dict(zip(_OF_WORDS, stage._arguments(), strict=True))}
+        return {"type": "Words", **dict(zip(_OF_WORDS, stage._described()[1:], strict=True))}
     if isinstance(stage, BertNormalizer):
         return {"type": "BertNormalizer", **asdict(stage)}
     return {"type": _NAME[stage]}
@@ -123,12 +116,8 @@ def _strip(stage: dict[str, Any], where: str, path: str | None) -> Strip:
 
 
 def _prepend(stage: dict[str, Any], where: str, path: str | None) -> Prepend:
-    only(stage, {"type", "prepend", *_ONLY_HERE}, where, path)
-    text = expect(stage.get("prepend"), str, f"{where}.prepend", path)
-    flags = {
-        name: expect(stage.get(name, False), bool, f"{where}.{name}", path) for name in _ONLY_HERE
-    }
-    return Prepend(text, **flags)
+    only(stage, {"type", "prepend"}, where, path)
+    return Prepend(expect(stage.get("prepend"), str, f"{where}.prepend", path))
 
 
 def _bert(stage: dict[str, Any], where: str, path: str | None) -> BertNormalizer:
@@ -154,14 +143,21 @@ def _words(stage: dict[str, Any], where: str, path: str | None) -> Words:
 def _replace(stage: dict[str, Any], where: str, path: str | None) -> Replace:
     only(stage, {"type", "pattern", "content"}, where, path)
     pattern = expect(stage.get("pattern"), dict, f"{where}.pattern", path)
-    if pattern.keys() != {"String"}:
-        raise _unsupported(f"{where}.pattern other than a String", path)
-    text = expect(pattern["String"], str, f"{where}.pattern.String", path)
+    if len(pattern) != 1 or not pattern.keys() <= {"Regex", "String"}:
+        raise _unsupported(f"{where}.pattern other than a Regex or a String", path)
+    ((kind, text),) = pattern.items()
+    expect(text, str, f"{where}.pattern.{kind}", path)
     content = expect(stage.get("content"), str, f"{where}.content", path)
     try:
-        return Replace(text, content)
+        found = Replace(Regex(from_oniguruma(text, path)) if kind == "Regex" else text, content)
+        Pretokenizer(None, normalizer=found)
+        return found
     except OptionError as error:
         raise VocabError(f"{where}: {error.message}", path=path, value=error.value) from None
+    except PatternError as error:
+        raise PatternError(
+            f"{where}: {error.message}", path=path, value=error.value, hint=error.hint
+        ) from None
 
 
 _READERS: dict[str, Callable[[dict[str, Any], str, str | None], Normalizer]] = {

@@ -11,6 +11,8 @@ training      the `TrainingRecord`, with the counts of the merges, or null; if t
               language of each merge
 input         the context size, the pad token, and whether the template is for pairs too; left out
               if all have their defaults
+special_roles if tokens have roles: their texts by role
+chat_templates  if there are any: the templates by name
 reserved      if ids are reserved: [first id, number] by name
 scheme        if merges are not applied by rank alone: see `digram.vocab.schemes`. The type of the
               model is then "digram", which other programs do not read
@@ -33,10 +35,12 @@ from digram.pretokenizers.rules import Digits, Rules
 from digram.vocab.definition import Definition, StopReason, TrainingRecord, digest
 from digram.vocab.packed import Compact
 from digram.vocab.reserved_ids import check_reserved
+from digram.vocab.special_roles import ROLES, SpecialRoles
 
 __all__ = [
     "Given",
     "Steps",
+    "chat_templates",
     "check_digest",
     "digits",
     "given",
@@ -44,15 +48,18 @@ __all__ = [
     "reserved",
     "rules",
     "section",
+    "special_roles",
     "to_section",
     "training",
+    "without_digest",
 ]
 
 VERSION = 5
 """The version of the layout. Later versions are refused."""
 
 _UNSEALED = {"digest", "seal"}  # the digest is compared with the tokenizer itself
-_KEYS = {"format", "pretokenizer", "training", "input", "reserved", "scheme", *_UNSEALED}
+_KEYS = {"format", "pretokenizer", "training", "input", "reserved", "scheme"}
+_KEYS |= {"special_roles", "chat_templates", *_UNSEALED}
 _END = 1 << 64  # upper bound of counts
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
 _LATER = {
@@ -88,6 +95,8 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
     blocks = {name: [ids.start, len(ids)] for name, ids in definition.reserved.items()}
     news = {
         **({} if given == Given() else {"input": given._asdict()}),
+        **({"special_roles": roles} if (roles := definition.special_roles.to_dict()) else {}),
+        **({"chat_templates": templates} if (templates := definition.chat_templates) else {}),
         **({"reserved": blocks} if blocks else {}),
         **of_model,
     }
@@ -187,6 +196,37 @@ def given(own: dict[str, Any] | None, path: str | None) -> Given:
             expect(values[name], kind, f"{where}.{name}", path)
     expect(values["pairs"], bool, f"{where}.pairs", path)
     return Given(**values)
+
+
+def special_roles(own: dict[str, Any] | None, path: str | None) -> SpecialRoles | None:
+    """The special tokens with a role; None if no token has one."""
+    found = _texts(own, "special_roles", path)
+    unknown = found.keys() - {*ROLES}
+    if unknown:
+        raise CorruptFileError(
+            f"model.digram.special_roles: the key {show(min(unknown))} is not known.", path=path
+        )
+    return SpecialRoles(**found) if found else None
+
+
+def chat_templates(own: dict[str, Any] | None, path: str | None) -> dict[str, str]:
+    """The templates of chats by name."""
+    return _texts(own, "chat_templates", path)
+
+
+def without_digest(own: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The section for a tokenizer that another file changes, which the digest does not fit."""
+    return own and {key: value for key, value in own.items() if key != "digest"}
+
+
+def _texts(own: dict[str, Any] | None, key: str, path: str | None) -> dict[str, str]:
+    if own is None or key not in own:
+        return {}
+    where = f"model.digram.{key}"
+    values = expect(own[key], dict, where, path)
+    return {
+        name: expect(value, str, f"{where}[{show(name)}]", path) for name, value in values.items()
+    }
 
 
 def reserved(

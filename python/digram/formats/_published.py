@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from digram.errors import OptionError, VocabError, show
+from digram.formats._models import MODELS, encoding_of_model
 from digram.pretokenizers.pretokenizer import (
     MISSING,
     Missing,
@@ -19,9 +20,12 @@ __all__ = [
     "Encoding",
     "Missing",
     "PretokenizerLike",
+    "PublishedFile",
     "check_count",
+    "encoding_of_file",
+    "file_of",
+    "nearest",
     "pretokenizer_of",
-    "published_at",
 ]
 
 
@@ -74,15 +78,24 @@ ENCODINGS: dict[str, Encoding] = {
 }
 """From github.com/openai/tiktoken, tiktoken_ext/openai_public.py."""
 
-_OF_MODELS = {
-    "gpt3.5": "cl100k_base",
-    "gpt4": "cl100k_base",
-    "gpt4o": "o200k_base",
-    "gpt4.1": "o200k_base",
-    "gpt5": "o200k_base",
+_PLACE = "https://openaipublic.blob.core.windows.net/encodings"
+_SHA256 = {
+    "r50k_base": "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+    "p50k_base": "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
 }
-"""The encodings of models, for error messages: the most similar name would be `gpt2`. From
-github.com/openai/tiktoken, tiktoken/model.py, without hyphens."""
+"""Of their files, from the same source."""
+_SHARED = {"gpt2": "r50k_base", "p50k_edit": "p50k_base", "o200k_harmony": "o200k_base"}
+"""The encodings whose file is that of another one."""
+
+
+class PublishedFile(NamedTuple):
+    """The file of a published encoding: its name, its address, and its SHA-256 in hexadecimal."""
+
+    name: str
+    address: str
+    sha256: str
 
 
 def pretokenizer_of(
@@ -117,31 +130,59 @@ def pretokenizer_of(
             hint="Leave one of them out.",
         )
     if encoding not in ENCODINGS:
-        import difflib
-
-        of_model = _OF_MODELS.get(str(encoding).lower().replace("-", ""))
-        near = difflib.get_close_matches(str(encoding), ENCODINGS, n=1, cutoff=0.5)
-        near = near if of_model is None else [of_model]
-        nearest = f"Did you mean {near[0]!r}? " if near else ""
+        near = nearest(str(encoding), 0.5)
+        meant = f"Did you mean {near!r}? " if near else ""
         raise OptionError(
             f"there is no published encoding named {show(encoding)}.",
             path=path,
             value=encoding,
-            hint=f"{nearest}Names: {names}.",
+            hint=f"{meant}Names: {names}.",
         )
     known = ENCODINGS[encoding]
     return resolve(known.pretokenizer), known
 
 
-def published_at(encoding: str) -> str:
-    """The address of the file of a published encoding; some encodings share a file.
+def nearest(name: str, similar: float) -> str | None:
+    """The published encoding that a name may mean: one of a model, or one with a similar name.
 
-    >>> published_at("o200k_harmony")
+    >>> nearest("GPT4", 0.8), nearest("cl100k", 0.8), nearest("qwen", 0.8)
+    ('cl100k_base', 'cl100k_base', None)
+    """
+    import difflib
+
+    def plain(text: str) -> str:
+        return text.lower().replace("-", "")
+
+    of_model = encoding_of_model(name) or next(
+        (encoding for model, encoding in MODELS.items() if plain(model) == plain(name)), None
+    )
+    if of_model is not None:
+        return of_model
+    near = [one for one in ENCODINGS if len(name) >= 4 and one.startswith(name)]
+    near = near or difflib.get_close_matches(name, ENCODINGS, n=1, cutoff=similar)
+    return near[0] if near else None
+
+
+def file_of(encoding: str) -> PublishedFile:
+    """The file of a published encoding; some encodings share a file.
+
+    >>> file_of("o200k_harmony").address
     'https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken'
     """
-    shared = {"gpt2": "r50k_base", "p50k_edit": "p50k_base", "o200k_harmony": "o200k_base"}
-    file = shared.get(encoding, encoding)
-    return f"https://openaipublic.blob.core.windows.net/encodings/{file}.tiktoken"
+    file = _SHARED.get(encoding, encoding)
+    name = f"{file}.tiktoken"
+    return PublishedFile(name, f"{_PLACE}/{name}", _SHA256[file])
+
+
+def encoding_of_file(data: bytes) -> str | None:
+    """The published encoding whose file has these bytes; the plain one if several share the file.
+
+    Takes about 1 ms per megabyte. None for any other file.
+    """
+    import hashlib
+
+    digest = hashlib.sha256(data).hexdigest()
+    return next((encoding for encoding, known in _SHA256.items() if known == digest), None)
 
 
 def check_count(encoding: str, tokens: int, path: str | None) -> None:

@@ -50,6 +50,8 @@ class TokenizerFormat:
     """Whether it can store models that no other library supports."""
     in_folder: str | None = None
     """The file to read in a folder, if the format is a single file."""
+    beside: tuple[str, ...] = ()
+    """Other files of that folder that are read too, as names and patterns; see `pretrained`."""
     pairs: tuple[tuple[str, str], ...] = ()
     """The two files in a folder, if the format is a pair; the first names are used for writing."""
     starts: re.Pattern[bytes] | None = None
@@ -75,6 +77,10 @@ FORMATS: dict[str, TokenizerFormat] = {
             describes_itself=True,
             suffix=".json",
             in_folder="tokenizer.json",
+            beside=(
+                *("tokenizer_config.json", "special_tokens_map.json"),
+                *("chat_template.jinja", "additional_chat_templates/*.jinja"),
+            ),
             # JSON with a byte order mark is recognised too; its reader gives the error.
             starts=re.compile(rb"\xef\xbb\xbf|\xff\xfe|\xfe\xff|\s*(?:\{|\[(?![A-Z]{2,}\]))"),
         ),

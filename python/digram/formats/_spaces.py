@@ -5,12 +5,13 @@ place when they decode. Here tokens have the spaces themselves, and the reverse 
 that stands in a text becomes a space. The ids are the same, since no normalized text has both; and
 a text without the symbol, as nearly every one is, stays as it is.
 
-The prefix before a text is a `Prepend` on both sides. Without a pre_tokenizer it is a normalizer of
-the file; with `Metaspace` it is its `prepend_scheme`.
+Without a pre_tokenizer, the prefix before a text is a normalizer, on both sides. `Metaspace` and
+its prefix are `Words`; after `WhitespaceSplit`, they are the text between white space.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,8 +20,9 @@ from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._normalizers import from_normalizer, to_normalizer
 from digram.formats._show import show
 from digram.formats._splits import only
-from digram.pretokenizers.normalizers import Normalizer, Prepend, Replace
+from digram.pretokenizers.normalizers import Normalizer, Prepend, Replace, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
+from digram.pretokenizers.words import WHITE_SPACE, WHITE_SPACE_RUN
 
 __all__ = ["STRIP_FIRST", "Spaces", "from_file", "in_order", "named", "to_file"]
 
@@ -30,8 +32,8 @@ _FUSE = {"type": "Fuse"}
 _FALLBACK = {"type": "ByteFallback"}
 STRIP_FIRST = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
 """The decoder that removes the space at the start of a text."""
-_SCHEMES = {"always": (True, False), "first": (True, True)}
-"""`once` and `first` of `Prepend`."""
+_SCHEMES = ("always", "first", "never")
+_WORDS = {"type": "WhitespaceSplit"}
 
 _unsupported = partial(
     unsupported,
@@ -72,10 +74,9 @@ def from_file(
             raise _unsupported(f"the token {show(name)}, which has a space,", path)
     for entry in top.get("added_tokens") or []:
         text = entry.get("content") if isinstance(entry, dict) else None
-        if isinstance(text, str) and symbol in text:
-            raise _unsupported(
-                f"the added token {show(text)}, which has the symbol of spaces,", path
-            )
+        if isinstance(text, str) and symbol in text and text not in vocab:
+            what = f"the added token {show(text)}, which has the symbol of spaces,"
+            raise _unsupported(what, path)
     spaced = model | {
         "vocab": {name.replace(symbol, " "): token_id for name, token_id in vocab.items()},
         "merges": _merges(model.get("merges"), symbol),
@@ -106,10 +107,21 @@ def _before(
     """The stages and the pattern before the model."""
     stages = from_normalizer(top.get("normalizer"), path)
     cut = top.get("pre_tokenizer")
-    back = Replace(symbol, " ")
+    splits: tuple[Regex, ...] = ()
+    if kind_of(cut) == "Sequence" and isinstance(cut, dict):
+        parts = cut.get("pretokenizers")
+        if isinstance(parts, list) and len(parts) == 2 and parts[0] == _WORDS:
+            cut, splits = parts[1], (WHITE_SPACE_RUN,)
     if kind_of(cut) == "Metaspace" and isinstance(cut, dict):
-        prefix, split = _metaspace(cut, symbol, path)
-        return [*stages, back, *prefix], _BEFORE_SPACES if split else None
+        scheme, split = _metaspace(cut, symbol, path)
+        words = Words(
+            splits,
+            WHITE_SPACE if splits else None,
+            "" if scheme == "never" else " ",
+            space_symbol=symbol,
+            first=scheme == "first",
+        )
+        return [*stages, words], _BEFORE_SPACES if split else None
     unused = {
         "type": "Split",
         "pattern": {"String": " "},
@@ -118,27 +130,24 @@ def _before(
     }
     if cut not in (None, unused) or stages[-1:] != [Replace(" ", symbol)]:
         raise _unsupported(f"pre_tokenizer {kind_of(cut)} with this normalizer", path)
-    stages = stages[:-1]
+    stages, back = stages[:-1], Replace(symbol, " ")
     if stages[-1:] == [Prepend(symbol)]:
         return [*stages[:-1], back, Prepend(" ")], None
     return [*stages, back], None
 
 
-def _metaspace(cut: dict[str, Any], symbol: str, path: str | None) -> tuple[list[Normalizer], bool]:
-    """The prefix of a `Metaspace`, and whether it splits."""
+def _metaspace(cut: dict[str, Any], symbol: str, path: str | None) -> tuple[str, bool]:
+    """The `prepend_scheme` of a `Metaspace`, and whether it splits."""
     keys = {"type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"}
     only(cut, keys, "pre_tokenizer", path)
     scheme, split = cut.get("prepend_scheme", "always"), cut.get("split", True)
     expect(split, bool, "pre_tokenizer.split", path)
-    if cut.get("replacement") != symbol or scheme not in (*_SCHEMES, "never"):
+    if cut.get("replacement") != symbol or scheme not in _SCHEMES:
         shown = f"{show(cut.get('replacement'))} and {show(scheme)}"
         raise _unsupported(f"a Metaspace with {shown}", path)
     if cut.get("add_prefix_space", scheme != "never") is not (scheme != "never"):
         raise _unsupported("add_prefix_space that contradicts prepend_scheme", path)
-    if scheme == "never":
-        return [], split
-    once, first = _SCHEMES[scheme]
-    return [Prepend(" ", once=once, first=first)], split
+    return scheme, split
 
 
 def _merges(merges: Any, symbol: str) -> Any:
@@ -170,36 +179,20 @@ def to_file(
 
     Raises `VocabError` for a pretokenizer that such a file cannot have.
     """
-    stages = [*pretokenizer.normalizer]
-    prefix = stages.pop() if stages and isinstance(stages[-1], Prepend) else None
-    cuts = pretokenizer.patterns
-    scheme = _scheme_of(prefix)
-    if (
-        pretokenizer.digits is not None
-        or pretokenizer.rules is not None
-        or stages[-1:] != [Replace(symbol, " ")]
-        or cuts not in ((), (_BEFORE_SPACES.pattern,))
-        or (cuts and prefix is not None and scheme is None)
-    ):
-        raise VocabError(
-            f"a tokenizer.json with the symbol {show(symbol)} for spaces cannot store "
-            f"{pretokenizer!r}.",
-            value=pretokenizer,
-            hint="Set space_symbol to None, or the normalizer to one that such files have.",
-        )
-    stages = stages[:-1]
-    if scheme is None and not cuts:
-        before = [] if prefix is None else [Prepend(symbol)]
-        normalizer = to_normalizer([*stages, *before, Replace(" ", symbol)])
+    words = pretokenizer.words
+    before = [*pretokenizer.normalizer] if words is None else [*pretokenizer.normalizer[:-1]]
+    if pretokenizer.digits is not None or pretokenizer.rules is not None:
+        raise _unstored(pretokenizer, symbol)
+    if words is None:
+        prefix = [Prepend(symbol)] if before[-1:] == [Prepend(" ")] else []
+        before = before[: len(before) - len(prefix)]
+        if pretokenizer.patterns or before[-1:] != [Replace(symbol, " ")]:
+            raise _unstored(pretokenizer, symbol)
+        normalizer = to_normalizer([*before[:-1], *prefix, Replace(" ", symbol)])
         cut = None
     else:
-        normalizer = to_normalizer(stages)
-        cut = {
-            "type": "Metaspace",
-            "replacement": symbol,
-            "prepend_scheme": scheme or "never",
-            "split": bool(cuts),
-        }
+        normalizer = to_normalizer(before)
+        cut = _to_metaspace(pretokenizer, words, symbol)
     decoders = [
         {"type": "Replace", "pattern": {"String": symbol}, "content": " "},
         *([_FALLBACK] if byte_fallback else []),
@@ -213,8 +206,33 @@ def to_file(
     }
 
 
-def _scheme_of(prefix: Normalizer | None) -> str | None:
-    """The `prepend_scheme` of a prefix; None if it is a normalizer in the file, or missing."""
-    if not isinstance(prefix, Prepend) or not prefix.once:
-        return None
-    return next(name for name, flags in _SCHEMES.items() if flags == (prefix.once, prefix.first))
+def _to_metaspace(pretokenizer: Pretokenizer, words: Words, symbol: str) -> dict[str, Any]:
+    """The pre_tokenizer of words; raises `VocabError` for others than those of `Metaspace`."""
+    scheme = "never" if not words.prefix else "first" if words.first else "always"
+    spaced = replace(words, splits=(), removed=None)
+    expected = Words(
+        prefix="" if scheme == "never" else " ", space_symbol=symbol, first=scheme == "first"
+    )
+    cuts = (words.splits, words.removed)
+    is_cut = cuts == ((WHITE_SPACE_RUN,), WHITE_SPACE)
+    is_split = pretokenizer.patterns == (_BEFORE_SPACES.pattern,)
+    if spaced != expected or not (is_cut or cuts == ((), None)):
+        raise _unstored(pretokenizer, symbol)
+    if pretokenizer.patterns and not is_split:
+        raise _unstored(pretokenizer, symbol)
+    cut = {
+        "type": "Metaspace",
+        "replacement": symbol,
+        "prepend_scheme": scheme,
+        "split": is_split,
+    }
+    return {"type": "Sequence", "pretokenizers": [_WORDS, cut]} if is_cut else cut
+
+
+def _unstored(pretokenizer: Pretokenizer, symbol: str) -> VocabError:
+    return VocabError(
+        f"a tokenizer.json with the symbol {show(symbol)} for spaces cannot store "
+        f"{pretokenizer!r}.",
+        value=pretokenizer,
+        hint="Set space_symbol to None, or the normalizer to one that such files have.",
+    )

@@ -16,6 +16,7 @@ Other programs parse special tokens in text by default; digram's `encode` does s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any, NamedTuple
@@ -40,16 +41,17 @@ from digram.formats._show import show
 from digram.formats._spaces import STRIP_FIRST, from_file, in_order, named, to_file
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
-from digram.pretokenizers.normalizers import Prepend
+from digram.pretokenizers.normalizers import Words
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.model import Model
 from digram.vocab.packed import Compact, Settings, compacted
+from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.template import Template
 from digram.vocab.wordpiece import WordPieceModel
 
-__all__ = ["compact", "dumps", "load", "loads", "read", "write"]
+__all__ = ["AddedTokens", "compact", "dumps", "load", "loads", "read", "write"]
 
 _BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
 _BYTE_LEVEL = {
@@ -79,6 +81,10 @@ def read(path: str | PathLike[str]) -> Definition:
 def load(path: str, data: bytes, *_: object) -> Compact:
     """Load a file; it stores its pretokenizer, so the other arguments are ignored."""
     return compact(data, path)
+
+
+AddedTokens = dict[str, tuple[int, Matching]]
+"""The ids and flags of added tokens by their texts."""
 
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
@@ -157,17 +163,26 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     and for unsupported features (pre_tokenizers that change text, dropout, ...), and `PatternError`
     for a pattern that digram interprets differently.
     """
-    found = _read_in(data, path)
+    found = _read_in(data, path, lambda added: added)
     return found.plain() if isinstance(found, Compact) else found
 
 
-def compact(data: bytes, path: str | None = None) -> Compact:
-    """Like `loads`, but keep the tokens and merges in the core, which is fast for most files."""
-    found = _read_in(data, path)
+def compact(
+    data: bytes,
+    path: str | None = None,
+    amend: Callable[[AddedTokens], AddedTokens] = lambda added: added,
+) -> Compact:
+    """Like `loads`, but keep the tokens and merges in the core, which is fast for most files.
+
+    `amend` returns the added tokens with the flags that another file gives them, or raises.
+    """
+    found = _read_in(data, path, amend)
     return found if isinstance(found, Compact) else compacted(found)
 
 
-def _read_in(data: bytes, path: str | None) -> Compact | Definition:
+def _read_in(
+    data: bytes, path: str | None, amend: Callable[[AddedTokens], AddedTokens]
+) -> Compact | Definition:
     """The result of `loads`; in the core if the core could read the file."""
     top = expect(parse(data, path), dict, "the file", path)
     model = expect(top.get("model"), dict, "model", path)
@@ -185,19 +200,26 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
     vocab = _vocab(model.get("vocab"), path) if in_core is None else model["vocab"]
     added = _added(top.get("added_tokens"), vocab, path)
+    if (amended := amend(added)) != added:
+        added, own = amended, _own.without_digest(own)
     special = {text: i for text, (i, _) in sorted(added.items(), key=lambda item: item[1][0])}
-    matching = _matching({text: flags for text, (_, flags) in added.items()}, pretokenizer, path)
+    given = _own.given(own, path)
+    flags = {text: flags for text, (_, flags) in added.items()}
+    if section is _wordpiece.SECTION:
+        _wordpiece.refuse_ambiguous(vocab, flags, model["unk_token"], pretokenizer, path)
+    matching = _matching(flags, pretokenizer, path)
     if in_core is not None:
         check_special(special, in_core.token, path)
         check_bytes(list(in_core.missing_bytes()), path)
         kernel = section.kernel(model, own, path)
         training = _own.training(own, section.steps(model, kernel), in_core.tokens, path)
         settings = Settings(pretokenizer, kernel, training=training)
-        given = _own.given(own, path)
         settings = settings._replace(
             template=_template(top, given, special, path),
             context_size=given.context_size,
             pad_token=_pad_token(top, given, special),
+            special_roles=_own.special_roles(own, path),
+            chat_templates=_own.chat_templates(own, path) or None,
             matching=matching or None,
             strip_first_space=strip,
             reserved=_own.reserved(own, special, path) or None,
@@ -213,9 +235,8 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         on_unknown, byte_ids = "bytes", _byte_ids(vocab, special, path)
     elif unit == "char" and model.get("unk_token") is not None:
         on_unknown = _unknown_token(model, vocab, special, path)
-    ordinary = {name: i for name, i in vocab.items() if name not in special}
+    ordinary = _ordinary(vocab, matching, special, model)
     decoded = section.model(model, own, ordinary, path)
-    given = _own.given(own, path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
     definition = Definition(
         tokens=tokens,
@@ -228,6 +249,8 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
         template=_template(top, given, special, path),
         context_size=given.context_size,
         pad_token=_pad_token(top, given, special),
+        special_roles=_own.special_roles(own, path) or SpecialRoles(),
+        chat_templates=_own.chat_templates(own, path),
         matching=matching,
         space_symbol=symbol,
         strip_first_space=strip,
@@ -288,10 +311,7 @@ def _words(
         raise unsupported("ByteLevel with a WordPiece model", path)
     pretokenizer = _wordpiece.cut_into_words(cut, path)
     vocab = _vocab(model["vocab"], path)
-    added = {
-        text: flags for text, (_, flags) in _added(top.get("added_tokens"), vocab, path).items()
-    }
-    _wordpiece.refuse_ambiguous(vocab, added, unknown, pretokenizer, path)
+    added = _added(top.get("added_tokens"), vocab, path)
     names = _wordpiece.spaced(vocab, {*added, unknown}, prefix, path)
     spaced = dict(zip(names, vocab.values(), strict=True))
     cleanup = _wordpiece.is_cleaned(top.get("decoder"), prefix, path)
@@ -416,9 +436,9 @@ def _vocab(value: Any, path: str | None) -> dict[str, int]:
     return vocab
 
 
-def _added(value: Any, vocab: dict[str, int], path: str | None) -> dict[str, tuple[int, Matching]]:
+def _added(value: Any, vocab: dict[str, int], path: str | None) -> AddedTokens:
     """The ids and flags of the added tokens."""
-    special: dict[str, tuple[int, Matching]] = {}
+    special: AddedTokens = {}
     for index, entry in enumerate(
         expect([] if value is None else value, list, "added_tokens", path)
     ):
@@ -453,16 +473,13 @@ def _matching(
 ) -> dict[str, Matching]:
     """The flags that have an effect; those of other tokens are the default ones."""
     late = {text for text, one in flags.items() if one.normalized}
-    # The prefix of a Metaspace comes after both passes, and here before the second.
-    of_cut = any(isinstance(one, Prepend) and one.once for one in pretokenizer.normalizer)
-    if (of_cut or not pretokenizer.normalizer) and len(late) == len(flags):
+    changes = any(not isinstance(one, Words) for one in pretokenizer.normalizer)
+    if not changes and len(late) == len(flags):
         # One pass finds all tokens in the text as it is.
         flags = {text: replace(one, normalized=False) for text, one in flags.items()}
         late = set()
-    if of_cut and late:
-        raise unsupported(f"the flag normalized of {show(min(late))} with Metaspace", path)
     normal_forms: dict[str, str] = {}
-    for text in late if pretokenizer.normalizer else ():
+    for text in late if changes else ():
         form = pretokenizer.splitter().normalize(text)
         other = normal_forms.setdefault(form, text)
         if not form or other != text:
@@ -473,6 +490,24 @@ def _matching(
                 path,
             )
     return {text: one for text, one in flags.items() if one != Matching()}
+
+
+def _ordinary(
+    vocab: dict[str, int],
+    matching: dict[str, Matching],
+    special: dict[str, int],
+    model: dict[str, Any],
+) -> dict[str, int]:
+    """The tokens that merges make or use: all but the added tokens.
+
+    Tokens found in all text, which have an id in the vocabulary, may be among them.
+    """
+    also = {text for text, one in matching.items() if one.always}
+    merges = model.get("merges") if also else None
+    pairs = merges if isinstance(merges, list) else []
+    split = (one.split(" ") if isinstance(one, str) else one for one in pairs)
+    parts = {part for pair in split if isinstance(pair, list) for part in pair if type(part) is str}
+    return {name: i for name, i in vocab.items() if name not in special or name in also & parts}
 
 
 def _unknown_token(

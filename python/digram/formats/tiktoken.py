@@ -2,7 +2,8 @@
 
 The rank is the id, and also the order of merging. The file stores neither the merges, which follow
 from the ranks, nor the pattern, nor special tokens: the caller names them, as in
-`digram.load("cl100k_base.tiktoken", encoding="cl100k_base")`.
+`digram.load("ranks.tiktoken", pretokenizer="cl100k")`. The files that OpenAI published are known by
+their digests.
 """
 
 from __future__ import annotations
@@ -25,16 +26,35 @@ from digram.formats._loss import (
     refuse_rules,
     refuse_special_tokens,
 )
-from digram.formats._published import MISSING, PretokenizerLike, check_count, pretokenizer_of
+from digram.formats._published import (
+    MISSING,
+    PretokenizerLike,
+    check_count,
+    encoding_of_file,
+    pretokenizer_of,
+)
 from digram.formats._show import BOMS, show
+from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.model import BpeKernel
 from digram.vocab.packed import Compact, Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from digram.vocab.definition import Definition
     from digram.vocab.model import BpeModel
 
-__all__ = ["compact", "dumps", "load", "loads", "read", "write"]
+__all__ = [
+    "compact",
+    "dumps",
+    "load",
+    "loads",
+    "of_ranks",
+    "ranks_of",
+    "read",
+    "spelled",
+    "write",
+]
 
 
 def read(
@@ -44,9 +64,9 @@ def read(
     encoding: str | None = None,
 ) -> Definition:
     """Read the definition in a `.tiktoken` file; see `loads`. Also raises OSError."""
-    # Checked before the file is read: it names no pretokenizer.
-    pretokenizer_of(pretokenizer, encoding, fspath(path))
     name = fspath(path)
+    if pretokenizer is not MISSING or encoding is not None:
+        pretokenizer_of(pretokenizer, encoding, name)  # checked before the file is read
     return loads(read_file(path), name, pretokenizer=pretokenizer, encoding=encoding)
 
 
@@ -71,21 +91,32 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     merges that are not in the order of their ids, and for merges that differ from those that follow
     from the ranks.
     """
-    model = ranked(definition, "a .tiktoken file")
-    if definition.unit != "byte":
-        raise VocabError(
-            "a .tiktoken file cannot store a character vocabulary.",
-            hint='Save it with format="huggingface".',
-        )
-    refuse_rules(definition, "a .tiktoken file")
-    refuse_normalizer(definition, "a .tiktoken file")
+    tokens = ranks_of(definition, "a .tiktoken file")
     refuse_matching(definition, "a .tiktoken file")
     refuse_special_tokens(definition, "a .tiktoken file", allow_loss)
     refuse_input(definition, "a .tiktoken file", allow_loss)
+    return spelled(tokens)
+
+
+def ranks_of(definition: Definition, what: str) -> list[bytes | None]:
+    """The tokens by rank; raises `VocabError` if `what`, which has only them, gives other ids."""
+    model = ranked(definition, what)
+    if definition.unit != "byte":
+        raise VocabError(
+            f"{what} cannot store a character vocabulary.",
+            hint='Save it with format="huggingface".',
+        )
+    refuse_rules(definition, what)
+    refuse_normalizer(definition, what)
     _check_ranks(definition.tokens, model)
+    return definition.tokens
+
+
+def spelled(tokens: list[bytes | None]) -> bytes:
+    """The lines of a `.tiktoken` file."""
     lines = [
         b"%s %d\n" % (b64encode(token) or _EMPTY, rank)
-        for rank, token in enumerate(definition.tokens)
+        for rank, token in enumerate(tokens)
         if token is not None
     ]
     return b"".join(lines)
@@ -105,12 +136,13 @@ def loads(
     [(116, 104, 256)]
 
     `pretokenizer` names the pattern; `encoding` names a published encoding, which includes pattern
-    and special tokens and must have the same number of tokens. Ranks may have gaps, as in published
-    files at the ids of special tokens. Lines may end in CR LF.
+    and special tokens and must have the same number of tokens. Without both, a file with the digest
+    of a published one has its encoding. Ranks may have gaps, as in published files at the ids of
+    special tokens. Lines may end in CR LF.
 
-    Raises `OptionError` if neither is given, `CorruptFileError` with the line for an invalid line,
-    `VocabError` for duplicate tokens or ranks, for missing bytes, and for an encoding with another
-    number of tokens.
+    Raises `OptionError` if neither is given for another file, `CorruptFileError` with the line for
+    an invalid line, `VocabError` for duplicate tokens or ranks, for missing bytes, and for an
+    encoding with another number of tokens.
     """
     return compact(data, path, pretokenizer=pretokenizer, encoding=encoding).plain()
 
@@ -127,15 +159,38 @@ def compact(
     The core reads files that are written like the published ones. Python reads all others: files
     with different spacing, and invalid files, in which it finds the line.
     """
+    if pretokenizer is MISSING and encoding is None:
+        encoding = encoding_of_file(data)
     cut, published = pretokenizer_of(pretokenizer, encoding, path)
     ranks = _in_core(data, path)
     if encoding is not None:
         check_count(encoding, len(ranks), path)
+    return _of(ranks, cut, {} if published is None else dict(published.special_tokens), path)
+
+
+def of_ranks(
+    ranks: Mapping[bytes, int], pretokenizer: Pretokenizer, special_tokens: dict[str, int]
+) -> Compact:
+    """A tokenizer from tokens and their ranks, which are also the ids.
+
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"th": 256}
+    >>> of_ranks(ranks, Pretokenizer("gpt2"), {"<s>": 257}).plain().model.merges
+    [(116, 104, 256)]
+
+    Raises `VocabError` for ranks that occur twice or are too high, for missing bytes, and for a
+    special token with the id or the text of another token.
+    """
+    tokens = id_table(list(ranks.values()), list(ranks), None)
+    return _of(_core.Ranks(tokens), pretokenizer, special_tokens, None)
+
+
+def _of(
+    ranks: _core.Ranks, cut: Pretokenizer, special_tokens: dict[str, int], path: str | None
+) -> Compact:
     try:
         model = _core.Model.from_ranks(ranks)
     except VocabError as error:
         raise VocabError(error.message, path=path, hint=_RANKS) from None
-    special_tokens = {} if published is None else dict(published.special_tokens)
     check_special(special_tokens, model.token, path)
     check_bytes(list(model.missing_bytes()), path)
     # Without tokens that no merge makes, `ignore_merges` has no effect.

@@ -26,6 +26,7 @@ from digram.pretokenizers.normalizers import BertNormalizer
 from digram.pretokenizers.pretokenizer import Pretokenizer, resolve
 from digram.pretokenizers.words import BERT_WORDS
 from digram.vocab.definition import Definition
+from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.template import Template
 from digram.vocab.wordpiece import MAX_WORD_CHARS, PREFIX, WordPieceModel
@@ -166,6 +167,7 @@ def of_names(
     if {start, end} <= {*found.values()}:
         single: list[str | tuple[str, int]] = [(start, 0), "$A", (end, 0)]
         template = Template(single, [*single, ("$B", 1), (end, 1)])
+    roles = {role: special[f"{role}_token"] for role in ("unk", "sep", "cls", "mask")}
     return check(
         Definition(
             tokens=tokens,
@@ -176,6 +178,9 @@ def of_names(
             on_unknown=SpecialToken(unknown),
             template=template,
             pad_token=pad if pad in found.values() else None,
+            special_roles=SpecialRoles(
+                **{role: text for role, text in roles.items() if text in ids}
+            ),
             strip_first_space=True,
             cleanup=cleanup,
         ),
@@ -232,12 +237,14 @@ def _refuse_loss(definition: Definition, names: list[str]) -> None:
         what = f"the unknown token {definition.on_unknown!r}"
     else:
         back = of_names(names, definition.pretokenizer)
-        fields = ("special_tokens", "model", "template", "pad_token", "context_size", "reserved")
-        differ = [
-            field
-            for field in (*fields, "strip_first_space", "cleanup")
-            if getattr(back, field) != getattr(definition, field)
-        ]
+        fields = (
+            *("special_tokens", "model", "template", "pad_token", "context_size", "reserved"),
+            *("strip_first_space", "cleanup", "chat_templates"),
+        )
+        differ = [one for one in fields if getattr(back, one) != getattr(definition, one)]
+        roles = definition.special_roles
+        if roles not in (SpecialRoles(), back.special_roles):
+            differ.append("special_roles")
         if not differ:
             return
         what = f"the {differ[0].replace('_', ' ')} of this tokenizer"

@@ -47,9 +47,9 @@ class _Stage:
     __slots__ = ()
     _name: ClassVar[str]
 
-    def _arguments(self) -> tuple[object, ...]:
-        """The fields as the core reads them."""
-        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+    def _described(self) -> tuple[object, ...]:
+        """The name and the fields as the core reads them."""
+        return self._name, *(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,39 +163,50 @@ class Prepend(_Stage):
     >>> from digram.pretokenizers import Pretokenizer, pretokenize
     >>> pretokenize("low", Pretokenizer(None, normalizer=Prepend("_")))
     ['_low']
-
-    With `once` only if it does not start with that text already; with `first` only at the start of
-    the whole text, not after special tokens.
     """
 
     text: str
-    once: bool = False
-    first: bool = False
     _name: ClassVar[str] = "prepend"
 
     def __post_init__(self) -> None:
         _text("the text of Prepend", self.text)
-        _flags("once and first", self.once, self.first)
 
 
 @dataclass(frozen=True, slots=True)
 class Replace(_Stage):
-    """With one text in place of another, from the left; what was put in is not searched again.
+    r"""With one text in place of another, from the left; what was put in is not searched again.
 
-    >>> from digram.pretokenizers import Pretokenizer, pretokenize
+    >>> from digram.pretokenizers import Pretokenizer, Regex, pretokenize
     >>> pretokenize("a b", Pretokenizer(None, normalizer=Replace(" ", "▁")))
     ['a▁b']
+
+    The pattern may be a regex, each match of which is replaced by the text `content` as it is:
+
+    >>> pretokenize("a \n b", Pretokenizer(None, normalizer=Replace(Regex(r"\s+"), " ")))
+    ['a b']
     """
 
-    pattern: str
+    pattern: str | Regex
     content: str
     _name: ClassVar[str] = "replace"
 
     def __post_init__(self) -> None:
-        _text("the pattern of Replace", self.pattern)
         _text("the content of Replace", self.content)
+        if isinstance(self.pattern, Regex):
+            return
+        _text("the pattern of Replace", self.pattern)
         if not self.pattern:
             raise OptionError("the pattern of Replace is empty.", value=self.pattern)
+
+    def _described(self) -> tuple[object, ...]:
+        if isinstance(self.pattern, Regex):
+            return "replace_matches", self.pattern.pattern, self.content
+        return "replace", self.pattern, self.content
+
+    @classmethod
+    def _of_matches(cls, regex: Any, content: Any) -> Replace:
+        """The reverse of `_described` for a regex."""
+        return cls(Regex(regex), content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +248,8 @@ class Words(_Stage):
     on. Pieces are left out if their first character matches `removed`, which is a class of
     characters; the others are the words. A word gets `prefix` at its start, unless it begins with
     that already, and `suffix` at its end; in words the character `space_symbol` becomes a space.
-    Then each word is split on its own.
+    With `first` only a word at the start of the whole text gets the prefix, not one after an added
+    token. Then each word is split on its own.
 
     It is the last stage of a normalizer. Added tokens that are searched for in normalized text are
     searched for before it.
@@ -248,6 +260,7 @@ class Words(_Stage):
     prefix: str = ""
     suffix: str = ""
     space_symbol: str | None = None
+    first: bool = False
     _name: ClassVar[str] = "words"
 
     def __post_init__(self) -> None:
@@ -258,19 +271,21 @@ class Words(_Stage):
             raise TypeError(f"removed is a digram.Regex or None, not {show(self.removed)}")
         _text("the prefix of Words", self.prefix)
         _text("the suffix of Words", self.suffix)
+        _flags("the flags of Words", self.first)
         if self.space_symbol is not None:
             _text("space_symbol", self.space_symbol)
             if len(self.space_symbol) != 1:
                 raise OptionError("space_symbol is one character.", value=self.space_symbol)
 
-    def _arguments(self) -> tuple[object, ...]:
+    def _described(self) -> tuple[object, ...]:
         removed = None if self.removed is None else self.removed.pattern
         splits = [one.pattern for one in self.splits]
-        return splits, removed, self.prefix, self.suffix, self.space_symbol
+        marks = (self.prefix, self.suffix, self.space_symbol, self.first)
+        return self._name, splits, removed, *marks
 
     @classmethod
     def _of(cls, splits: Any, removed: Any, *marks: Any) -> Words:
-        """The reverse of `_arguments`; TypeError and `OptionError` for what it never gives."""
+        """The reverse of `_described`; TypeError and `OptionError` for what it never gives."""
         regex = None if removed is None else Regex(removed)
         return cls(tuple(map(Regex, splits)), regex, *marks)
 
@@ -317,7 +332,7 @@ def described(stages: Sequence[Normalizer]) -> list[tuple[object, ...]]:
     >>> described([Strip(), Replace("a", "b")])
     [('strip', True, True), ('replace', 'a', 'b')]
     """
-    return [(stage._name, *stage._arguments()) for stage in stages]
+    return [stage._described() for stage in stages]
 
 
 def from_described(found: object) -> tuple[Normalizer, ...]:
@@ -339,6 +354,7 @@ def from_described(found: object) -> tuple[Normalizer, ...]:
 _KINDS = (NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Nmt, Strip, Prepend, Replace)
 _NAMED: dict[str, Callable[..., Normalizer]] = {
     **{kind._name: kind for kind in (*_KINDS, BertNormalizer)},
+    "replace_matches": Replace._of_matches,
     Words._name: Words._of,
 }
 

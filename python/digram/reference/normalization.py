@@ -76,6 +76,11 @@ def replace(pattern: str, content: str) -> Stage:
     return lambda text: text.replace(pattern, content)
 
 
+def replace_matches(regex: str, content: str) -> Stage:
+    """A text in place of each match of a regex."""
+    return lambda text: re.sub(regex, lambda _: content, text)
+
+
 def normalize(text: str, stages: Sequence[Stage]) -> str:
     """All stages, in order.
 

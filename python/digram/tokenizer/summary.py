@@ -57,6 +57,8 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
         "template": None if tok.template is None else _template(tok.template),
         "context_size": tok.context_size,
         "pad_token": tok.pad_token,
+        "special_roles": tok.special_roles.to_dict(),
+        "chat_templates": tok.chat_templates,
         "digest": tok.digest,
         "training": None if record is None else _record(record),
     }

@@ -16,6 +16,8 @@ from digram.pretokenizers.rules import Rules
 from digram.tokenizer.batch import BatchingCore
 from digram.tokenizer.count import CountingCore
 from digram.tokenizer.encoding import CallableCore, Layout
+from digram.tokenizer.for_models import ForModelsCore
+from digram.tokenizer.to_tiktoken import TiktokenCore
 from digram.tokenizer.vocabulary import Vocabulary
 from digram.vocab.definition import Unit, check_record
 from digram.vocab.model import Kernel, picky, require_ranked
@@ -23,6 +25,7 @@ from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.picky import Event, replayed, single_symbols
 from digram.vocab.reserved_ids import check_reserved, multiple_of, padded, without_padding
 from digram.vocab.rule_tokens import protecting
+from digram.vocab.special_roles import check_chat_templates, check_roles
 from digram.vocab.special_tokens import Matching, SpecialToken, checked, flags_of
 from digram.vocab.template import Template
 
@@ -71,7 +74,7 @@ class _Extra(NamedTuple):
     layout: Layout
 
 
-class Tokenizer(CallableCore, BatchingCore, CountingCore):
+class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, TiktokenCore):
     """A tokenizer: encodes text to token ids, decodes ids, and counts tokens.
 
     Made by `digram.train` or `digram.load`, or from a `Definition`.
@@ -143,6 +146,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             unknown = settings.byte_ids
         if settings.reserved:
             check_reserved(settings.reserved, special_tokens)
+        check_roles(settings.special_roles, special_tokens)
+        check_chat_templates(settings.chat_templates)
         return super().__new__(
             cls,
             model,

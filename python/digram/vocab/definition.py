@@ -14,6 +14,7 @@ from digram._util.validation import instance
 from digram.pretokenizers.normalizers import described
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.model import Kernel, Model
+from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken, flags_of
 from digram.vocab.template import Template
 
@@ -117,6 +118,10 @@ class Definition:
     `template`, `context_size` and `pad_token` apply only to `tok(text)`: the special tokens around
     a text, the number of tokens for `max_length="context"`, and the special token for padding.
 
+    `special_roles` says which special tokens begin and end texts and so on. `chat_templates` are
+    the templates of the model's chats by name, as transformers has them; "default" is the usual
+    one. digram keeps both for other programs.
+
     `matching` says of some special tokens where their text is the token; the others are found
     exactly as written, and only where `special=` allows it.
 
@@ -142,6 +147,8 @@ class Definition:
     template: Template | None = None
     context_size: int | None = None
     pad_token: str | None = None
+    special_roles: SpecialRoles = SpecialRoles()  # noqa: RUF009 - it is immutable
+    chat_templates: dict[str, str] = field(default_factory=dict)
     matching: dict[str, Matching] = field(default_factory=dict)
     space_symbol: str | None = None
     strip_first_space: bool = False
@@ -187,8 +194,9 @@ def digest(definition: Definition) -> str:
     pretokenizer, special tokens and settings; the training record is not included. Files store the
     digest, so its input must never change: a line of JSON with the settings, the lengths of the
     tokens (-1 for none), their bytes, and the merges, with little-endian numbers of 64 bits. Newer
-    settings (template, context size, pad token, reserved blocks, rules, scheme, normalizer,
-    matching, spaces) are included only if they are set. Linear, some 0.2 µs per token.
+    settings (template, context size, pad token, special roles, chat templates, reserved blocks,
+    rules, scheme, normalizer, matching, spaces) are included only if they are set. Linear, some
+    0.2 µs per token.
     """
     special, kernel = definition.special_tokens, definition.model.kernel()
     return digest_of(definition, kernel, special, packed(definition))
@@ -224,6 +232,10 @@ def digest_of(
         settings["normalizer"] = described(definition.pretokenizer.normalizer)
     if definition.matching:
         settings["matching"] = {t: flags_of(one) for t, one in definition.matching.items()}
+    if definition.special_roles is not None and definition.special_roles.to_dict():
+        settings["special_roles"] = definition.special_roles.to_dict()
+    if definition.chat_templates:
+        settings["chat_templates"] = definition.chat_templates
     for name in ("context_size", "pad_token", "space_symbol", "strip_first_space", "cleanup"):
         if getattr(definition, name) not in (None, False):
             settings[name] = getattr(definition, name)

@@ -15,6 +15,7 @@ from digram.vocab.model import Kernel, Model
 
 if TYPE_CHECKING:  # importing it takes longer than reading a file
     from digram.vocab.definition import Definition, OnUnknown, TrainingRecord, Unit
+    from digram.vocab.special_roles import SpecialRoles
     from digram.vocab.special_tokens import Matching
     from digram.vocab.template import Template
 
@@ -33,6 +34,8 @@ class Settings(NamedTuple):
     template: Template | None = None
     context_size: int | None = None
     pad_token: str | None = None
+    special_roles: SpecialRoles | None = None
+    chat_templates: dict[str, str] | None = None
     matching: dict[str, Matching] | None = None
     space_symbol: str | None = None
     strip_first_space: bool = False
@@ -50,6 +53,7 @@ class Compact(NamedTuple):
     def plain(self) -> Definition:
         """The definition as plain values, made at each call."""
         from digram.vocab.definition import Definition
+        from digram.vocab.special_roles import SpecialRoles
 
         fields = self.settings._asdict()
         return Definition(
@@ -58,6 +62,8 @@ class Compact(NamedTuple):
             special_tokens=self.special_tokens,
             **{
                 **fields,
+                "special_roles": self.settings.special_roles or SpecialRoles(),
+                "chat_templates": dict(self.settings.chat_templates or {}),
                 "matching": dict(self.settings.matching or {}),
                 "reserved": dict(self.settings.reserved or {}),
             },
@@ -87,6 +93,7 @@ def compacted(definition: Definition) -> Compact:
     model = d.model.tables(d.tokens if end == len(d.tokens) else d.tokens[:end])
     mapping("reserved", d.reserved, "names and ranges of ids")
     mapping("matching", d.matching, "special tokens and digram.Matching")
+    mapping("chat_templates", d.chat_templates, "names and templates")
     return Compact(
         model,
         d.special_tokens,
@@ -100,6 +107,8 @@ def compacted(definition: Definition) -> Compact:
             template=d.template,
             context_size=d.context_size,
             pad_token=d.pad_token,
+            special_roles=d.special_roles,
+            chat_templates=None if d.chat_templates == {} else d.chat_templates,
             matching=None if d.matching == {} else d.matching,
             space_symbol=d.space_symbol,
             strip_first_space=d.strip_first_space,

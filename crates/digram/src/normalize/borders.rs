@@ -17,7 +17,7 @@ fn is_border(
 ) -> bool {
     let Some(normalizer) = normalizer else { return pretokenizer.is_border(text, offset) };
     let seam = normalizer.seam_at(text, offset);
-    seam.is_some_and(|seam| normalizer.divides(seam, pretokenizer))
+    seam.is_some_and(|seam| normalizer.divides(seam).unwrap_or_else(|| seam.is_border(pretokenizer)))
 }
 
 /// Those of some offsets that may be borders: all, or none.

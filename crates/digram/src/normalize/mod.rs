@@ -17,6 +17,7 @@ mod borders;
 mod characters;
 mod forms;
 mod literals;
+mod matches;
 mod traced;
 mod words;
 
@@ -66,16 +67,19 @@ pub enum Stage {
     Prepend {
         /// The text before it.
         content: String,
-        /// Only if it does not start with that text already.
-        once: bool,
-        /// Only before the start of the whole text, not after added tokens.
-        first: bool,
     },
     /// With one text in place of another.
     Replace {
         /// What is replaced; not empty.
         pattern: String,
         /// What is put in its place.
+        content: String,
+    },
+    /// With a text in place of each match of a regex.
+    ReplaceMatches {
+        /// The regex.
+        regex: String,
+        /// What is put in place of its matches.
         content: String,
     },
 }
@@ -119,8 +123,9 @@ enum Compiled {
     Form(FormTable),
     Characters(Characters),
     Strip { left: bool, right: bool },
-    Prepend { content: String, once: bool, first: bool },
+    Prepend(String),
     Replace(literals::Replacer),
+    ReplaceMatches(matches::MatchReplacer),
 }
 
 impl std::fmt::Debug for Normalizer {
@@ -142,9 +147,12 @@ impl Normalizer {
                 Stage::SpaceIdeographs => Compiled::Characters(Characters::SpacedIdeographs),
                 Stage::StripNonspacingMarks => Compiled::Characters(Characters::without_nonspacing_marks()),
                 Stage::Strip { left, right } => Compiled::Strip { left, right },
-                Stage::Prepend { content, once, first } => Compiled::Prepend { content, once, first },
+                Stage::Prepend { content } => Compiled::Prepend(content),
                 Stage::Replace { pattern, content } => {
                     Compiled::Replace(literals::Replacer::new(pattern, content)?)
+                }
+                Stage::ReplaceMatches { regex, content } => {
+                    Compiled::ReplaceMatches(matches::MatchReplacer::new(regex, content)?)
                 }
             })
         });
@@ -171,7 +179,7 @@ impl Normalizer {
         if self.is_normal(text, interrupt)? {
             return Ok(Cow::Borrowed(text));
         }
-        Ok(Cow::Owned(self.traced(Traced::given(text, 0, false)?, true, interrupt)?.bytes))
+        Ok(Cow::Owned(self.traced(Traced::given(text, 0, false)?, interrupt)?.bytes))
     }
 
     /// The text after the stages, cut into words if there is a rule for them.
@@ -185,29 +193,32 @@ impl Normalizer {
             return Ok(Prepared { text: normal, word_ends: None });
         }
         let mut prepared = Prepared::new(false, true);
-        self.push_prepared(&Traced { bytes: normal.into_owned(), origins: None }, &mut prepared, interrupt)?;
+        let normal = Traced { bytes: normal.into_owned(), origins: None };
+        self.push_prepared(&normal, true, &mut prepared, interrupt)?;
         Ok(Prepared { text: Cow::Owned(prepared.text.bytes), word_ends: prepared.word_ends })
     }
 
-    /// Appends a normalized text, cut into words if there is a rule for them.
+    /// Appends a normalized text, cut into words if there is a rule for them. `is_first` says whether it is the
+    /// start of the whole text.
     pub(crate) fn push_prepared(
         &self,
         normal: &Traced,
+        is_first: bool,
         prepared: &mut Prepared<Traced>,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        prepared.push(normal, self.words.as_ref(), interrupt)
+        prepared.push(normal, is_first, self.words.as_ref(), interrupt)
     }
 
-    /// Whether the start of a text is normalized in another way than what stands after an added token.
+    /// Whether the start of a text is prepared in another way than what stands after an added token.
     pub(crate) fn depends_on_start(&self) -> bool {
-        self.stages.iter().any(|stage| matches!(stage, Compiled::Prepend { first: true, .. }))
+        self.words.as_ref().is_some_and(Words::depend_on_start)
     }
 
     /// Whether no stage changes the text.
     pub(crate) fn is_normal(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
         for stage in &self.stages {
-            if stage.changes(text, true, interrupt)? {
+            if stage.changes(text, interrupt)? {
                 return Ok(false);
             }
         }
@@ -216,20 +227,16 @@ impl Normalizer {
 
     /// Whether this also holds for each part of the text, and it is not cut into words; false if that is not known.
     pub(crate) fn keeps_all_parts(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
-        let may_be_cut =
-            |stage: &Compiled| matches!(stage, Compiled::Strip { .. } | Compiled::Prepend { .. });
+        let may_be_cut = |stage: &Compiled| matches!(stage, Compiled::Strip { .. } | Compiled::Prepend(_));
         let may_change = self.has_words() || self.stages.iter().any(may_be_cut);
         Ok(text.is_empty() || !may_change && self.is_normal(text, interrupt)?)
     }
 
-    /// The text after the stages, with origins if the given one has them. `is_first` says whether it is the start
-    /// of the whole text.
-    pub(crate) fn traced(&self, text: Traced, is_first: bool, interrupt: &dyn Interrupt) -> Result<Traced> {
-        self.stages.iter().try_fold(text, |text, stage| {
-            match stage.changes(&text.bytes, is_first, interrupt)? {
-                true => stage.applied(&text, interrupt),
-                false => Ok(text),
-            }
+    /// The text after the stages, with origins if the given one has them.
+    pub(crate) fn traced(&self, text: Traced, interrupt: &dyn Interrupt) -> Result<Traced> {
+        self.stages.iter().try_fold(text, |text, stage| match stage.changes(&text.bytes, interrupt)? {
+            true => stage.applied(&text, interrupt),
+            false => Ok(text),
         })
     }
 
@@ -245,13 +252,11 @@ impl Normalizer {
         self.stages.iter().try_fold(Seam { before, after }, |seam, stage| stage.seam(seam))
     }
 
-    /// Whether the pretokens of a text with this seam are those of its two parts.
-    pub fn divides(&self, seam: Seam, pretokenizer: &Pretokenizer) -> bool {
-        match &self.words {
-            None => seam.is_border(pretokenizer),
-            Some(words) if words.only_marks_start(seam.after) => seam.is_border(pretokenizer),
-            Some(words) => words.keeps_apart(seam),
-        }
+    /// Whether a text with this seam has the words of its two parts; `None` if it is one word, whose pretokens
+    /// decide.
+    pub fn divides(&self, seam: Seam) -> Option<bool> {
+        let words = self.words.as_ref()?;
+        if words.only_mark_start(seam) { None } else { Some(words.keeps_apart(seam)) }
     }
 }
 
@@ -281,16 +286,14 @@ pub fn pretokens<'t>(
 }
 
 impl Compiled {
-    fn changes(&self, text: &[u8], is_first: bool, interrupt: &dyn Interrupt) -> Result<bool> {
+    fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
         match self {
             Compiled::Form(table) => table.changes(text, interrupt),
             Compiled::Characters(characters) => characters.changes(text, interrupt),
             Compiled::Strip { left, right } => Ok(literals::stripped(text, *left, *right) != (0..text.len())),
-            Compiled::Prepend { content, once, first } => {
-                let is_there = *once && text.starts_with(content.as_bytes());
-                Ok(!text.is_empty() && !content.is_empty() && !is_there && (is_first || !first))
-            }
+            Compiled::Prepend(content) => Ok(!text.is_empty() && !content.is_empty()),
             Compiled::Replace(replacer) => Ok(replacer.is_in(text)),
+            Compiled::ReplaceMatches(replacer) => replacer.is_in(text, interrupt),
         }
     }
 
@@ -299,8 +302,9 @@ impl Compiled {
             Compiled::Form(table) => table.applied(text, interrupt),
             Compiled::Characters(characters) => characters.applied(text, interrupt),
             Compiled::Strip { left, right } => literals::strip(text, *left, *right),
-            Compiled::Prepend { content, .. } => literals::prepend(text, content),
+            Compiled::Prepend(content) => literals::prepend(text, content),
             Compiled::Replace(replacer) => replacer.applied(text, interrupt),
+            Compiled::ReplaceMatches(replacer) => replacer.applied(text, interrupt),
         }
     }
 
@@ -317,8 +321,9 @@ impl Compiled {
             }
             Compiled::Strip { .. } => !before.is_whitespace() && !after.is_whitespace(),
             // Each part would get the text.
-            Compiled::Prepend { content, .. } => content.is_empty(),
+            Compiled::Prepend(content) => content.is_empty(),
             Compiled::Replace(replacer) => replacer.keeps_apart(before, after),
+            Compiled::ReplaceMatches(replacer) => replacer.keeps_apart(before, after),
         };
         is_kept.then_some(seam)
     }
@@ -350,11 +355,9 @@ mod tests {
             Just(Stage::SpaceIdeographs),
             Just(Stage::StripNonspacingMarks),
             (any::<bool>(), any::<bool>()).prop_map(|(left, right)| Stage::Strip { left, right }),
-            (any::<bool>(), any::<bool>()).prop_map(|(once, first)| Stage::Prepend {
-                content: "▁e".into(),
-                once,
-                first
-            }),
+            Just(Stage::Prepend { content: "▁e".into() }),
+            Just(Stage::ReplaceMatches { regex: r"\s+".into(), content: "_".into() }),
+            Just(Stage::ReplaceMatches { regex: r"a[^x]|e(?=n)".into(), content: "".into() }),
             Just(Stage::Replace { pattern: " ".into(), content: "▁".into() }),
             Just(Stage::Replace { pattern: "ae".into(), content: "".into() }),
             Just(Stage::Replace { pattern: "aa".into(), content: "é\u{301}".into() }),
@@ -383,7 +386,7 @@ mod tests {
         fn origins_do_not_change_the_text(text in texts(), stages in stages()) {
             let normalizer = Normalizer::new(stages).unwrap();
             let plain = normalizer.normalize(text.as_bytes(), &Never).unwrap();
-            let traced = normalizer.traced(Traced::given(text.as_bytes(), 0, true).unwrap(), true, &Never).unwrap();
+            let traced = normalizer.traced(Traced::given(text.as_bytes(), 0, true).unwrap(), &Never).unwrap();
             prop_assert_eq!(plain.as_ref(), &traced.bytes[..]);
             let is_normal = normalizer.is_normal(text.as_bytes(), &Never).unwrap();
             prop_assert!(!is_normal || plain.as_ref() == text.as_bytes());

@@ -26,6 +26,8 @@ pub struct WordRule {
     pub suffix: String,
     /// A character of words that becomes a space, after the text is cut.
     pub space_symbol: Option<char>,
+    /// Whether only a word at the start of the whole text gets the prefix, not one after an added token.
+    pub first: bool,
 }
 
 /// A compiled rule.
@@ -35,20 +37,23 @@ pub(super) struct Words {
     prefix: String,
     suffix: String,
     space_symbol: Option<char>,
+    first: bool,
 }
 
 impl Words {
     pub(super) fn new(rule: WordRule) -> Result<Words> {
-        let WordRule { splits, removed, prefix, suffix, space_symbol } = rule;
+        let WordRule { splits, removed, prefix, suffix, space_symbol, first } = rule;
         let splits: Vec<Stage> = splits.into_iter().map(Stage::Pattern).collect();
         let removed = removed.map(|regex| Pretokenizer::new(&[Stage::Pattern(regex)])).transpose()?;
-        Ok(Words { splitter: Pretokenizer::new(&splits)?, removed, prefix, suffix, space_symbol })
+        Ok(Words { splitter: Pretokenizer::new(&splits)?, removed, prefix, suffix, space_symbol, first })
     }
 
-    /// The words of a text, one after the other; `visit_end` gets the end of each.
+    /// The words of a text, one after the other; `visit_end` gets the end of each. `is_first` says whether it is the
+    /// start of the whole text.
     pub(super) fn cut(
         &self,
         text: &Traced,
+        is_first: bool,
         interrupt: &dyn Interrupt,
         mut visit_end: impl FnMut(usize) -> Result<()>,
     ) -> Result<Traced> {
@@ -56,12 +61,13 @@ impl Words {
         let is_removed = |part: &[u8]| self.removed.as_ref().is_some_and(|removed| removed.may_begin(part));
         self.splitter.for_many(&text.bytes, 0, GoesOn::No, interrupt, |mut start, ends| {
             for &end in ends {
+                let is_prefixed = !self.first || (is_first && start == 0);
                 let part = &text.bytes[std::mem::replace(&mut start, end)..end];
                 if is_removed(part) {
                     rewriter.skip_until(end);
                     continue;
                 }
-                if !self.has_prefix(part) {
+                if is_prefixed && !self.has_prefix(part) {
                     self.prefix.chars().try_for_each(|c| rewriter.insert_before(c))?;
                 }
                 if let Some(symbol) = self.space_symbol {
@@ -85,10 +91,16 @@ impl Words {
             || (self.prefix == " " && self.space_symbol.is_some_and(is_symbol))
     }
 
-    /// Whether a text is one word that only gets a prefix, and a part that begins with this character gets none.
-    pub(super) fn only_marks_start(&self, first: char) -> bool {
+    /// Whether a word at the start of a text is not like one after an added token.
+    pub(super) fn depend_on_start(&self) -> bool {
+        self.first
+    }
+
+    /// Whether a text is one word, and a part that begins behind this seam has no prefix either.
+    pub(super) fn only_mark_start(&self, seam: Seam) -> bool {
         let is_one_word = self.splitter.is_whole() && self.removed.is_none() && self.suffix.is_empty();
-        is_one_word && self.prefix.chars().eq([first])
+        let is_unmarked = self.prefix.is_empty() || self.prefix.chars().eq([seam.after]);
+        is_one_word && is_unmarked && ![seam.before, seam.after].map(Some).contains(&self.space_symbol)
     }
 
     /// Whether text is always cut between two characters.
@@ -115,12 +127,13 @@ impl Prepared<Traced> {
     pub(super) fn push(
         &mut self,
         text: &Traced,
+        is_first: bool,
         words: Option<&Words>,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
         let (Some(words), Some(ends)) = (words, &mut self.word_ends) else { return self.text.push(text) };
         let before = self.text.bytes.len();
-        let cut = words.cut(text, interrupt, |end| {
+        let cut = words.cut(text, is_first, interrupt, |end| {
             memory::try_reserve(ends, 1)?;
             ends.push(before + end);
             Ok(())
@@ -148,7 +161,7 @@ mod tests {
         let mut ends = Vec::new();
         let given = Traced::given(text.as_bytes(), 0, true).unwrap();
         let cut = words
-            .cut(&given, &Never, |end| {
+            .cut(&given, true, &Never, |end| {
                 ends.push(end);
                 Ok(())
             })

@@ -226,6 +226,25 @@ impl Pretokenizer {
         pattern.is_some_and(|pattern| pattern.automaton.may_begin(text))
     }
 
+    /// Whether a range of `text` at which the first pattern splits it is a match, not the text between two.
+    pub(crate) fn is_match(&self, text: &[u8], range: Range<usize>) -> bool {
+        let Some(Compiled::Pattern(pattern)) = self.stages.first() else { return false };
+        let mut pause = || ControlFlow::<Infallible>::Continue(());
+        let ControlFlow::Continue(end) =
+            pattern.automaton.longest(text, range.start, &mut Notes::default(), &mut pause);
+        end == range.end
+    }
+
+    /// Whether two neighbouring characters are in no match of the first pattern, in any text.
+    pub(crate) fn is_gap(&self, before: char, after: char) -> bool {
+        self.stages.first().and_then(Compiled::pattern).is_some_and(
+            |Pattern { automaton, borders, .. }| {
+                let class = |c| automaton.alphabet().class(c);
+                borders.between(class(before), class(after)) == Between::Gap
+            },
+        )
+    }
+
     /// All pretokens of `text`, in order.
     pub fn split<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
         let mut pieces = Vec::new();

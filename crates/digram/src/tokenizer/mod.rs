@@ -451,33 +451,33 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         mut visit: impl FnMut(usize, &[usize]) -> Result<()>,
     ) -> Result<()> {
-        let (mut start, mut pacer) = (start, Pacer::new(interrupt));
-        let mut visit = |start: &mut usize, ends: &[usize]| {
+        let (mut word_start, mut start, mut pacer) = (start, start, Pacer::new(interrupt));
+        let mut visit_all = |ends: &[usize]| {
             for ends in ends.chunks(GROUP) {
-                let first = std::mem::replace(start, ends[ends.len() - 1]);
+                let first = std::mem::replace(&mut start, ends[ends.len() - 1]);
                 visit(first, ends)?;
-                pacer.after_text(*start - first)?;
+                pacer.after_text(start - first)?;
             }
             Ok(())
         };
         if self.pretokenizer.is_whole() {
-            return visit(&mut start, word_ends);
+            return visit_all(word_ends);
         }
-        let (mut ends, mut word_start) = (Vec::with_capacity(GROUP), start);
+        let mut ends = Vec::with_capacity(GROUP);
         for &word_end in word_ends {
             let word = &text[word_start..word_end];
             self.pretokenizer.for_many(word, 0, GoesOn::No, interrupt, |_, word_pretokens| {
                 memory::try_reserve(&mut ends, word_pretokens.len())?;
                 ends.extend(word_pretokens.iter().map(|end| word_start + end));
+                if ends.len() >= GROUP {
+                    visit_all(&ends)?;
+                    ends.clear();
+                }
                 Ok(())
             })?;
             word_start = word_end;
-            if ends.len() >= GROUP {
-                visit(&mut start, &ends)?;
-                ends.clear();
-            }
         }
-        visit(&mut start, &ends)
+        visit_all(&ends)
     }
 
     /// Encodes text without special tokens from `from` on. Returns the number of bytes encoded: all, unless
@@ -546,6 +546,10 @@ fn with_added_tokens(vocabulary: &Vocabulary, added: &AddedTokens) -> Result<Voc
             return Err(Error::Vocabulary { reason });
         }
         if vocabulary.get(*id).is_some() {
+            // Text of its own can become it, too; it is decoded as the ordinary token.
+            if !token.is_special {
+                continue;
+            }
             let reason = format!("special token {text:?} has the id {id}, which an ordinary token has too.");
             return Err(Error::Vocabulary { reason });
         }

@@ -102,8 +102,11 @@ impl Tokenizer {
         }
         if let Some(normalizer) = &self.normalizer {
             let Some(seam) = normalizer.seam_at(text, offset) else { return false };
-            if normalizer.has_words() || !self.pretokenizer.is_whole() {
-                return normalizer.divides(seam, &self.pretokenizer);
+            if let Some(divides) = normalizer.divides(seam) {
+                return divides;
+            }
+            if !self.pretokenizer.is_whole() {
+                return seam.is_border(&self.pretokenizer);
             }
             if Some(seam) != Seam::at(text, offset) {
                 return false;

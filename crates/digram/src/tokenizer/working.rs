@@ -163,13 +163,15 @@ fn normalized<'a>(
         pacer.after_text(piece.len())?;
         if !piece.is_empty() {
             let given = Traced::given(&text[piece.clone()], piece.start, is_traced)?;
-            let normal = normalizer.traced(given, piece.start == 0, interrupt)?;
+            let normal = normalizer.traced(given, interrupt)?;
+            let is_first = |offset| piece.start == 0 && offset == 0;
             let mut read = 0;
             for AddedMatch { range, token } in
                 set.iter().flat_map(|set| set.matches_of_pass(true, &normal.bytes))
             {
                 if read < range.start {
-                    normalizer.push_prepared(&normal.part(read..range.start)?, &mut working, interrupt)?;
+                    let part = normal.part(read..range.start)?;
+                    normalizer.push_prepared(&part, is_first(read), &mut working, interrupt)?;
                     read = range.start;
                 }
                 // A token may begin inside the one before it.
@@ -179,7 +181,8 @@ fn normalized<'a>(
                 read = range.end;
                 pacer.after(1)?;
             }
-            normalizer.push_prepared(&normal.part(read..normal.bytes.len())?, &mut working, interrupt)?;
+            let part = normal.part(read..normal.bytes.len())?;
+            normalizer.push_prepared(&part, is_first(read), &mut working, interrupt)?;
         }
         let Some(AddedMatch { range, token }) = found else { break };
         let start = working.text.bytes.len();

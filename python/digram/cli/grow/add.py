@@ -78,6 +78,7 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
     metavar="NAME",
     help="The published encoding of its .tiktoken file, such as cl100k_base.",
 )
+@_loading.download_option
 @_pretokenizers.named_pretokenizer_option
 @_pretokenizers.pretokenizer_options
 @click.option(
@@ -164,8 +165,9 @@ def _new_history(
         if unit is not None:
             raise click.UsageError("--tokenizer determines the unit; leave out --unit.")
         return digram.VocabularyHistory.of(_loading.load(tokenizer, described))
-    if described["encoding"] is not None:
-        raise click.UsageError("--encoding applies to --tokenizer, which is missing.")
+    for option in ("encoding", "download"):
+        if described[option]:
+            raise click.UsageError(f"--{option} applies to --tokenizer, which is missing.")
     name, regex, digits = (described[key] for key in ("pretokenizer", "regex", "digits"))
     if counts is not None and name is None and not regex:
         return digram.VocabularyHistory(pretokenizer=counts.pretokenizer, unit=unit or counts.unit)

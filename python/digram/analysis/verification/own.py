@@ -1,0 +1,46 @@
+"""A `digram.Tokenizer` as a side of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from digram.analysis.verification.sides import Answers, Mode, Side
+from digram.errors import InternalError
+from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["OwnSide"]
+
+
+class OwnSide(Side):
+    """A tokenizer of digram."""
+
+    facts = ("ids", "offsets", "decoded", "decoded_without_special")
+
+    def __init__(self, tok: Tokenizer, name: str | None, threads: int | None) -> None:
+        super().__init__()
+        self._tok, self._threads = tok, threads
+        self.name = "digram" if name is None else f"digram, {name}"
+        self.takes_bytes = tok.unit == "byte" and not tok.pretokenizer.normalizer
+
+    @property
+    def special_tokens(self) -> list[str]:
+        return list(self._tok.special_tokens)
+
+    def tokens(self) -> Iterable[bytes | None]:
+        return self._tok.vocab
+
+    def spelled(self, ids: Sequence[int]) -> list[bytes]:
+        return self._tok.tokens(ids)
+
+    def ask(self, texts: list[str] | list[bytes], mode: Mode) -> Answers:
+        tok, threads = self._tok, self._threads
+        ids = tok.encode_batch(texts, special=mode, threads=threads)
+        called = tok(texts, special=mode, add_special_tokens=False, threads=threads)
+        if ids != [one.ids for one in called]:  # of one text, in the end: see `answers`
+            raise InternalError("encode and the call give different ids.")
+        return Answers(
+            ids,
+            [list(one.offsets) for one in called],
+            tok.decode_batch(ids, threads=threads),
+            tok.decode_batch(ids, skip_special_tokens=True, threads=threads),
+        )

@@ -1,0 +1,359 @@
+"""The folder of a tokenizer as Hugging Face's transformers writes and reads it.
+
+Beside tokenizer.json, tokenizer_config.json and special_tokens_map.json name the special tokens
+with a role, the context size and the templates of chats; newer versions keep these templates in
+chat_template.jinja and in the folder additional_chat_templates. Where files contradict each other,
+what `AutoTokenizer` takes is taken here too, and a warning says so; what would give a token another
+id than tokenizer.json is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
+from digram.errors import LimitExceededError, OptionError, VocabError
+from digram.formats import huggingface
+from digram.formats._check import check_input
+from digram.formats._json import expect, parse
+from digram.formats._show import show
+from digram.vocab.definition import Definition
+from digram.vocab.packed import Compact
+from digram.vocab.special_roles import ROLES, SpecialRoles
+from digram.vocab.special_tokens import Matching
+
+__all__ = ["load", "write"]
+
+_TOKENIZER, _CONFIG, _MAP = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
+_CHAT, _MORE_CHATS = "chat_template.jinja", "additional_chat_templates"
+_SUFFIX = ".jinja"
+
+_LARGEST_CONFIG = 1 << 24
+_LARGEST_CHAT = 1 << 20
+_MOST_CHATS = 100
+_NO_LIMIT = int(1e30)
+"""The `model_max_length` of a tokenizer without one; transformers writes this number."""
+_UNLIMITED = int(1e20)
+"""Above this, transformers takes a `model_max_length` for none."""
+
+_NAMED = {f"{role}_token": role for role in (*ROLES, "pad")}
+_LISTS = ("additional_special_tokens", "extra_special_tokens")
+_FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
+_ALONE = "To load tokenizer.json without the files beside it, pass its path."
+
+
+@dataclass(slots=True)
+class _Beside:
+    """What the files beside a tokenizer.json say; `config` is the path that errors name."""
+
+    folder: str
+    config: str
+    named: dict[str, str | None] = field(default_factory=dict)
+    """The special token of each role, None where the files say that there is none."""
+    more: list[str] = field(default_factory=list)
+    """Other tokens that the files call special."""
+    added: huggingface.AddedTokens = field(default_factory=dict)
+    of_roles: dict[str, Matching] = field(default_factory=dict)
+    """The flags that objects give to tokens with a role."""
+    context_size: int | None = None
+    chats: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
+    """The tokenizer in a folder, and warnings; `data` is the content of its tokenizer.json.
+
+    Raises the errors of `huggingface.loads`, and `VocabError` for files beside it that name tokens
+    which it does not have, or has with other ids.
+    """
+    beside = _read(folder)
+    path = os.path.join(folder, _TOKENIZER)
+    raw: huggingface.AddedTokens = {}
+    found = huggingface.compact(data, path, lambda added: raw.update(added) or added)
+    amended = _amended(raw, beside)
+    if amended != raw:
+        again = huggingface.compact(data, path, lambda _: amended)
+        if again.settings.matching != found.settings.matching:
+            beside.warnings.append(
+                f"{_CONFIG} gives added tokens other flags than {_TOKENIZER}, which are taken, as "
+                "by transformers"
+            )
+        found = again
+    by_role = amended | {t: (amended[t][0], flags) for t, flags in beside.of_roles.items()}
+    if by_role != amended:
+        again = huggingface.compact(data, path, lambda _: by_role)
+        if again.settings.matching != found.settings.matching:
+            beside.warnings.append(
+                "the files beside it give tokens with a role other flags; transformers 4 uses "
+                "them, and digram and transformers 5 do not"
+            )
+    return _joined(found, beside), beside.warnings
+
+
+def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bool = False) -> None:
+    """Write the three files of a folder, each atomically; the folder is created.
+
+    Raises the errors of `huggingface.dumps`; `OptionError` if the folder has templates of chats in
+    files that transformers reads instead of the ones that are written; and OSError.
+    """
+    name = path_name(folder)
+    files = {_TOKENIZER: huggingface.dumps(definition, allow_loss=allow_loss)}
+    files |= {_CONFIG: _config(definition), _MAP: _lines(_tokens_by_role(definition))}
+    for left in (_CHAT, _MORE_CHATS):
+        path = os.path.join(name, left)
+        if os.path.lexists(path):
+            raise OptionError(
+                f"transformers would read {left} of this folder instead of the chat templates of "
+                "this tokenizer.",
+                path=path,
+                hint="Remove it, or save to another folder.",
+            )
+    os.makedirs(name, exist_ok=True)
+    for file, data in files.items():
+        atomic_write(os.path.join(name, file), data, LARGEST)
+
+
+def _config(definition: Definition) -> bytes:
+    template, chats = definition.template, definition.chat_templates
+    pieces = () if template is None else (*template.single, *(template.pair or ()))
+    typed = ["token_type_ids"] if any(type_id for _, type_id in pieces) else []
+    size = definition.context_size
+    return _lines(
+        {
+            # The only class that gives the same ids in transformers 4 and 5.
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            # It changes decoded text.
+            "clean_up_tokenization_spaces": False,
+            "model_input_names": ["input_ids", *typed, "attention_mask"],
+            "model_max_length": _NO_LIMIT if size is None else size,
+            **_tokens_by_role(definition),
+            **({"chat_template": _written_chats(chats)} if chats else {}),
+        }
+    )
+
+
+def _tokens_by_role(definition: Definition) -> dict[str, str]:
+    texts: dict[str, str | None] = {**definition.special_roles.to_dict()}
+    texts["pad"] = definition.pad_token
+    return {key: text for key, role in _NAMED.items() if (text := texts.get(role)) is not None}
+
+
+def _written_chats(chats: Mapping[str, str]) -> str | list[dict[str, str]]:
+    if chats.keys() == {"default"}:
+        return chats["default"]
+    return [{"name": name, "template": template} for name, template in chats.items()]
+
+
+def _lines(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _read(folder: str) -> _Beside:
+    config, path = _object(folder, _CONFIG)
+    beside = _Beside(folder, path)
+    _read_roles(config, beside)
+    for key in _LISTS:
+        beside.more += _texts(config.get(key), key, path)
+    for value in config.get(_LISTS[0]) or ():
+        _note_flags(value, beside)
+    _read_added(config.get("added_tokens_decoder"), beside)
+    beside.context_size = _context_size(config.get("model_max_length"), path)
+    _read_chats(config.get("chat_template"), beside)
+    return beside
+
+
+def _object(folder: str, name: str) -> tuple[dict[str, Any], str]:
+    path = os.path.join(folder, name)
+    if not os.path.lexists(path):
+        return {}, path
+    return expect(parse(read_file(path, _LARGEST_CONFIG), path), dict, "the file", path), path
+
+
+def _read_roles(config: dict[str, Any], beside: _Beside) -> None:
+    """The tokens by role: those of the map, but only if the config does not list added tokens."""
+    others, map_path = _object(beside.folder, _MAP)
+    taken = "added_tokens_decoder" not in config
+    for key, role in _NAMED.items():
+        own = _text(config.get(key), key, beside.config)
+        other = _text(others.get(key), key, map_path)
+        if key in config:
+            beside.named[role] = own
+        if key in others and (taken or key not in config):
+            beside.named[role] = other if taken else None
+        value = others[key] if key in others and taken else config.get(key)
+        _note_flags(value, beside)
+        if key in config and key in others and own != other:
+            beside.warnings.append(
+                f"{key} is {show(own)} in {_CONFIG} and {show(other)} in {_MAP}; "
+                f"{show(beside.named[role])} is taken, as by transformers"
+            )
+
+
+def _note_flags(value: Any, beside: _Beside) -> None:
+    """Note the flags of a token that is written as an object."""
+    if isinstance(value, dict):
+        flags = {flag: value.get(flag) is True for flag in _FLAGS if flag != "special"}
+        beside.of_roles[value["content"]] = Matching(**flags)
+
+
+def _text(value: Any, where: str, path: str) -> str | None:
+    """A token, which is written as a text or as an object with its flags."""
+    if isinstance(value, dict):
+        return expect(value.get("content"), str, f"{where}.content", path)
+    return None if value is None else expect(value, str, where, path)
+
+
+def _texts(value: Any, where: str, path: str) -> list[str]:
+    values = value.values() if isinstance(value, dict) else value
+    if values is None:
+        return []
+    if not isinstance(value, dict):
+        values = expect(value, list, where, path)
+    return [text for one in values if (text := _text(one, f"an item of {where}", path)) is not None]
+
+
+def _read_added(value: Any, beside: _Beside) -> None:
+    path = beside.config
+    entries = expect({} if value is None else value, dict, "added_tokens_decoder", path)
+    for key, entry in entries.items():
+        where = f"added_tokens_decoder[{show(key)}]"
+        if not (key.isascii() and key.isdigit() and len(key) <= 10):
+            raise VocabError(f"{where} is not an id.", path=path, value=key)
+        token = expect(entry, dict, where, path)
+        text = expect(token.get("content"), str, f"{where}.content", path)
+        special = expect(token.get("special", False), bool, f"{where}.special", path)
+        usual = {"normalized": not special}  # the flags that an entry leaves out
+        flags = {
+            flag: expect(token.get(flag, usual.get(flag, False)), bool, f"{where}.{flag}", path)
+            for flag in _FLAGS
+        }
+        if text in beside.added:
+            raise VocabError(
+                f"added_tokens_decoder has {show(text)} twice.", path=path, hint="Keep one of them."
+            )
+        always = not flags.pop("special")
+        beside.added[text] = int(key), Matching(always=always, **flags)
+
+
+def _context_size(value: Any, path: str) -> int | None:
+    where = "model_max_length"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if value is None or expect(value, int, where, path) > _UNLIMITED:
+        return None
+    if value < 1:
+        raise VocabError(f"{where} {show(value)} is not at least 1.", path=path, value=value)
+    return int(value)
+
+
+def _read_chats(value: Any, beside: _Beside) -> None:
+    """The templates of chats. Those in files of their own replace those of the config."""
+    path, named = beside.config, {}
+    if isinstance(value, list):
+        for index, entry in enumerate(value):
+            where = f"chat_template[{index}]"
+            item = expect(entry, dict, where, path)
+            name = expect(item.get("name"), str, f"{where}.name", path)
+            if name in named or not name:
+                raise VocabError(f"{where}: the name {show(name)} is empty or repeated.", path=path)
+            named[name] = expect(item.get("template"), str, f"{where}.template", path)
+    elif value is not None:
+        named["default"] = expect(value, str, "chat_template", path)
+    files = _chat_files(beside.folder)
+    if files and named and files != named:
+        beside.warnings.append(
+            f"the chat templates of {_CONFIG} are not those of {_CHAT} and {_MORE_CHATS}, which "
+            "are taken, as by transformers"
+        )
+    beside.chats = files or named
+
+
+def _chat_files(folder: str) -> dict[str, str]:
+    paths = {}
+    main, more = os.path.join(folder, _CHAT), os.path.join(folder, _MORE_CHATS)
+    if os.path.lexists(main):
+        paths["default"] = main
+    if os.path.isdir(more):
+        with os.scandir(more) as entries:
+            for number, entry in enumerate(entries):
+                if number == _MOST_CHATS:
+                    raise LimitExceededError(
+                        f"there are more than {_MOST_CHATS} files.", path=more, hint=_ALONE
+                    )
+                if entry.name.endswith(_SUFFIX) and entry.name != _SUFFIX:
+                    paths[entry.name.removesuffix(_SUFFIX)] = entry.path
+    return {name: _chat(paths[name]) for name in sorted(paths)}
+
+
+def _chat(path: str) -> str:
+    try:
+        return read_file(path, _LARGEST_CHAT).decode()
+    except UnicodeDecodeError as error:
+        raise VocabError(
+            f"byte {error.start} is not UTF-8.", path=path, hint="Copy the file again."
+        ) from None
+
+
+def _amended(added: huggingface.AddedTokens, beside: _Beside) -> huggingface.AddedTokens:
+    """The added tokens with the flags that the config gives them.
+
+    transformers adds the tokens again whose flags differ, which replaces the flags.
+    """
+    roles = {f"the {role} token": text for role, text in beside.named.items() if text is not None}
+    listed = [*roles.items(), *((f"an item of {_LISTS[0]}", text) for text in beside.more)]
+    for what, text in listed:
+        if text not in added:
+            raise VocabError(
+                f"{what}, {show(text)}, is not among the added_tokens of {_TOKENIZER}.",
+                path=beside.config,
+                value=text,
+                hint="transformers would give it a new id, or another one than the model was "
+                f"trained with. Add it there. {_ALONE}",
+            )
+    amended = dict(added)
+    for text, (id, matching) in beside.added.items():
+        if text not in added or added[text][0] != id:
+            other = f"has the id {added[text][0]}" if text in added else "is no added token"
+            raise VocabError(
+                f"added_tokens_decoder gives {show(text)} the id {id}, but in {_TOKENIZER} it "
+                f"{other}.",
+                path=beside.config,
+                value=text,
+                hint=f"Correct the wrong one. {_ALONE}",
+            )
+        before = added[text][1]
+        if matching != before:
+            # What was special stays so, and so does what has a role.
+            always = matching.always and before.always and text not in roles.values()
+            amended[text] = id, replace(matching, always=always)
+    return amended
+
+
+def _joined(found: Compact, beside: _Beside) -> Compact:
+    """A tokenizer with what the files beside it say; what they leave out stays."""
+    old = found.settings
+    named = dict(beside.named)
+    pad = named.pop("pad", None)
+    roles = (old.special_roles or SpecialRoles()).to_dict() | named
+    new = old._replace(
+        special_roles=SpecialRoles(**roles),
+        pad_token=pad or old.pad_token,
+        context_size=beside.context_size or old.context_size,
+        chat_templates=beside.chats or old.chat_templates,
+    )
+    for name in ("special_roles", "pad_token", "context_size", "chat_templates"):
+        before, after = getattr(old, name), getattr(new, name)
+        if before not in (None, SpecialRoles(), after):
+            what = name.replace("_", " ")
+            beside.warnings.append(
+                f"the {what} in the files beside {_TOKENIZER} differ from those in it, and are "
+                "taken, as by transformers"
+            )
+    check_input(new, found.special_tokens, beside.config)
+    return found._replace(settings=new)

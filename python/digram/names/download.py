@@ -1,0 +1,90 @@
+"""Downloads, which nothing starts unless the caller asks for it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from importlib.util import find_spec
+from typing import Any
+
+from digram._util.storage import atomic_write
+from digram.errors import CorruptFileError, LimitExceededError, OptionError
+from digram.formats._published import PublishedFile
+from digram.names.hub_cache import TOKENIZER_FILES, cache_folder
+from digram.names.own_folder import own_folder
+
+__all__ = ["fetch_published", "fetch_repository", "has_hub", "hub_address"]
+
+_SECONDS = 60
+_LARGEST = 1 << 24
+"""The maximum size of a published file. The largest has 3.6 MB."""
+
+
+def fetch_published(file: PublishedFile) -> str:
+    """Fetch the file of a published encoding into the own folder; returns its path.
+
+    Raises OSError if it cannot be fetched or written, and `CorruptFileError` for other content than
+    the published one.
+    """
+    import hashlib
+    from http.client import HTTPException
+    from urllib.request import urlopen
+
+    try:
+        with urlopen(file.address, timeout=_SECONDS) as answer:
+            data: bytes = answer.read(_LARGEST + 1)
+    except (OSError, HTTPException) as error:
+        raise _failed(file.address, error) from error
+    if len(data) > _LARGEST:
+        raise LimitExceededError(f"{file.address} has more than {_LARGEST:,} bytes.")
+    if hashlib.sha256(data).hexdigest() != file.sha256:
+        raise CorruptFileError(
+            f"what {file.address} returned is not the published file: its SHA-256 differs.",
+            value=file.sha256,
+            hint="Is there a proxy that answers in its place? Otherwise try again.",
+        )
+    folder = own_folder()
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, file.name)
+    atomic_write(path, data)
+    return path
+
+
+def has_hub() -> bool:
+    """Whether huggingface_hub is installed."""
+    return find_spec("huggingface_hub") is not None
+
+
+def hub_address(repository: str) -> str:
+    """The address of a repository."""
+    return f"{os.environ.get('HF_ENDPOINT') or 'https://huggingface.co'}/{repository}"
+
+
+def fetch_repository(repository: str) -> str:
+    """Fetch the tokenizer of a repository into Hugging Face's cache; returns its folder.
+
+    Raises `OptionError` if huggingface_hub is not installed, and OSError if it cannot fetch it.
+    """
+    if not has_hub():
+        raise OptionError(
+            f"a download of {hub_address(repository)} needs the package huggingface_hub.",
+            value=repository,
+            hint='Install it, as with `pip install "digram[hub]"`.',
+        )
+    import huggingface_hub
+
+    hub: Any = huggingface_hub
+    try:
+        return str(
+            hub.snapshot_download(
+                repository, allow_patterns=list(TOKENIZER_FILES), cache_dir=cache_folder()
+            )
+        )
+    except Exception as error:  # its errors have many bases, which differ between its versions
+        raise _failed(hub_address(repository), error) from error
+
+
+def _failed(address: str, error: BaseException) -> OSError:
+    cause = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    number = getattr(error, "errno", None)
+    return OSError(number or errno.EIO, f"the download failed: {cause[:600]}", address)

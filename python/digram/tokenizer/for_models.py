@@ -1,0 +1,147 @@
+"""What programs that run a model need to know of its tokenizer, and files for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from digram._core import Core
+from digram._util.validation import mapping
+from digram.vocab.special_roles import SpecialRoles
+
+if TYPE_CHECKING:
+    from digram.tokenizer.tokenizer import Tokenizer
+    from digram.vocab.definition import Definition
+    from digram.vocab.packed import Settings
+
+__all__ = ["ForModelsCore"]
+
+
+class ForModelsCore(Core):
+    """The methods of `digram.Tokenizer` for roles of special tokens and for chat templates."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def definition(self) -> Definition: ...
+        @property
+        def _settings(self) -> Settings: ...
+        def _with(self, settings: Settings) -> Tokenizer: ...
+        def with_pad_token(self, pad_token: str | None) -> Tokenizer: ...
+        def with_context_size(self, context_size: int | None) -> Tokenizer: ...
+
+    @property
+    def special_roles(self) -> SpecialRoles:
+        """Which special tokens begin texts, end them and so on, as `digram.SpecialRoles`."""
+        return self._settings.special_roles or SpecialRoles()
+
+    @property
+    def bos_token(self) -> str | None:
+        """The text of the special token that begins a text; None if not set."""
+        return self.special_roles.bos
+
+    @property
+    def eos_token(self) -> str | None:
+        """The text of the special token that ends a text; None if not set."""
+        return self.special_roles.eos
+
+    @property
+    def unk_token(self) -> str | None:
+        """The text of the special token for unknown text; None if not set.
+
+        Programs that run the model read it. What `encode` does is `on_unknown`.
+        """
+        return self.special_roles.unk
+
+    @property
+    def chat_templates(self) -> dict[str, str]:
+        """The templates of the model's chats, in Jinja, by name; "default" is the usual one."""
+        return dict(self._settings.chat_templates or {})
+
+    @property
+    def chat_template(self) -> str | None:
+        """The usual template of the model's chats; None if there is none."""
+        return self.chat_templates.get("default")
+
+    def with_special_roles(self, special_roles: SpecialRoles | None) -> Tokenizer:
+        """Return a new tokenizer with other roles of its special tokens; None removes them.
+
+        >>> import digram
+        >>> tok = digram.train("a", max_merges=0, special_tokens=["<|end|>"])
+        >>> tok.with_special_roles(digram.SpecialRoles(eos="<|end|>")).eos_token
+        '<|end|>'
+
+        `dataclasses.replace(tok.special_roles, eos=...)` changes one role. Raises `OptionError` for
+        a special token that does not exist.
+        """
+        return self._with(self._settings._replace(special_roles=special_roles))
+
+    def with_chat_template(self, chat_template: str | Mapping[str, str] | None) -> Tokenizer:
+        """Return a new tokenizer with other templates of chats; None removes them.
+
+        >>> import digram
+        >>> tok = digram.train("a", max_merges=0)
+        >>> tok.with_chat_template("{{ messages[0].content }}").chat_template
+        '{{ messages[0].content }}'
+
+        `chat_template` is the usual one, or several by name. They are kept and written, as for
+        transformers; digram does not render them. Raises `OptionError` for an empty name.
+        """
+        if chat_template is None or isinstance(chat_template, str):
+            templates = None if chat_template is None else {"default": chat_template}
+        else:
+            mapping("chat_template", chat_template, "names and templates")
+            templates = dict(chat_template) or None
+        return self._with(self._settings._replace(chat_templates=templates))
+
+    def save_pretrained(
+        self,
+        folder: str | PathLike[str],
+        *,
+        bos: str | None = None,
+        eos: str | None = None,
+        pad: str | None = None,
+        unk: str | None = None,
+        context_size: int | None = None,
+        chat_template: str | Mapping[str, str] | None = None,
+        allow_loss: bool = False,
+    ) -> None:
+        """Save a folder that `AutoTokenizer.from_pretrained` of transformers loads.
+
+        >>> import digram, pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp()) / "model"
+        >>> tok = digram.train("low low lower", vocab_size=259, special_tokens=["<|end|>"])
+        >>> tok.save_pretrained(folder, eos="<|end|>", pad="<|end|>", context_size=2048)
+        >>> sorted(path.name for path in folder.iterdir())
+        ['special_tokens_map.json', 'tokenizer.json', 'tokenizer_config.json']
+        >>> digram.load(folder).eos_token
+        '<|end|>'
+
+        `bos`, `eos`, `pad` and `unk` are special tokens, `context_size` is a number of tokens, and
+        `chat_template` a template in Jinja, or several by name. What is not given is that of the
+        tokenizer. transformers 4 and 5 give the same ids for such a folder, and parse the text of
+        special tokens, as with `special="parse"`.
+
+        Each file is replaced atomically, one after the other. Raises `OptionError` for a special
+        token that does not exist, and for a folder with `chat_template.jinja` or
+        `additional_chat_templates`, which transformers would read instead of this template;
+        `VocabError` and `PatternError` as `save` does for "huggingface"; and `OSError` if a file
+        cannot be written. Takes time linear in the size of the vocabulary.
+        """
+        from digram.formats import pretrained
+
+        given = {"bos": bos, "eos": eos, "unk": unk}
+        roles = self.special_roles.to_dict() | {
+            role: text for role, text in given.items() if text is not None
+        }
+        tok = self.with_special_roles(SpecialRoles(**roles))
+        if pad is not None:
+            tok = tok.with_pad_token(pad)
+        if context_size is not None:
+            tok = tok.with_context_size(context_size)
+        if chat_template is not None:
+            tok = tok.with_chat_template(chat_template)
+        pretrained.write(tok.definition, folder, allow_loss=allow_loss)
