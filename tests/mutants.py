@@ -11,7 +11,16 @@ from typing import Any
 from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, changed, trained
 
 from digram import Definition, Matching, Pretokenizer, Regex, Template
-from digram.formats import gguf, huggingface, minbpe, seed_pair, tekken, tiktoken, vocab_merges
+from digram.formats import (
+    gguf,
+    huggingface,
+    minbpe,
+    seed_pair,
+    tekken,
+    tiktoken,
+    vocab_merges,
+    vocab_txt,
+)
 from digram.pretokenizers import Prepend, Replace
 
 ODD: list[Any] = [
@@ -113,10 +122,23 @@ SCORED = changed(
 FIRST = trained(
     max_merges=4, pretokenizer="gpt2", special_tokens=["<s>", "</s>"], special_first=True
 )
+BERT = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##aff\n##able\n\xc3\xa9\n##\n"
+WORDS = vocab_txt.loads(BERT, encoding="bert-cased")
+
+
+def lines() -> File:
+    def load(data: bytes) -> Definition:
+        return vocab_txt.loads(data, "v", encoding="bert-cased")
+
+    return File(BERT, load, lambda found: vocab_txt.dumps(found, allow_loss=True), load)
+
+
 FILES = {
     "tokenizer.json": whole(BANANA, digest=True),
     "tokenizer.json without digest": whole(BANANA, digest=False),
     "tokenizer.json of characters": whole(SHORT, digest=False),
+    "tokenizer.json of words": whole(WORDS, digest=False),
+    "vocab.txt": lines(),
     ".tiktoken": ranks(),
     "vocab.json": half(GPT2, 0, vocab_merges, pretokenizer=None),
     "merges.txt": half(GPT2, 1, vocab_merges, pretokenizer=None),

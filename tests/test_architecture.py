@@ -48,6 +48,7 @@ RUST = [
     "vocabulary",
     "keys",
     "index",
+    "trie",
     "words",
     "merges",
     "events",

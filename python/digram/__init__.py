@@ -74,12 +74,14 @@ if TYPE_CHECKING:
     from digram.training.fair import train_fair
     from digram.training.superwords import Boundless, TwoStage
     from digram.training.train import train
+    from digram.training.wordpiece import WordPiece
     from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.model import BpeModel
     from digram.vocab.picky import Event
     from digram.vocab.special_roles import SpecialRoles
     from digram.vocab.special_tokens import Matching, SpecialToken
     from digram.vocab.template import Template
+    from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = [
     "Advice",
@@ -143,6 +145,8 @@ __all__ = [
     "VocabError",
     "VocabularyHistory",
     "VocabularyVersion",
+    "WordPiece",
+    "WordPieceModel",
     "__version__",
     "advise",
     "audit",
@@ -235,12 +239,14 @@ _NAMES_OF = {
     "digram.training.fair": ["train_fair"],
     "digram.training.superwords": ["Boundless", "TwoStage"],
     "digram.training.train": ["train"],
+    "digram.training.wordpiece": ["WordPiece"],
     "digram.vocab.definition": ["Definition", "TrainingRecord"],
     "digram.vocab.model": ["BpeModel"],
     "digram.vocab.picky": ["Event"],
     "digram.vocab.special_roles": ["SpecialRoles"],
     "digram.vocab.special_tokens": ["Matching", "SpecialToken"],
     "digram.vocab.template": ["Template"],
+    "digram.vocab.wordpiece": ["WordPieceModel"],
 }
 _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
 

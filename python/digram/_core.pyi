@@ -12,6 +12,7 @@ from digram.vocab.special_tokens import Flags, SpecialToken
 __all__ = [
     "MAX_VOCAB_SIZE",
     "MIN_MEMORY",
+    "Algorithm",
     "ArrowIds",
     "ArrowTexts",
     "Blake3",
@@ -32,7 +33,6 @@ __all__ = [
     "Model",
     "Ranks",
     "RunningCount",
-    "Scheme",
     "SortedCounts",
     "Splitter",
     "Stopper",
@@ -46,6 +46,7 @@ __all__ = [
     "json_texts",
     "limit_cache",
     "train",
+    "train_by_likelihood",
     "train_fair",
     "train_picky",
 ]
@@ -89,11 +90,15 @@ class Splitter:
     def last_border(self, text: bytes, start: int) -> int: ...
 
 @final
-class Scheme:
+class Algorithm:
     @staticmethod
-    def superwords(words: Splitter, ranks: list[int]) -> Scheme: ...
+    def ranked(ignore_merges: bool) -> Algorithm: ...
     @staticmethod
-    def events(events: list[tuple[int, int | None]]) -> Scheme: ...
+    def superwords(words: Splitter, ranks: list[int]) -> Algorithm: ...
+    @staticmethod
+    def events(events: list[tuple[int, int | None]]) -> Algorithm: ...
+    @staticmethod
+    def wordpiece(max_word_chars: int, prefix: str) -> Algorithm: ...
 
 @final
 class Forbidden:
@@ -260,6 +265,7 @@ class Counts:
     @property
     def end(self) -> int | None: ...
     def characters(self, limit: int | None = None) -> str: ...
+    def letters(self, limit: int | None = None) -> tuple[str, str]: ...
     def digest(self) -> str: ...
     def arrow_schema(self, metadata: str) -> object: ...
     def arrow_stream(self, metadata: str) -> object: ...
@@ -293,6 +299,7 @@ class SortedCounts:
     def path(self) -> Path: ...
     def checkpoint(self) -> _CountState: ...
     def characters(self, limit: int | None = None) -> str: ...
+    def letters(self, limit: int | None = None) -> tuple[str, str]: ...
     def digest(self) -> str: ...
     def to_memory(self) -> Counts: ...
 
@@ -390,10 +397,10 @@ class Core:
         special_tokens: list[tuple[str, int, Flags]],
         splitter: Splitter,
         strip_first_space: bool,
+        cleanup: bool,
         unit: str,
         on_unknown: int | list[int] | None,
-        ignore_merges: bool,
-        scheme: Scheme | None,
+        algorithm: Algorithm,
         extra: Any,
     ) -> Self: ...
     def encode(
@@ -572,6 +579,19 @@ def train(
     list[tuple[int, int, int]],
     list[int],
     list[list[tuple[int, int, int]]],
+    Literal["max_merges", "min_frequency", "no_pairs"],
+]: ...
+def train_by_likelihood(
+    counts: Counts | SortedCounts,
+    options: MergeOptions,
+    *,
+    on_merge: Callable[[int, int, int, int, list[tuple[int, int, int]], int | None], object]
+    | None = None,
+    on_progress: Callable[[int], object] | None = None,
+) -> tuple[
+    list[bytes],
+    list[tuple[int, int, int]],
+    list[int],
     Literal["max_merges", "min_frequency", "no_pairs"],
 ]: ...
 def join_words(

@@ -134,6 +134,18 @@ def tokenizers() -> Iterable[Kind]:
     )
     yield Kind("a folder for transformers", files, loaded(), form="json")
     yield Kind(
+        "tokenizer.json of words",
+        {"tokenizer.json": few["tokenizer.json of words"]},
+        loaded("tokenizer.json"),
+        form="json",
+    )
+    yield Kind(
+        "vocab.txt",
+        {"vocab.txt": few["vocab.txt"]},
+        loaded("vocab.txt", encoding="bert-cased"),
+        form="lines",
+    )
+    yield Kind(
         ".tiktoken",
         {"t.tiktoken": few[".tiktoken"]},
         lambda folder: bare(digram.load(folder / "t.tiktoken", pretokenizer="gpt2"))[0],

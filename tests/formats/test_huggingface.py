@@ -301,9 +301,9 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (b'{"model": []}', CorruptFileError, "model should be an object"),
     (b'{"model": {}}', VocabError, "a model of type"),
     (
-        changed("model", "type", to="WordPiece"),
+        changed("model", "type", to="WordLevel"),
         VocabError,
-        "type WordPiece is not supported. digram supports byte-pair encoding",  # nothing to remove
+        "type WordLevel is not supported. digram supports BPE and WordPiece",  # nothing to remove
     ),
     (changed("model", "type", to="Unigram"), VocabError, "type Unigram is not supported. digram"),
     (changed("model", "type", to=7), VocabError, "a model of type"),

@@ -46,6 +46,7 @@ OPTIONS: dict[str, Any] = {
     "superwords": "boundless",
     "runners_up": 2,
 }
+SPACED = digram.Pretokenizer(None, normalizer=digram.pretokenizers.SPACED_WORDS)
 SETTINGS: dict[str, dict[str, Any]] = {
     "bytes": {},
     "characters": {"unit": "char"},
@@ -56,13 +57,22 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "two stages": {"superwords": digram.TwoStage(subwords=0.5)},
     "boundless": {"superwords": "boundless"},
     "whole texts": {"pretokenizer": None},
+    "words": {"model": "wordpiece", "pretokenizer": SPACED},
+    "words by likelihood": {
+        "model": digram.WordPiece(rule="likelihood"),
+        "pretokenizer": SPACED,
+        "min_frequency": 2,
+    },
 }
 SOURCES: dict[str, Any] = {"text": TEXT, "names": NAMED, **COUNTS, "counts": {"en": COUNTS["byte"]}}
 
 # There it changes nothing by its nature, as the documentation says.
 NEEDLESS = {
-    "whole_characters": ("characters", "characters and bytes", "an alphabet", "char"),
-    "unit": ("char",),
+    "whole_characters": (
+        *("characters", "characters and bytes", "an alphabet", "char"),
+        *("words", "words by likelihood"),
+    ),
+    "unit": ("char", "words", "words by likelihood"),
 }
 
 

@@ -1,5 +1,6 @@
 //! The Python bindings of the `digram` crate: conversion of values, release of the GIL, mapping of errors.
 
+mod algorithm;
 mod arrays;
 mod arrow;
 mod cache;
@@ -17,7 +18,6 @@ mod picky;
 mod plain_ids;
 mod records;
 mod reserve;
-mod scheme;
 mod signals;
 mod strings;
 mod threads;
@@ -141,6 +141,8 @@ mod _core {
     #[pymodule_export]
     use super::Splitter;
     #[pymodule_export]
+    use super::algorithm::Algorithm;
+    #[pymodule_export]
     use super::arrow::{ArrowIds, ArrowTexts};
     #[pymodule_export]
     use super::cache::{cache_bytes, limit_cache};
@@ -157,15 +159,13 @@ mod _core {
     #[pymodule_export]
     use super::records::{CsvTexts, JsonTexts, json_texts};
     #[pymodule_export]
-    use super::scheme::Scheme;
-    #[pymodule_export]
     use super::signals::Stopper;
     #[pymodule_export]
     use super::threads::default_threads;
     #[pymodule_export]
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
-    use super::training::{Forbidden, MergeOptions, join_words, train, train_fair};
+    use super::training::{Forbidden, MergeOptions, join_words, train, train_by_likelihood, train_fair};
     #[pymodule_export]
     use super::words::WordSet;
 

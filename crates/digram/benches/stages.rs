@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use digram::count::Counter;
-use digram::encode::Unit;
+use digram::encode::{Algorithm, Unit};
 use digram::model::Model;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::ranks::Ranks;
@@ -59,8 +59,9 @@ fn main() {
     let model = Model::from_ranks(&ranks, &Never).expect("tokens in rank order");
     stage("find merges");
     let unit = Unit::Byte { ids };
-    let tokenizer = Tokenizer::with_model(model, pretokenizer().into(), unit, true, None)
-        .expect("a consistent vocabulary");
+    let tokenizer =
+        Tokenizer::with_model(model, pretokenizer().into(), unit, Algorithm::Ranked { ignore_merges: true })
+            .expect("a consistent vocabulary");
     stage("make the tokenizer");
     let stored = tokenizer.model().to_bytes();
     stage("store");

@@ -4,7 +4,7 @@ mod cases;
 mod naive;
 
 use digram::added_tokens::AddedToken;
-use digram::encode::Unit;
+use digram::encode::{Algorithm, Unit};
 use digram::merges::Merge;
 use digram::model::Model;
 use digram::pretokenize::Pretokenizer;
@@ -78,8 +78,7 @@ fn tokenizer(tokens: &[Vec<u8>], merges: &[Merge], ignore_merges: bool) -> Optio
         merges: merges.to_vec(),
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
         pipeline: Pretokenizer::new(&[]).unwrap().into(),
-        ignore_merges,
-        scheme: None,
+        algorithm: Algorithm::Ranked { ignore_merges },
     };
     Tokenizer::new(definition).ok()
 }
@@ -258,8 +257,9 @@ proptest! {
             let position = |byte| tokens.iter().position(|token| *token == Some(vec![byte as u8]));
             let ids = std::array::from_fn(|byte| position(byte).unwrap_or(0) as u32);
             let whole = Pretokenizer::new(&[]).unwrap();
+            let algorithm = Algorithm::Ranked { ignore_merges: ignore };
             let pipeline = Pipeline { added_tokens: vec![AddedToken::special("<s>", 500)], ..whole.into() };
-            Tokenizer::with_model(model, pipeline, Unit::Byte { ids: Box::new(ids) }, ignore, None)
+            Tokenizer::with_model(model, pipeline, Unit::Byte { ids: Box::new(ids) }, algorithm)
         };
         let merges = model.merges().in_order().to_vec();
         let slowly = Model::new(Vocabulary::new(tokens.clone()).unwrap(), merges).unwrap();

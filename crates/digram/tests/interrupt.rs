@@ -5,7 +5,7 @@ mod patience;
 
 use std::sync::LazyLock;
 
-use digram::encode::{Dropout, Unit};
+use digram::encode::{Algorithm, Dropout, Unit};
 use digram::interrupt::Interrupt;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::tokenizer::{Decoder, EncodedTexts, OffsetUnit, OnInvalid, Running, Side, Stream, WithDropout};
@@ -46,8 +46,7 @@ static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
             merges,
             unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
             pipeline: Pretokenizer::new(stages).unwrap().into(),
-            ignore_merges: false,
-            scheme: None,
+            algorithm: Algorithm::RANKED,
         })
         .unwrap()
     };

@@ -6,7 +6,7 @@ mod merged;
 use std::sync::LazyLock;
 
 use digram::added_tokens::{AddedToken, AddedTokens, Matching};
-use digram::encode::Unit;
+use digram::encode::{Algorithm, Unit};
 use digram::normalize::{Form, Normalizer, Stage as Normal, WordRule};
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::tokenizer::{Pipeline, Running, Side, Stream};
@@ -125,8 +125,7 @@ fn with_normalizer(stages: &[Stage], normalizer: Normalizer, added: &[(&str, Mat
             ..Pretokenizer::new(stages).unwrap().into()
         },
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
-        ignore_merges: false,
-        scheme: None,
+        algorithm: Algorithm::RANKED,
     })
     .unwrap()
 }

@@ -6,7 +6,7 @@ mod naive;
 mod patience;
 
 use digram::count::Counts;
-use digram::encode::{Scheme, Unit};
+use digram::encode::{Algorithm, Unit};
 use digram::events::Event;
 use digram::pretokenize::Pretokenizer;
 use digram::train::{Options, Picked, Picky, PickyStop, Stop, Ties, train_picky};
@@ -128,8 +128,7 @@ fn tokenizer(picked: &Picked) -> Tokenizer {
         merges: Vec::new(),
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
         pipeline: Pretokenizer::new(&[]).unwrap().into(),
-        ignore_merges: false,
-        scheme: Some(Scheme::Events(picked.events.iter().map(|(event, _)| *event).collect())),
+        algorithm: Algorithm::Events(picked.events.iter().map(|(event, _)| *event).collect()),
     })
     .unwrap()
 }

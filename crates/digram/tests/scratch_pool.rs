@@ -7,7 +7,7 @@ mod patience;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use digram::encode::{OnUnknown, Unit};
+use digram::encode::{Algorithm, OnUnknown, Unit};
 use digram::interrupt::Interrupt;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::{Definition, Never, OnSpecial, Tokenizer};
@@ -54,8 +54,7 @@ fn tokenizer(pairs: &[(u32, u32)], stages: &[Stage], on_characters: bool) -> Tok
             true => Unit::Char { on_unknown: OnUnknown::Fail },
         },
         pipeline: Pretokenizer::new(stages).unwrap().into(),
-        ignore_merges: false,
-        scheme: None,
+        algorithm: Algorithm::RANKED,
     })
     .unwrap()
 }

@@ -185,11 +185,14 @@ def rehearse(
 def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
     """A summary: what was learned, from how much text, and why training stopped."""
     from digram._util.progress import amount
+    from digram.vocab.model import bpe
 
     record = tok.training
     assert record is not None
     tokens, dropped = len(tok), sum(event.kind == "drop" for event in tok.events)
     learned = several(merges_of(tok), "merge")
+    if bpe(tok._settings.kernel) is None:
+        learned = several(len(tok._made()), "longer token")
     if dropped:
         learned += f", dropped {several(dropped, 'token')}"
     if noted:

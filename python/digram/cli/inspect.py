@@ -183,6 +183,13 @@ def _sections(
     yield f"{title} that no text can reach", list(_token_lines(unreachable["first"]))
 
 
+def _steps(facts: dict[str, Any]) -> str:
+    """The number of merges, or of the longer tokens of a model without merges."""
+    if "made" in facts:
+        return several(facts["made"], "longer token")
+    return several(facts["events"]["merge"] if "events" in facts else facts["merges"], "merge")
+
+
 def _summary(facts: dict[str, Any]) -> Iterator[str]:
     special = facts["special_tokens"]
     base = several(facts["base"], "byte")
@@ -192,10 +199,7 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
         base += " and 256 bytes" if fallback else ""
     if facts["tokens_of_rules"]:
         base += f", {facts['tokens_of_rules']:,} of rules"
-    merges = several(facts["merges"], "merge")
-    if "events" in facts:
-        merges = several(facts["events"]["merge"], "merge")
-    yield f"{base}, {merges}, {len(special):,} special"
+    yield f"{base}, {_steps(facts)}, {len(special):,} special"
     yield f"ids          0 to {facts['vocab_size'] - 1:,}"
     yield f"unit         {facts['unit']}"
     if facts["unit"] == "char":

@@ -63,6 +63,18 @@ def _size_or_share(value: str) -> int | float:
 )
 @_training_options.id_options
 @click.option(
+    "--model",
+    type=click.Choice(["bpe", "wordpiece"]),
+    default="bpe",
+    show_default=True,
+    help="The model: merges, or that of BERT.",
+)
+@click.option(
+    "--rule",
+    type=click.Choice(["count", "likelihood"]),
+    help="WordPiece: the best pair is the most frequent one, or the likeliest.  [default: count]",
+)
+@click.option(
     "--superwords",
     type=click.Choice(["two-stage", "boundless"]),
     help="Learn tokens of several words, as SuperBPE (two-stage) or BoundlessBPE (boundless).",
@@ -99,6 +111,8 @@ def train(
     digits: Any,
     rules: str | None,
     on_unknown: str,
+    model: str,
+    rule: Any,
     superwords: str | None,
     subwords: int | float | None,
     joins: Any,
@@ -121,10 +135,13 @@ def train(
     from digram.training.checkpoint import noted_merges
 
     options["superwords"] = _superwords(superwords, subwords, joins)
+    options["model"] = _model(model, rule)
+    if model != "bpe" and _is_default("unit"):
+        options["unit"] = None
     counts = _inputs.counts_in(files, read_options)
     if counts is not None and superwords is None:
         _as_counted(options, counts)
-    elif not regex and pretokenizer is None:
+    elif not regex and pretokenizer is None and model == "bpe":
         pretokenizer = "o200k"
     if regex or pretokenizer is not None or digits is not None:
         options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits)
@@ -153,6 +170,15 @@ def train(
         _printing.emit_json(facts | {"went_on_from": noted})
 
 
+def _model(model: str, rule: Any) -> Any:
+    """The model as `digram.train` takes it."""
+    import digram
+
+    if model == "bpe" and rule is not None:
+        raise click.UsageError("--rule applies only to --model wordpiece.")
+    return digram.WordPiece(rule=rule) if rule is not None else model
+
+
 def _superwords(
     method: str | None, subwords: int | float | None, joins: Any
 ) -> TwoStage | Boundless | None:
@@ -172,6 +198,11 @@ def _superwords(
 def _as_counted(options: dict[str, Any], counts: Counts) -> None:
     """Take the pretokenizer and the unit from the counts, unless they are given."""
     options["pretokenizer"] = counts.pretokenizer
-    source = click.get_current_context().get_parameter_source("unit")
-    if source is click.core.ParameterSource.DEFAULT:
+    if _is_default("unit"):
         options["unit"] = counts.unit
+
+
+def _is_default(option: str) -> bool:
+    """Whether an option was not given."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is click.core.ParameterSource.DEFAULT

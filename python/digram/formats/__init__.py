@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         tekken,
         tiktoken,
         vocab_merges,
+        vocab_txt,
     )
     from digram.vocab.definition import Definition
 
@@ -55,6 +56,7 @@ __all__ = [
     "tekken",
     "tiktoken",
     "vocab_merges",
+    "vocab_txt",
     "write",
 ]
 

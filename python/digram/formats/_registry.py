@@ -87,7 +87,7 @@ FORMATS: dict[str, TokenizerFormat] = {
                 *("chat_template.jinja", "additional_chat_templates/*.jinja"),
             ),
             # JSON with a byte order mark is recognised too; its reader gives the error.
-            starts=re.compile(rb"\xef\xbb\xbf|\xff\xfe|\xfe\xff|\s*[{\[]"),
+            starts=re.compile(rb"\xef\xbb\xbf|\xff\xfe|\xfe\xff|\s*(?:\{|\[(?![A-Z]{2,}\]))"),
         ),
         TokenizerFormat(
             name="tiktoken",
@@ -139,6 +139,15 @@ FORMATS: dict[str, TokenizerFormat] = {
             describes_itself=True,
             is_uncut=True,
             pairs=(("vocabulary.json", "merges.json"),),
+        ),
+        TokenizerFormat(
+            name="vocab_txt",
+            files="vocab.txt",
+            about="BERT's vocab.txt; stores no normalization",
+            describes_itself=False,
+            in_folder="vocab.txt",
+            # The first token is special in nearly every file.
+            starts=re.compile(rb"(?:\[[A-Z]{2,}\]|<[a-z]+>)\r?\n"),
         ),
         TokenizerFormat(
             name="digram",

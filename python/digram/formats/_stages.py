@@ -26,9 +26,9 @@ from digram.pretokenizers.pretokenizer import NAMED, Pretokenizer, Regex
 from digram.pretokenizers.rules import Digits, Rules
 from digram.vocab.definition import Unit
 
-__all__ = ["from_stages", "to_stages"]
+__all__ = ["DIGITS", "from_stages", "to_stages"]
 
-_DIGITS: dict[Digits, str] = {
+DIGITS: dict[Digits, str] = {
     "individual": r"\p{N}",
     "threes_from_left": r"\p{N}{1,3}",
     # Up to three digits, followed by a multiple of three digits and then by none.
@@ -72,7 +72,7 @@ def to_stages(pretokenizer: Pretokenizer, unit: Unit, own: bool = False) -> dict
         check_portable(pattern)
     if not own:
         check_carried(pretokenizer)
-    digits = [_DIGITS[pretokenizer.digits]] if pretokenizer.digits else []
+    digits = [DIGITS[pretokenizer.digits]] if pretokenizer.digits else []
     first, before = _of_rules(pretokenizer.rules, pretokenizer.digits)
     patterns = _PUBLISHED.get(pretokenizer.name or "", pretokenizer.patterns)
     words = None if own else pretokenizer.words
@@ -151,7 +151,7 @@ def from_stages(
             raise _unsupported(f"{where} of type {kind}", path)
     if rules is not None:
         splits = _behind_rules(splits, rules, None if digits is MISSING else digits, path)
-    policies = _DIGITS.values()
+    policies = DIGITS.values()
     splits = [one if one in policies else from_oniguruma(one, path) for one in splits]
     normalizer = [*normalizer, *words.words()]
     return _pretokenizer(splits, digits, rules, name, normalizer, path), unit
@@ -211,13 +211,13 @@ def _pretokenizer(
     if digits is MISSING:
         # The first split of deepseek-v3 looks like a policy.
         whole = tuple(splits) in _NAME_OF
-        policies = (one for one, regex in _DIGITS.items() if splits[:1] == [regex])
+        policies = (one for one, regex in DIGITS.items() if splits[:1] == [regex])
         policy = None if whole else next(policies, None)
     else:
         policy = digits
-        if policy is not None and splits[:1] != [_DIGITS[policy]]:
+        if policy is not None and splits[:1] != [DIGITS[policy]]:
             raise CorruptFileError(
-                f"the first Split should be {_DIGITS[policy]!r}, for digits={policy!r}.",
+                f"the first Split should be {DIGITS[policy]!r}, for digits={policy!r}.",
                 path=path,
                 hint="If you changed it on purpose, remove the key 'digram' from the model.",
             )

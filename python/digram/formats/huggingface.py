@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, NamedTuple
 
 from digram._util.storage import LARGEST, atomic_write, read_file
 from digram.errors import VocabError, several
-from digram.formats import _bpe, _own
+from digram.formats import _bpe, _own, _wordpiece
 from digram.formats._check import (
     Place,
     check,
@@ -50,6 +50,7 @@ from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.template import Template
+from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = ["AddedTokens", "compact", "dumps", "load", "loads", "read", "write"]
 
@@ -67,7 +68,7 @@ _TOP = (
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
     *("post_processor", "decoder", "model"),
 )
-_SECTIONS = (_bpe.SECTION,)
+_SECTIONS = (_wordpiece.SECTION, _bpe.SECTION)
 """The supported kinds of models."""
 _MATCHING = ("single_word", "lstrip", "rstrip", "normalized")
 _FLAGS = (*_MATCHING, "special")
@@ -135,6 +136,13 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
 def _around(definition: Definition, fallback: bool, own: bool) -> dict[str, Any]:
     """What happens to text before and after the model."""
     cut, strip = definition.pretokenizer, definition.strip_first_space
+    if isinstance(definition.model, WordPieceModel):
+        cut = cut if own else _wordpiece.without_prefix(cut)
+        return {
+            "normalizer": to_normalizer(cut.normalizer, own),
+            "pre_tokenizer": to_stages(cut, definition.unit, own),
+            "decoder": _wordpiece.decoder_of(definition),
+        }
     if definition.space_symbol is not None:
         return to_file(cut, definition.space_symbol, fallback, strip)
     decoder = _decoder(definition.unit, fallback)
@@ -187,18 +195,8 @@ def _read_in(
     byte_fallback = model.get("byte_fallback") is True
     if own is None and byte_fallback:
         _refuse_ignore_merges(model, path)
-    spaced = from_file(top, byte_fallback, path)
-    unit: Unit
-    if spaced is not None:
-        (symbol, pretokenizer, strip), model = spaced
-        unit, fallback = "char", byte_fallback
-    else:
-        stages, symbol = from_normalizer(top.get("normalizer"), path), None
-        pretokenizer, unit = from_stages(
-            top.get("pre_tokenizer"), digits, rules, name, stages, path
-        )
-        fallback = unit == "char" and byte_fallback
-        strip = _strips_first(top.get("decoder"), _decoder(unit, fallback), path)
+    around = _read_around(top, model, section is _wordpiece.SECTION, (digits, rules, name), path)
+    model, pretokenizer, unit, fallback, symbol, strip, cleanup = around
 
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
     vocab = _vocab(model.get("vocab"), path) if in_core is None else model["vocab"]
@@ -207,7 +205,10 @@ def _read_in(
         added, own = amended, _own.without_digest(own)
     special = {text: i for text, (i, _) in sorted(added.items(), key=lambda item: item[1][0])}
     given = _own.given(own, path)
-    matching = _matching({text: flags for text, (_, flags) in added.items()}, pretokenizer, path)
+    flags = {text: flags for text, (_, flags) in added.items()}
+    if section is _wordpiece.SECTION:
+        _wordpiece.refuse_ambiguous(vocab, flags, model["unk_token"], pretokenizer, path)
+    matching = _matching(flags, pretokenizer, path)
     if in_core is not None:
         check_special(special, in_core.token, path)
         check_bytes(list(in_core.missing_bytes()), path)
@@ -254,11 +255,68 @@ def _read_in(
         matching=matching,
         space_symbol=symbol,
         strip_first_space=strip,
+        cleanup=cleanup,
         reserved=_own.reserved(own, special, path),
         training=_own.training(own, section.steps(model, decoded.kernel()), lambda: tokens, path),
     )
     _own.check_digest(own, check(definition, Place(path)), path)
     return definition
+
+
+class _Around(NamedTuple):
+    """The model with its tokens as text, and what happens to text before and after it."""
+
+    model: dict[str, Any]
+    pretokenizer: Pretokenizer
+    unit: Unit
+    fallback: bool
+    symbol: str | None
+    strip: bool
+    cleanup: bool = False
+
+
+def _read_around(
+    top: dict[str, Any],
+    model: dict[str, Any],
+    of_words: bool,
+    kept: tuple[Any, Any, Any],
+    path: str | None,
+) -> _Around:
+    """Read what is around the model, which has words if `of_words`.
+
+    `kept` are the digits, the rules and the name of the pretokenizer in a file of digram.
+    """
+    if of_words:
+        pretokenizer, model, cleanup = _words(top, model, kept, path)
+        return _Around(model, pretokenizer, "char", False, None, True, cleanup)
+    byte_fallback = model.get("byte_fallback") is True
+    spaced = from_file(top, byte_fallback, path)
+    if spaced is not None:
+        (symbol, pretokenizer, strip), model = spaced
+        return _Around(model, pretokenizer, "char", byte_fallback, symbol, strip)
+    stages = from_normalizer(top.get("normalizer"), path)
+    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), *kept, stages, path)
+    fallback = unit == "char" and byte_fallback
+    strip = _strips_first(top.get("decoder"), _decoder(unit, fallback), path)
+    return _Around(model, pretokenizer, unit, fallback, None, strip)
+
+
+def _words(
+    top: dict[str, Any], model: dict[str, Any], kept: tuple[Any, Any, Any], path: str | None
+) -> tuple[Pretokenizer, dict[str, Any], bool]:
+    """The pretokenizer, the model with spaces in its tokens, and whether decoding cleans up."""
+    prefix, unknown = model["continuing_subword_prefix"], model["unk_token"]
+    stages = from_normalizer(top.get("normalizer"), path)
+    cut, unit = from_stages(top.get("pre_tokenizer"), *kept, stages, path)
+    if unit == "byte":
+        raise unsupported("ByteLevel with a WordPiece model", path)
+    pretokenizer = _wordpiece.cut_into_words(cut, path)
+    vocab = _vocab(model["vocab"], path)
+    added = _added(top.get("added_tokens"), vocab, path)
+    names = _wordpiece.spaced(vocab, {*added, unknown}, prefix, path)
+    spaced = dict(zip(names, vocab.values(), strict=True))
+    cleanup = _wordpiece.is_cleaned(top.get("decoder"), prefix, path)
+    return pretokenizer, model | {"vocab": spaced}, cleanup
 
 
 def _refuse_ignore_merges(model: dict[str, Any], path: str | None) -> None:
@@ -279,7 +337,7 @@ def _section_in(model: dict[str, Any], path: str | None) -> ModelSection:
     for section in _SECTIONS:
         if section.claims(model):
             return section
-    hint = "digram supports byte-pair encoding (BPE); use the library that made the file."
+    hint = "digram supports BPE and WordPiece; use the library that made the file."
     raise unsupported(f"a model of type {kind_of(model)}", path, hint=hint)
 
 
@@ -297,8 +355,13 @@ def _spelled(definition: Definition) -> dict[str, int]:
     fallback = {i: _BYTE_TOKENS[byte] for byte, i in enumerate(definition.byte_ids or ())}
     ids: dict[str, int] = {}
     symbol = definition.space_symbol
+    of_words = None
+    if isinstance(definition.model, WordPieceModel):
+        of_words = _wordpiece.name_of(definition.model.prefix)
 
     def name_of(token: bytes) -> str:
+        if of_words is not None:
+            return of_words(token)
         if definition.unit == "byte":
             return to_letters(token)
         text = token.decode()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from digram.vocab.model import bpe
+
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.vocab.definition import TrainingRecord
@@ -29,12 +31,15 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
     'vocab_size'
     """
     special, log, record = tok.special_tokens, tok._model.merges(), tok.training
-    made = tok._made() if (events := tok.events) else log
+    is_bpe = bpe(tok._settings.kernel) is not None
+    made = tok._made() if (events := tok.events) or not is_bpe else log
     return {
         "tokens": len(tok),
         "vocab_size": tok.vocab_size,
         "base": len(tok) - len(made) - len(special) - _of_rules(tok),
         "merges": len(log),
+        # Only if there are no merges.
+        **({} if is_bpe else {"made": len(made)}),
         # Only if there are events.
         **({"events": dict(Counter(event.kind for event in events))} if events else {}),
         "special_tokens": special,

@@ -107,7 +107,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, Tiktoke
         instance("pretokenizer", settings.pretokenizer, Pretokenizer)
         choice("unit", settings.unit, *get_args(Unit))
         instance("definition.model.kernel()", settings.kernel, Kernel)
-        ignore_merges, scheme = settings.kernel.core()
+        algorithm = settings.kernel.core()
         if settings.training is not None:
             check_record(settings.training)
         if settings.byte_ids is not None:
@@ -154,10 +154,10 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, Tiktoke
             [(text, id, flags_of(matching.get(text))) for text, id in special_tokens.items()],
             settings.pretokenizer.splitter(),
             flag("strip_first_space", settings.strip_first_space),
+            flag("cleanup", settings.cleanup),
             settings.unit,
             unknown,
-            ignore_merges,
-            scheme,
+            algorithm,
             _Extra(settings, Layout.of(settings, special_tokens)),
         )
 
@@ -522,8 +522,9 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, Tiktoke
         `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries can read),
         "tiktoken", "gguf" (a vocabulary for llama.cpp), "tekken" (`tekken.json`), "minbpe" (its
         `.model`), "vocab_merges" (a folder with `vocab.json` and `merges.txt`), "seed_pair" (a
-        folder with `vocabulary.json` and `merges.json`), or "digram" (a `.json` file for tokenizers
-        that other programs do not support). By default it follows from the name of the file.
+        folder with `vocabulary.json` and `merges.json`), "vocab_txt" (BERT's `vocab.txt`), or
+        "digram" (a `.json` file for tokenizers that other programs do not support). By default it
+        follows from the name of the file.
 
         The file is replaced atomically: a crash leaves either the old file or the new one. Raises
         `VocabError` for content that the format cannot store, unless `allow_loss` is true;

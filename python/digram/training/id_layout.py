@@ -15,12 +15,12 @@ from digram.vocab.model import BpeModel
 from digram.vocab.reserved_ids import blocks, padded, with_blocks
 from digram.vocab.rule_tokens import preferring, protecting
 
-__all__ = ["start_of", "tokenizer_of"]
+__all__ = ["reserved_of", "start_of", "tokenizer_of"]
 
 
 def start_of(options: TrainOptions, counts: _core.Counts | _core.SortedCounts, unit: Unit) -> Start:
     """The start of merging, with the maximum number of merges; `unit` is that of the counts."""
-    special, reserved = len(options.special), sum(_reserved(options).values())
+    special, reserved = len(options.special), sum(reserved_of(options).values())
     shift = special if options.special_first else 0
     base = base_tokens(options, counts)
     if options.pretokenizer.rules is not None:
@@ -37,7 +37,7 @@ def tokenizer_of(options: TrainOptions, found: Learned, more: Mapping[str, Any])
     """Make the tokenizer from the learned merges. `more` are further options for the record."""
     shift, tokens = found.start.shift, found.tokens
     first_special = 0 if options.special_first else len(tokens)
-    begun, reserved = found.start.base, _reserved(options)
+    begun, reserved = found.start.base, reserved_of(options)
     given = begun._model.merges() if isinstance(begun, Tokenizer) else []
     record = found.record({**options.recorded(reserved), **more})
     definition = Definition(
@@ -57,7 +57,7 @@ def tokenizer_of(options: TrainOptions, found: Learned, more: Mapping[str, Any])
     return Tokenizer(padded(with_blocks(definition, reserved), options.pad_to_multiple))
 
 
-def _reserved(options: TrainOptions) -> dict[str, int]:
+def reserved_of(options: TrainOptions) -> dict[str, int]:
     """The number of reserved ids by name."""
     return blocks(options.reserve, options.pad_to_multiple, options.special)
 

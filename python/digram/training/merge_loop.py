@@ -37,6 +37,8 @@ from digram.vocab.schemes import Scheme
 
 __all__ = [
     "Learned",
+    "MergeFunction",
+    "Merged",
     "Reporter",
     "Start",
     "learned",
@@ -47,7 +49,7 @@ __all__ = [
     "unknown_first",
 ]
 
-_Merged: TypeAlias = tuple[
+Merged: TypeAlias = tuple[
     list[bytes],
     list[tuple[int, int, int]],
     list[int],
@@ -55,6 +57,11 @@ _Merged: TypeAlias = tuple[
     Literal["max_merges", "min_frequency", "no_pairs"],
 ]
 """Tokens, merges, counts, runners-up and the stop reason; ids start with those of the base."""
+
+MergeFunction: TypeAlias = Callable[
+    [_core.Counts | _core.SortedCounts, "Start", int | None], Merged
+]
+"""Learns merges from counts, a start, and the maximum number of merges."""
 
 
 class Start(NamedTuple):
@@ -105,7 +112,7 @@ class Learned(NamedTuple):
         start: Start,
         cut: Pretokenizer,
         unit: Unit,
-        found: _Merged,
+        found: Merged,
         corpus: _core.Counts | _core.SortedCounts,
         skipped: int,
         limit: int | None,
@@ -156,11 +163,14 @@ def learned(
     deciding_options: Mapping[str, Any],
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None = None,
+    forbid: _core.Forbidden | None = None,
+    merge: MergeFunction | None = None,
 ) -> Learned:
     """Count a corpus and learn merges from it.
 
     `start` makes the start of merging from the counts. `deciding_options` are the options that
-    determine the merges; a checkpoint identifies the run by them.
+    determine the merges; a checkpoint identifies the run by them. `forbid` are merges that are not
+    allowed, and `merge` learns them in another way than by their counts.
     """
     cut, unit = options.pretokenizer, options.unit
     if isinstance(corpus, Counts):
@@ -203,8 +213,12 @@ def learned(
                 options.ties,
                 picked.scheme,
             )
+        if merge is not None:
+            found = merge(counts, begun, limit)
+            return Learned.of(begun, cut, unit, found, counts, skipped, limit, options)
         old = begun.base._model.merges() if isinstance(begun.base, Tokenizer) else []
-        forbid = cut.rules._forbidden() if cut.rules and cut.rules.forbid else None
+        if cut.rules and cut.rules.forbid:
+            forbid = cut.rules._forbidden()
         found = merged(
             counts,
             merge_options(begun, limit, options, runners_up=options.runners_up, forbid=forbid),
@@ -232,7 +246,7 @@ def merged(
     on_merge: Reporter | None = None,
     progress: bool | None,
     title: str = "Merging",
-) -> _Merged:
+) -> Merged:
     """Learn merges from counts in the core, with a progress bar for the `limit` of the options."""
     with progress_bar(title, total=limit, unit="merges", enabled=progress) as advance:
         made = differences(advance)
@@ -377,7 +391,7 @@ def _distinguishing_values(deciding_options: Mapping[str, Any]) -> list[Any]:
 
     Newer options are included only if they are used, so that older checkpoints remain valid.
     """
-    newer = ("whole_characters",)
+    newer = ("whole_characters", "model")
     return [
         value for name, value in deciding_options.items() if value is not None or name not in newer
     ]

@@ -29,7 +29,9 @@ __all__ = [
     "RunOptions",
     "Ties",
     "TrainOptions",
+    "alphabet_of",
     "base_tokens",
+    "refuse_beside_model",
     "refuse_beside_picky",
     "room_for_merges",
 ]
@@ -128,6 +130,8 @@ class TrainOptions:
             "alphabet": None if self.alphabet is None else [*self.alphabet],
             "limit_alphabet": self.limit_alphabet,
             "on_unknown": self.on_unknown == "bytes",
+            # Training of a model other than BPE names it.
+            "model": None,
         }
 
     def recorded(self, reserved: Mapping[str, int]) -> dict[str, Any]:
@@ -280,6 +284,17 @@ def refuse_beside_picky(others: Mapping[str, object]) -> None:
             raise OptionError(f"picky= and {name}= cannot be combined.", value=value, hint=hint)
 
 
+def refuse_beside_model(model: str, others: Mapping[str, object]) -> None:
+    """`OptionError` for options that a model other than BPE does not support."""
+    for name, value in others.items():
+        if value is not None:
+            raise OptionError(
+                f"model={model!r} and {name}= cannot be combined.",
+                value=value,
+                hint="Leave out one of them.",
+            )
+
+
 def base_tokens(options: TrainOptions, counts: _core.Counts | _core.SortedCounts) -> str | bytes:
     """The base tokens in the order of their ids, without the bytes of a fallback.
 
@@ -289,7 +304,7 @@ def base_tokens(options: TrainOptions, counts: _core.Counts | _core.SortedCounts
     if options.unit == "byte":
         return GPT2_BYTE_ORDER if options.byte_order == "gpt2" else bytes(range(256))
     alphabet, limit = options.alphabet, options.limit_alphabet
-    base = counts.characters(limit) if alphabet is None else _joined(alphabet)
+    base = counts.characters(limit) if alphabet is None else alphabet_of(alphabet)
     if options.on_unknown == "error" and (alphabet is not None or limit is not None):
         _check_all_known(base, "limit_alphabet" if alphabet is None else "alphabet", counts)
     return base
@@ -318,7 +333,7 @@ def _check_all_known(base: str, argument: str, counts: _core.Counts | _core.Sort
     )
 
 
-def _joined(alphabet: Iterable[str]) -> str:
+def alphabet_of(alphabet: Iterable[str]) -> str:
     """Join the characters of an alphabet; `OptionError` for an invalid one."""
     characters = list(alphabet)
     for index, character in enumerate(characters):

@@ -19,6 +19,7 @@ from digram.training.options import (
     RunOptions,
     Ties,
     TrainOptions,
+    refuse_beside_model,
     refuse_beside_picky,
 )
 from digram.training.spelled_tokens import Spotter
@@ -30,6 +31,12 @@ from digram.training.superwords import (
     named,
     refuse_normalizer,
 )
+from digram.training.wordpiece import (
+    ModelLike,
+    named_model,
+    train_wordpiece,
+    wordpiece_defaults,
+)
 from digram.vocab.definition import OnUnknown, Unit
 
 __all__ = ["train"]
@@ -38,6 +45,7 @@ __all__ = ["train"]
 def train(
     corpus: CorporaLike | Counts,
     *,
+    model: ModelLike = "bpe",
     vocab_size: int | None = None,
     min_frequency: int | None = None,
     max_merges: int | None = None,
@@ -65,7 +73,7 @@ def train(
     on_merge: Callable[[Merge], object] | None = None,
     progress: bool | None = None,
 ) -> Tokenizer:
-    """Train a BPE tokenizer on text or on pretoken counts.
+    """Train a tokenizer on text or on pretoken counts.
 
     >>> import digram
     >>> tok = digram.train("banana", max_merges=1, pretokenizer=None)
@@ -75,6 +83,14 @@ def train(
     'max_merges'
 
     Each step merges the most frequent pair of adjacent tokens into a new token.
+
+    Model:
+        model: "bpe", or "wordpiece" for the model of BERT, or `digram.WordPiece(...)` with options.
+            In WordPiece the base is the letters of words; `unit`, `on_unknown` and `pretokenizer`
+            are "char", `SpecialToken("[UNK]")` and the words of BERT, unless given. A word with
+            unknown characters is not learned from. `rules`, `superwords`, `picky` and `runners_up`
+            are not supported, and with the rule "likelihood" neither are `memory_limit`,
+            `checkpoint` and `ties`.
 
     Input:
         corpus: a `str` or `bytes` is one text. A `Path`, a list of paths, or `digram.files(...)`
@@ -169,6 +185,24 @@ def train(
     each of their bytes.
     """
     counts = corpus if isinstance(corpus, Counts) and superwords is None else None
+    way = named_model(model)
+    if way is not None:
+        refuse_beside_model(
+            "wordpiece",
+            {
+                "rules": rules,
+                "superwords": superwords,
+                "picky": picky,
+                "runners_up": runners_up or None,
+                **(
+                    {"memory_limit": memory_limit, "checkpoint": checkpoint}
+                    if way.rule == "likelihood"
+                    else {}
+                ),
+                **({"ties": ties} if way.rule == "likelihood" and ties != "ids" else {}),
+            },
+        )
+        unit, on_unknown, pretokenizer = wordpiece_defaults(counts, unit, on_unknown, pretokenizer)
     options = TrainOptions(
         vocab_size=vocab_size,
         min_frequency=min_frequency,
@@ -211,13 +245,17 @@ def train(
     spotter = Spotter(options.special) if options.special else None
     start = partial(start_of, options)
     more = {} if weights is None else {"weights": plain(weights)}
+    if way is not None:
+        return train_wordpiece(
+            texts, options, way, run, weights=weights, spotter=spotter, more=more
+        )
     if superwords is not None:
-        way = _checked_way(superwords, options, run)
+        joining = _checked_way(superwords, options, run)
         found = learned_superwords(
-            texts, start, way, options, run, weights=weights, spotter=spotter
+            texts, start, joining, options, run, weights=weights, spotter=spotter
         )
         return tokenizer_of(
-            options, found, {**more, "superwords": way._metadata(options.pretokenizer)}
+            options, found, {**more, "superwords": joining._metadata(options.pretokenizer)}
         )
     found = learned(
         texts,

@@ -61,6 +61,8 @@ class Model(ABC):
 
     kind: ClassVar[str]
     """The name of the kind, such as "bpe"."""
+    may_have_empty: ClassVar[bool] = False
+    """Whether a token of a character vocabulary may be empty."""
 
     @property
     @abstractmethod
@@ -125,8 +127,8 @@ class Kernel(ABC):
         """
 
     @abstractmethod
-    def core(self) -> tuple[bool, _core.Scheme | None]:
-        """For the core: whether pretokens that are tokens are not merged, and the scheme."""
+    def core(self) -> _core.Algorithm:
+        """The algorithm by which the core encodes pretokens."""
 
     @abstractmethod
     def model(self, tables: _core.Model) -> Model:
@@ -253,12 +255,20 @@ class BpeKernel(Kernel):
         scheme = {} if self.scheme is None else {"scheme": self.scheme.to_dict()}
         return {"ignore_merges": self.ignore_merges, **scheme}
 
-    def core(self) -> tuple[bool, _core.Scheme | None]:
-        """The arguments for the core."""
-        if self.scheme is not None and not isinstance(self.scheme, Scheme):
+    def core(self) -> _core.Algorithm:
+        """The scheme, or merges by rank alone."""
+        ignore_merges = flag("ignore_merges", self.ignore_merges)
+        if self.scheme is None:
+            return _core.Algorithm.ranked(ignore_merges)
+        if not isinstance(self.scheme, Scheme):
             raise TypeError(f"scheme is one of digram.vocab.schemes, not {show(self.scheme)}")
-        scheme = None if self.scheme is None else self.scheme.core()
-        return flag("ignore_merges", self.ignore_merges), scheme
+        if ignore_merges:
+            raise VocabError(
+                "ignore_merges needs merges that are applied by rank alone, not "
+                f"{self.scheme.kind}.",
+                value=self.scheme.kind,
+            )
+        return self.scheme.core()
 
     def model(self, tables: _core.Model) -> BpeModel:
         """The model with the merges of these tables."""

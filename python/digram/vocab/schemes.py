@@ -25,9 +25,9 @@ class Superwords:
 
     kind: ClassVar[str] = "superwords"
 
-    def core(self) -> _core.Scheme:
-        """The scheme for the core."""
-        return _core.Scheme.superwords(self.words.splitter(), list(self.ranks))
+    def core(self) -> _core.Algorithm:
+        """The algorithm for the core."""
+        return _core.Algorithm.superwords(self.words.splitter(), list(self.ranks))
 
     def __str__(self) -> str:
         cut = self.words.name or " then ".join(self.words.patterns) or "none"
@@ -70,9 +70,9 @@ class Picky:
         merges = several(len(self.events) - drops, "merge")
         return f"{merges} and {drops:,} dropped tokens, applied in order"
 
-    def core(self) -> _core.Scheme:
-        """The scheme for the core."""
-        return _core.Scheme.events([(event[0], [*event, None][1]) for event in self.events])
+    def core(self) -> _core.Algorithm:
+        """The algorithm for the core."""
+        return _core.Algorithm.events([(event[0], [*event, None][1]) for event in self.events])
 
     def to_dict(self) -> dict[str, Any]:
         """The scheme as JSON, for files and digests."""

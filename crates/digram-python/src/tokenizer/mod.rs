@@ -24,13 +24,13 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::Splitter;
+use crate::algorithm::Algorithm;
 use crate::cache::limit_by_variable;
 use crate::convert::{self, Text};
 use crate::errors;
 use crate::id_lists::IdObjects;
 use crate::model::Model;
 use crate::objects::{SignalChecks, bytes, list};
-use crate::scheme::Scheme;
 use special::KeptSets;
 
 pub(crate) use decoder::Decoder;
@@ -60,7 +60,7 @@ pub(crate) struct Core {
 #[pymethods]
 impl Core {
     #[new]
-    #[pyo3(signature = (model, special_tokens, splitter, strip_first_space, unit, on_unknown, ignore_merges, scheme, extra))]
+    #[pyo3(signature = (model, special_tokens, splitter, strip_first_space, cleanup, unit, on_unknown, algorithm, extra))]
     #[expect(clippy::too_many_arguments, reason = "called only by the Python class")]
     fn new(
         py: Python<'_>,
@@ -68,10 +68,10 @@ impl Core {
         special_tokens: Vec<(String, u32, Flags)>,
         splitter: &Splitter,
         strip_first_space: bool,
+        cleanup: bool,
         unit: &str,
         on_unknown: &Bound<'_, PyAny>,
-        ignore_merges: bool,
-        scheme: Option<&Scheme>,
+        algorithm: &Algorithm,
         extra: Py<PyAny>,
     ) -> PyResult<Self> {
         limit_by_variable(py)?;
@@ -84,11 +84,12 @@ impl Core {
             normalizer: splitter.normalizer.clone(),
             pretokenizer: splitter.pretokenizer.clone(),
             strips_first_space: strip_first_space,
+            cleans_up: cleanup,
         };
         let model = model.model.clone();
-        let scheme = scheme.map(|scheme| scheme.scheme.clone());
+        let algorithm = algorithm.algorithm.clone();
         let tokenizer = py
-            .detach(|| Tokenizer::with_model(model, pipeline, unit, ignore_merges, scheme))
+            .detach(|| Tokenizer::with_model(model, pipeline, unit, algorithm))
             .map_err(|error| errors::from_core(py, error, None))?;
         Ok(Core {
             tokenizer: Arc::new(tokenizer),
@@ -190,13 +191,14 @@ impl Core {
         Model { model: self.tokenizer.model() }
     }
 
-    /// How pretokens that are not tokens are encoded: "ranked", "layered" or "events".
+    /// How pretokens that are not tokens are encoded: "ranked", "layered", "events" or "wordpiece".
     #[getter]
     fn _kernel(&self) -> &'static str {
         match self.tokenizer.kernel() {
             KernelKind::Ranked => "ranked",
             KernelKind::Layered => "layered",
             KernelKind::Events => "events",
+            KernelKind::WordPiece => "wordpiece",
         }
     }
 

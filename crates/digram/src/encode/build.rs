@@ -14,11 +14,12 @@ use super::kernels::Kernel;
 use super::kernels::events::ByEvents;
 use super::kernels::layered::Layered;
 use super::kernels::ranked::Ranked;
+use super::kernels::wordpiece::WordPiece;
 use super::lookup::Lookup;
 use super::safe_splits::SafeSplits;
 use super::symbols::Symbols;
 use super::text_slice::TextSlice;
-use super::{Context, Encoder, Scheme, Scratch, Unit};
+use super::{Algorithm, Context, Encoder, Scratch, Unit, WordPieceRules};
 
 /// Which tokens text can become: special tokens and the bytes of a fallback are not among them.
 pub(super) type Ordinary<'a> = &'a dyn Fn(TokenId) -> bool;
@@ -29,23 +30,18 @@ impl Encoder {
         model: Model,
         unit: Unit,
         pretokenizer: &Pretokenizer,
-        ignore_merges: bool,
-        scheme: Option<Scheme>,
+        algorithm: Algorithm,
         ordinary: impl Fn(TokenId) -> bool,
     ) -> Result<Encoder> {
         let ordinary: Ordinary<'_> = &ordinary;
         let symbols = Arc::new(Symbols::new(unit, &model.vocabulary, ordinary)?);
-        match scheme {
-            None => {
+        match algorithm {
+            Algorithm::Ranked { ignore_merges } => {
                 let layered = Layered::by_rank(&model, &symbols, pretokenizer, ordinary)?;
                 let layered = layered.map(|layered| Kernel::Layered(Box::new(layered)));
                 Encoder::by_rank(model, symbols, layered, ignore_merges, ordinary)
             }
-            Some(Scheme::Superwords { .. }) if ignore_merges => {
-                let reason = "superwords are made by merges, so merges cannot be ignored.";
-                Err(Error::Vocabulary { reason: reason.into() })
-            }
-            Some(Scheme::Superwords { words, ranks }) => {
+            Algorithm::Superwords { words, ranks } => {
                 let layered = Layered::of_words(&model, &symbols, words, &ranks, ordinary)?;
                 let unreachable = layered.unreachable()?;
                 let kernel = Kernel::Layered(Box::new(layered));
@@ -53,11 +49,16 @@ impl Encoder {
                 let lookup = Lookup::new(Arc::new(TokenIndex::new(&[])), None, None, kernel);
                 Ok(Encoder::of(model, symbols, unreachable.into(), false, None, lookup))
             }
-            Some(Scheme::Events(_)) if ignore_merges || !model.merges.in_order().is_empty() => {
-                let reason = "with events there must be no merges, and merges cannot be ignored.";
+            Algorithm::Events(_) if !model.merges.in_order().is_empty() => {
+                let reason = "with events there must be no merges.";
                 Err(Error::Vocabulary { reason: reason.into() })
             }
-            Some(Scheme::Events(events)) => Encoder::by_events(model, symbols, &events, ordinary),
+            Algorithm::WordPiece(_) if !model.merges.in_order().is_empty() => {
+                let reason = "WordPiece has no merges.";
+                Err(Error::Vocabulary { reason: reason.into() })
+            }
+            Algorithm::WordPiece(rules) => Encoder::by_longest_match(model, symbols, rules, ordinary),
+            Algorithm::Events(events) => Encoder::by_events(model, symbols, &events, ordinary),
         }
     }
 
@@ -104,6 +105,22 @@ impl Encoder {
         let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
         let lookup = Lookup::new(whole, whole_piece, Some(splits), kernel);
         // The reachable tokens depend on the events, so they are not stored with the model.
+        Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
+    }
+
+    /// An encoder that takes the longest token at each place.
+    fn by_longest_match(
+        model: Model,
+        symbols: Arc<Symbols>,
+        rules: WordPieceRules,
+        ordinary: Ordinary<'_>,
+    ) -> Result<Encoder> {
+        let kernel = WordPiece::new(rules, symbols.unit(), &model.vocabulary, ordinary)?;
+        let kernel = Kernel::WordPiece(Box::new(kernel));
+        let unreachable = unreachable(&model.vocabulary, &kernel, ordinary)?;
+        let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
+        // The end of a match depends on all that precedes it, so no pretoken is split.
+        let lookup = Lookup::new(whole, whole_piece, None, kernel);
         Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
     }
 

@@ -4,12 +4,12 @@
 //! ids of what is new. All fast paths give the ids that the definition gives; the tests compare them with
 //! it.
 
+mod algorithm;
 mod budget;
 mod build;
 mod kernels;
 mod lookup;
 mod safe_splits;
-mod scheme;
 mod scratch;
 mod scratch_pool;
 mod sink;
@@ -23,6 +23,8 @@ use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
 
+pub use algorithm::{Algorithm, WordPieceRules};
+use kernels::Kernel;
 pub use kernels::KernelKind;
 pub use kernels::dropout::Dropout;
 pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};
@@ -31,7 +33,6 @@ pub(crate) use kernels::naive;
 use kernels::ranked::Ranked;
 use lookup::Lookup;
 pub(crate) use lookup::{GROUP, Group};
-pub use scheme::Scheme;
 use scratch::Context;
 pub(crate) use scratch::Scratch;
 pub(crate) use scratch_pool::{Pooled, ScratchPool};
@@ -40,6 +41,17 @@ pub(crate) use sink::{IdCount, IdHistogram, Sink};
 use symbols::Symbols;
 pub use symbols::{OnUnknown, Unit};
 use text_slice::TextSlice;
+
+/// The text that an unknown token stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// No token stands for unknown text.
+    Nothing,
+    /// One character.
+    Character(TokenId),
+    /// A whole pretoken.
+    Pretoken(TokenId),
+}
 
 /// The part of a tokenizer that turns pretokens into ids.
 pub(crate) struct Encoder {
@@ -84,9 +96,22 @@ impl Encoder {
         self.ranked.is_some()
     }
 
-    /// The number of bytes of `text` that `id`, its first token, stands for.
-    pub(crate) fn len_in_text(&self, id: TokenId, text: &[u8]) -> usize {
-        self.symbols.len_in_text(id, text, &self.vocabulary)
+    /// The text that the unknown token stands for.
+    pub(crate) fn unknown(&self) -> Unknown {
+        match (self.symbols.unit(), self.lookup.kernel()) {
+            (Unit::Char { on_unknown: OnUnknown::Token(id) }, Kernel::WordPiece(_)) => Unknown::Pretoken(*id),
+            (Unit::Char { on_unknown: OnUnknown::Token(id) }, _) => Unknown::Character(*id),
+            _ => Unknown::Nothing,
+        }
+    }
+
+    /// The number of bytes of `text` that a token, its first one, stands for.
+    #[inline]
+    pub(crate) fn len_in_text(&self, token: &[u8], text: &[u8]) -> usize {
+        match self.lookup.kernel() {
+            Kernel::WordPiece(pieces) => pieces.len_in_text(token, text),
+            _ => token.len(),
+        }
     }
 
     /// Whether a pretoken can be split at `at`: no merge crosses that place, whatever else the pretoken

@@ -30,7 +30,6 @@ mod rules;
 mod set;
 mod syntax;
 mod tasks;
-mod trie;
 pub(crate) mod unicode;
 mod whole;
 

@@ -484,7 +484,7 @@ pub(super) fn without_index(error: Error) -> (usize, Error) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::Unit;
+    use crate::encode::{Algorithm, Unit};
     use crate::merges::Merge;
     use crate::pretokenize::{Pretokenizer, Stage};
     use crate::{Definition, Never};
@@ -499,8 +499,7 @@ mod tests {
             merges: vec![Merge { left: 97, right: 98, id: 256 }, Merge { left: 98, right: 97, id: 257 }],
             pipeline: Pretokenizer::new(stages).unwrap().into(),
             unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
-            ignore_merges: false,
-            scheme: None,
+            algorithm: Algorithm::RANKED,
         })
         .unwrap()
     }

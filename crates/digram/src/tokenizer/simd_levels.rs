@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use crate::added_tokens::OnSpecial;
 use crate::count::Counter;
 use crate::cpu::SimdLevel;
-use crate::encode::{Unit, naive};
+use crate::encode::{Algorithm, Unit, naive};
 use crate::interrupt::Never;
 use crate::merges::Merge;
 use crate::model::Model;
@@ -130,7 +130,8 @@ fn tokenizer(model: Model, pretokenizer: &Arc<Pretokenizer>, ignore_merges: bool
         }
     }
     let unit = Unit::Byte { ids };
-    Tokenizer::with_model(model, pretokenizer.clone().into(), unit, ignore_merges, None).unwrap()
+    Tokenizer::with_model(model, pretokenizer.clone().into(), unit, Algorithm::Ranked { ignore_merges })
+        .unwrap()
 }
 
 fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<TokenId> {

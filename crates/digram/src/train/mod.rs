@@ -14,6 +14,7 @@ mod forbidden;
 mod frequent;
 mod journal;
 mod learner;
+mod likelihood;
 mod memory_need;
 mod neighbours;
 mod pair_counts;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use crate::count::{Counts, Pieces};
-use crate::encode::{OnUnknown, Unit};
+use crate::encode::{Algorithm, OnUnknown, Unit};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::merges::Merge;
@@ -46,10 +47,11 @@ use learner::{Learner, Limits};
 use memory_need::{FIXED_MEMORY, MemoryBudget};
 use ties::{FirstSeen, Lexicographic, SmallestIds};
 
-pub use alphabet::characters;
+pub use alphabet::{Letters, characters, letters};
 pub use fair::{Fairness, Language, train_fair};
 pub use forbidden::Forbidden;
 pub use journal::Journal;
+pub use likelihood::train_by_likelihood;
 pub use picky::{Picked, Picky, PickyStop, train_picky};
 pub use superwords::{JoinOptions, Joined, WordMerges, join_words};
 pub use turns::Window;
@@ -269,8 +271,7 @@ impl Trained {
             merges,
             pipeline: Pipeline { added_tokens, ..pipeline.into() },
             unit: self.base.unit(),
-            ignore_merges,
-            scheme: None,
+            algorithm: Algorithm::Ranked { ignore_merges },
         }
     }
 }
@@ -484,8 +485,7 @@ mod tests {
             merges: vec![merge(98, 99, 256), merge(97, 98, 257), merge(257, 99, 258)],
             pipeline: Pretokenizer::new(&[]).unwrap().into(),
             unit: Options::bytes(256).base.unit(),
-            ignore_merges: false,
-            scheme: None,
+            algorithm: Algorithm::RANKED,
         });
         let base = Base::Tokens(Arc::new(tokenizer.unwrap()));
         let counts = Counts::from_pieces([("xabc", 10), ("pq", 9), ("rs", 8), ("tu", 7)]).unwrap();

@@ -1,6 +1,6 @@
 //! Merging in two layers: all merges of the lower layer are applied before those of the upper layer.
 //!
-//! Superwords ([`Scheme::Superwords`](super::Scheme)) are defined this way. In training both kinds of
+//! Superwords ([`Algorithm::Superwords`](super::Algorithm)) are defined this way. In training both kinds of
 //! merges alternate, by their counts. Encoding need not alternate: a word takes part in a joining merge
 //! only once it is a single token, and such a merge has a higher rank than all merges that made its parts.
 //!

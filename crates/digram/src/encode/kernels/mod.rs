@@ -15,6 +15,7 @@ mod rank_key;
 pub(super) mod ranked;
 pub(super) mod reach;
 mod short;
+pub(super) mod wordpiece;
 
 use crate::error::{Error, Result};
 
@@ -23,6 +24,7 @@ use super::{Context, Sink};
 use events::ByEvents;
 use layered::Layered;
 use ranked::Ranked;
+use wordpiece::WordPiece;
 
 /// The kind of a tokenizer's kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub enum KernelKind {
     Layered,
     /// The merges and drops of PickyBPE, in their order.
     Events,
+    /// The longest token at each place.
+    WordPiece,
 }
 
 /// Turns a piece of text into ids.
@@ -40,6 +44,7 @@ pub(super) enum Kernel {
     Ranked(Ranked),
     Layered(Box<Layered>),
     Events(Box<ByEvents>),
+    WordPiece(Box<WordPiece>),
 }
 
 impl Kernel {
@@ -48,6 +53,7 @@ impl Kernel {
             Kernel::Ranked(_) => KernelKind::Ranked,
             Kernel::Layered(_) => KernelKind::Layered,
             Kernel::Events(_) => KernelKind::Events,
+            Kernel::WordPiece(_) => KernelKind::WordPiece,
         }
     }
 
@@ -78,6 +84,7 @@ impl Kernel {
             Kernel::Ranked(ranked) => ranked.encode(piece.bytes(), context, sink),
             Kernel::Layered(layered) => layered.encode(piece, context, sink),
             Kernel::Events(events) => events.encode(piece.bytes(), context, sink),
+            Kernel::WordPiece(pieces) => pieces.encode(piece.bytes(), context, sink),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! A trie that finds the longest of many texts at a position.
+//! A trie, which finds the longest of many texts at a position.
 
 use std::ops::Range;
 
 /// A set of texts. A look-up takes one step for each byte of the longest matching prefix.
-pub(super) struct Trie {
+pub(crate) struct Trie {
     /// The node of each first byte, or 0. Most look-ups end here.
     firsts: Box<[u32; 256]>,
     nodes: Vec<TrieNode>,
@@ -30,7 +30,7 @@ impl TrieNode {
 
 impl Trie {
     /// A trie of texts, none of which is empty.
-    pub(super) fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Trie {
+    pub(crate) fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Trie {
         let mut texts: Vec<&[u8]> = texts.into_iter().map(str::as_bytes).collect();
         texts.sort_unstable();
         texts.dedup();
@@ -61,13 +61,13 @@ impl Trie {
     }
 
     /// Whether it contains no text.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.nodes.len() <= 1
     }
 
     /// The end of the longest of its texts that is at `start` of `text` and whose end `may_end` accepts.
     #[inline]
-    pub(super) fn longest(
+    pub(crate) fn longest(
         &self,
         text: &[u8],
         start: usize,
@@ -78,7 +78,7 @@ impl Trie {
     }
 
     /// Whether one of its texts begins with `text`.
-    pub(super) fn has_prefix(&self, text: &[u8]) -> bool {
+    pub(crate) fn has_prefix(&self, text: &[u8]) -> bool {
         let Some((&first, rest)) = text.split_first() else { return !self.is_empty() };
         let mut node = self.firsts[usize::from(first)] as usize;
         for &byte in rest {
@@ -93,7 +93,7 @@ impl Trie {
     }
 
     /// The length of its longest text, in bytes.
-    pub(super) fn max_bytes(&self) -> usize {
+    pub(crate) fn max_bytes(&self) -> usize {
         self.max_bytes
     }
 

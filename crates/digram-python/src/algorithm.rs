@@ -1,0 +1,51 @@
+//! The algorithms by which pretokens become ids.
+
+use digram::encode::{self, WordPieceRules};
+use digram::events::Event;
+use pyo3::prelude::*;
+
+use crate::Splitter;
+
+/// An algorithm, for the constructor of a tokenizer.
+#[pyclass(frozen, module = "digram._core")]
+pub(crate) struct Algorithm {
+    pub(crate) algorithm: encode::Algorithm,
+}
+
+#[pymethods]
+impl Algorithm {
+    /// Merges by rank alone. With `ignore_merges`, a pretoken that is a token is that token.
+    #[staticmethod]
+    fn ranked(ignore_merges: bool) -> Algorithm {
+        encode::Algorithm::Ranked { ignore_merges }.into()
+    }
+
+    /// Superwords: merges inside words first, then the merges of these ranks, which join single-token
+    /// words.
+    #[staticmethod]
+    fn superwords(words: &Splitter, ranks: Vec<u32>) -> Algorithm {
+        encode::Algorithm::Superwords { words: words.pretokenizer.clone(), ranks }.into()
+    }
+
+    /// PickyBPE events in order, by numbers of tokens: a merged pair, or a dropped token.
+    #[staticmethod]
+    fn events(events: Vec<(u32, Option<u32>)>) -> Algorithm {
+        let event = |(left, right)| match right {
+            Some(right) => Event::Merge(left, right),
+            None => Event::Drop(left),
+        };
+        encode::Algorithm::Events(events.into_iter().map(event).collect()).into()
+    }
+
+    /// The longest token at each place of a word; a word of more characters is unknown.
+    #[staticmethod]
+    fn wordpiece(max_word_chars: usize, prefix: String) -> Algorithm {
+        encode::Algorithm::WordPiece(WordPieceRules { max_word_chars, prefix }).into()
+    }
+}
+
+impl From<encode::Algorithm> for Algorithm {
+    fn from(algorithm: encode::Algorithm) -> Algorithm {
+        Algorithm { algorithm }
+    }
+}

@@ -1,0 +1,237 @@
+"""WordPiece in a tokenizer.json, and how files write its tokens.
+
+Files write a token that begins a word as it is, and any other one with a prefix, such as `##`. Here
+the first ones have a space at the start instead, as the words of the pretokenizer do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from digram.errors import VocabError
+from digram.formats import _own
+from digram.formats._json import expect, kind_of, unsupported
+from digram.formats._model_section import ModelSection, Names
+from digram.formats._show import show
+from digram.formats._stages import DIGITS
+from digram.formats._words import to_word_stages
+from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
+from digram.vocab.definition import Definition
+from digram.vocab.model import Kernel
+from digram.vocab.special_tokens import Matching, SpecialToken
+from digram.vocab.wordpiece import WordPieceKernel, WordPieceModel
+
+__all__ = [
+    "SECTION",
+    "cut_into_words",
+    "decoder_of",
+    "is_cleaned",
+    "name_of",
+    "refuse_ambiguous",
+    "spaced",
+    "without_prefix",
+]
+
+_KEYS = (
+    *("type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "digram"),
+    "vocab",
+)
+_OWN = "digram"
+
+
+def spaced(names: Iterable[str], kept: Collection[str], prefix: str, path: str | None) -> list[str]:
+    """The tokens of names in a file, as text; those in `kept` stay as they are.
+
+    >>> spaced(["[UNK]", "low", "##er"], ["[UNK]"], "##", None)
+    ['[UNK]', ' low', 'er']
+
+    Raises `VocabError` for a name that has a space after the prefix, and for one that becomes what
+    another one is.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        inner = name.removeprefix(prefix)
+        if inner is not name and inner.startswith(" "):
+            raise unsupported(f"the token {show(name)}, which has a space after its prefix,", path)
+        text = name if name in kept else inner if name.startswith(prefix) else f" {name}"
+        if found.setdefault(text, name) != name or (text in kept and name not in kept):
+            raise unsupported(f"the token {show(name)} beside {show(found[text])}", path)
+    return [*found]
+
+
+def name_of(prefix: str) -> Callable[[bytes], str]:
+    """A function that gives the name of a token in a file.
+
+    >>> [*map(name_of("##"), [b" low", b"er"])]
+    ['low', '##er']
+    """
+
+    def named(token: bytes) -> str:
+        text = token.decode()
+        return text[1:] if text.startswith(" ") else prefix + text
+
+    return named
+
+
+def cut_into_words(cut: Pretokenizer, path: str | None) -> Pretokenizer:
+    """A pretokenizer of a file, with a space before each word.
+
+    Raises `VocabError` if words may contain the white space between them.
+    """
+    words = cut.words
+    if words is None or words.removed is None or replace_words(cut, "").splitter().split(" "):
+        raise unsupported(
+            "a WordPiece model whose pre_tokenizer keeps white space",
+            path,
+            hint="digram reads WordPiece with BertPreTokenizer, Whitespace, WhitespaceSplit, and "
+            "other stages after them.",
+        )
+    digits = [Regex(DIGITS[cut.digits])] if cut.digits else []
+    splits = (*words.splits, *digits, *map(Regex, cut.patterns))
+    before = cut.normalizer[:-1]
+    return Pretokenizer(None, normalizer=[*before, replace(words, splits=splits, prefix=" ")])
+
+
+def without_prefix(cut: Pretokenizer) -> Pretokenizer:
+    """The reverse of `cut_into_words`; raises `VocabError` for what it never gives."""
+    words = cut.words
+    if words is None or words.prefix != " " or cut.patterns or cut.digits or cut.rules:
+        raise VocabError(
+            f"a tokenizer.json with a WordPiece model cannot store {cut!r}.",
+            value=cut,
+            hint="Use a normalizer that ends with digram.pretokenizers.BERT_WORDS or "
+            'SPACED_WORDS, and no pattern, or save it with format="digram".',
+        )
+    for count in range(len(words.splits), 0, -1):
+        first = replace(words, splits=words.splits[:count], prefix="")
+        with suppress(VocabError):
+            # The stage that leaves out white space is the last of these; the others split words.
+            to_word_stages(first)
+            stages = [*cut.normalizer[:-1], first]
+            return Pretokenizer(words.splits[count:] or None, normalizer=stages)
+    return replace_words(cut, "")
+
+
+def replace_words(cut: Pretokenizer, prefix: str) -> Pretokenizer:
+    """The pretokenizer with another prefix of its words."""
+    assert cut.words is not None
+    stages = [*cut.normalizer[:-1], replace(cut.words, prefix=prefix)]
+    return Pretokenizer(None, normalizer=stages)
+
+
+def decoder_of(definition: Definition) -> dict[str, Any]:
+    """The `decoder` of a tokenizer.json.
+
+    Raises `VocabError` where the first space is kept, and for a model without a prefix.
+    """
+    model = definition.model
+    assert isinstance(model, WordPieceModel)
+    if not model.prefix:
+        raise VocabError(
+            "a tokenizer.json with a WordPiece model needs a prefix for tokens inside words.",
+            hint='Set the prefix of the model to "##".',
+        )
+    if not definition.strip_first_space:
+        raise VocabError(
+            "a tokenizer.json with a WordPiece model implies decoded text without the first space.",
+            hint="Set strip_first_space=True in the definition.",
+        )
+    return {"type": "WordPiece", "prefix": model.prefix, "cleanup": definition.cleanup}
+
+
+def is_cleaned(decoder: Any, prefix: str, path: str | None) -> bool:
+    """Whether a decoder leaves out spaces before punctuation; raises for other decoders."""
+    if kind_of(decoder) != "WordPiece" or decoder.get("prefix") != prefix:
+        raise unsupported(
+            f"decoder {kind_of(decoder)} with a WordPiece model",
+            path,
+            hint=f"Set it to WordPiece with the prefix {show(prefix)}.",
+        )
+    return expect(decoder.get("cleanup"), bool, "decoder.cleanup", path)
+
+
+def refuse_ambiguous(
+    vocab: Collection[str],
+    added: dict[str, Matching],
+    unknown: str,
+    cut: Pretokenizer,
+    path: str | None,
+) -> None:
+    """Raises `VocabError` for added tokens that other libraries also make from words.
+
+    Their models have all entries, so a word that is the text of an added token becomes it even
+    where that text is not found as an added token. `added` are the flags in the file.
+    """
+    changes = len(cut.normalizer) > 1
+    for text in (*added, unknown):
+        flags = added.get(text)
+        is_found = flags is not None and not flags.single_word and (flags.normalized or not changes)
+        if text in vocab and not is_found and cut.splitter().split(text) == [f" {text}"]:
+            raise unsupported(
+                f"the token {show(text)}, which is in the vocabulary of the model too, so that "
+                "words may become it where it is not found as an added token,",
+                path,
+            )
+
+
+def _claims(model: dict[str, Any]) -> bool:
+    if "type" in model:
+        own = kind_of(model) == _OWN and "max_input_chars_per_word" in model
+        return own or kind_of(model) == "WordPiece"
+    return "merges" not in model and {*_KEYS} - {"type", "digram"} <= model.keys()
+
+
+def _check(model: dict[str, Any], path: str | None) -> None:
+    for key in model:
+        if key not in _KEYS:
+            raise unsupported(f"the key {show(key)} of the model", path)
+    expect(model.get("unk_token"), str, "model.unk_token", path)
+    if not expect(model.get("continuing_subword_prefix"), str, f"model.{_KEYS[2]}", path):
+        raise unsupported("an empty continuing_subword_prefix", path)
+    if expect(model.get("max_input_chars_per_word"), int, f"model.{_KEYS[3]}", path) < 1:
+        raise unsupported(f"max_input_chars_per_word {model['max_input_chars_per_word']}", path)
+    expect(model.get("vocab"), dict, "model.vocab", path)
+
+
+def _kernel(model: dict[str, Any], own: dict[str, Any] | None, path: str | None) -> WordPieceKernel:
+    return WordPieceKernel(model["max_input_chars_per_word"], model["continuing_subword_prefix"])
+
+
+def _model(
+    model: dict[str, Any], own: dict[str, Any] | None, ids: dict[str, int], path: str | None
+) -> WordPieceModel:
+    kernel = _kernel(model, own, path)
+    return WordPieceModel(max_word_chars=kernel.max_word_chars, prefix=kernel.prefix)
+
+
+def _steps(model: dict[str, Any], kernel: Kernel) -> _own.Steps:
+    return _own.Steps(0, "merge")
+
+
+def _written(definition: Definition, of: Names) -> dict[str, Any]:
+    model, unknown = definition.model, of.unknown
+    assert isinstance(model, WordPieceModel)
+    return {
+        "type": _OWN if of.own else "WordPiece",
+        "unk_token": unknown.text if isinstance(unknown, SpecialToken) else None,
+        "continuing_subword_prefix": model.prefix,
+        "max_input_chars_per_word": model.max_word_chars,
+        "digram": _own.to_section(definition, {}),
+        "vocab": of.vocab,
+    }
+
+
+SECTION = ModelSection(
+    kind=WordPieceModel.kind,
+    claims=_claims,
+    check=_check,
+    tables=lambda model, added: None,
+    kernel=_kernel,
+    model=_model,
+    steps=_steps,
+    refuse=lambda definition: None,
+    written=_written,
+)
