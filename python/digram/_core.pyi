@@ -12,6 +12,7 @@ from digram.vocab.special_tokens import Flags, SpecialToken
 __all__ = [
     "MAX_VOCAB_SIZE",
     "MIN_MEMORY",
+    "Algorithm",
     "ArrowIds",
     "ArrowTexts",
     "Blake3",
@@ -32,7 +33,6 @@ __all__ = [
     "Model",
     "Ranks",
     "RunningCount",
-    "Scheme",
     "SortedCounts",
     "Splitter",
     "Stopper",
@@ -96,6 +96,10 @@ class Algorithm:
     def superwords(words: Splitter, ranks: list[int]) -> Algorithm: ...
     @staticmethod
     def events(events: list[tuple[int, int | None]]) -> Algorithm: ...
+    @staticmethod
+    def unigram(scores: list[float | None], unknown: float, single: bool) -> Algorithm: ...
+    @staticmethod
+    def scored(scores: list[float | None], unused: list[int]) -> Algorithm: ...
 
 @final
 class Forbidden:

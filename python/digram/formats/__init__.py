@@ -31,7 +31,14 @@ from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.packed import Compact, compacted
 
 if TYPE_CHECKING:
-    from digram.formats import digram, huggingface, seed_pair, tiktoken, vocab_merges
+    from digram.formats import (
+        digram,
+        huggingface,
+        seed_pair,
+        sentencepiece,
+        tiktoken,
+        vocab_merges,
+    )
     from digram.vocab.definition import Definition
 
 __all__ = [
@@ -49,6 +56,7 @@ __all__ = [
     "read",
     "read_compact",
     "seed_pair",
+    "sentencepiece",
     "tiktoken",
     "vocab_merges",
     "write",

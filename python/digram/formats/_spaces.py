@@ -19,7 +19,7 @@ from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._normalizers import from_normalizer, to_normalizer
 from digram.formats._show import show
 from digram.formats._splits import only
-from digram.pretokenizers.normalizers import Normalizer, Prepend, Replace
+from digram.pretokenizers.normalizers import Normalizer, Prepend, Replace, SpacedWords
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 
 __all__ = ["STRIP_FIRST", "Spaces", "from_file", "in_order", "named", "to_file"]
@@ -32,6 +32,9 @@ STRIP_FIRST = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
 """The decoder that removes the space at the start of a text."""
 _SCHEMES = {"always": (True, False), "first": (True, True)}
 """`once` and `first` of `Prepend`."""
+
+_METASPACE = {"type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"}
+_WORDS = {"type": "WhitespaceSplit"}
 
 _unsupported = partial(
     unsupported,
@@ -50,7 +53,7 @@ class Spaces(NamedTuple):
 
 
 def from_file(
-    top: dict[str, Any], byte_fallback: bool, path: str | None
+    top: dict[str, Any], model: dict[str, Any], byte_fallback: bool, path: str | None
 ) -> tuple[Spaces, dict[str, Any]] | None:
     """What a file says of spaces, and its model with spaces in its tokens; None for other files.
 
@@ -60,12 +63,15 @@ def from_file(
     symbol = _symbol(decoders[0]) if decoders else None
     if symbol is None:
         return None
-    steps = [*([_FALLBACK] if byte_fallback else []), _FUSE]
-    if decoders[1:] not in (steps, [*steps, STRIP_FIRST]):
+    is_metaspace = kind_of(decoders[0]) == "Metaspace"
+    steps = [] if is_metaspace else [*([_FALLBACK] if byte_fallback else []), _FUSE]
+    strips = decoders[1:] == [*steps, STRIP_FIRST]
+    if decoders[1:] not in (steps, [*steps, STRIP_FIRST]) or (is_metaspace and strips):
         kinds = " + ".join(kind_of(one) for one in decoders)
         raise _unsupported(f"decoder {kinds} with this model", path)
     stages, pattern = _before(top, symbol, path)
-    model = expect(top.get("model"), dict, "model", path)
+    if is_metaspace:
+        strips = _metaspace_strips(decoders[0], pattern, path)
     vocab = expect(model.get("vocab"), dict, "model.vocab", path)
     for name in vocab:
         if " " in name:
@@ -78,10 +84,10 @@ def from_file(
             )
     spaced = model | {
         "vocab": {name.replace(symbol, " "): token_id for name, token_id in vocab.items()},
-        "merges": _merges(model.get("merges"), symbol),
+        **({"merges": _merges(model["merges"], symbol)} if "merges" in model else {}),
     }
     pretokenizer = Pretokenizer(pattern, normalizer=stages)
-    return Spaces(symbol, pretokenizer, decoders[-1] == STRIP_FIRST), spaced
+    return Spaces(symbol, pretokenizer, strips), spaced
 
 
 def in_order(decoder: Any) -> list[Any]:
@@ -92,12 +98,31 @@ def in_order(decoder: Any) -> list[Any]:
 
 def _symbol(decoder: Any) -> str | None:
     """The symbol in whose place a decoder puts a space."""
+    if kind_of(decoder) == "Metaspace" and isinstance(decoder, dict):
+        symbol = decoder.get("replacement")
+        return symbol if isinstance(symbol, str) and len(symbol) == 1 and symbol != " " else None
     if not isinstance(decoder, dict) or kind_of(decoder) != "Replace":
         return None
     pattern = decoder.get("pattern")
     symbol = pattern.get("String") if isinstance(pattern, dict) else None
     is_one = isinstance(symbol, str) and len(symbol) == 1 and symbol != " "
     return symbol if is_one and decoder.get("content") == " " else None
+
+
+def _metaspace_strips(decoder: dict[str, Any], pattern: Regex | None, path: str | None) -> bool:
+    """Whether a `Metaspace` leaves out the space before a text.
+
+    It leaves out all spaces of the first token, which has at most one if text is split before each.
+    """
+    only(decoder, _METASPACE, "decoder", path)
+    scheme = decoder.get("prepend_scheme", "always")
+    if scheme not in (*_SCHEMES, "never"):
+        raise _unsupported(f"a Metaspace with {show(scheme)}", path)
+    if decoder.get("add_prefix_space", scheme != "never") is not (scheme != "never"):
+        raise _unsupported("add_prefix_space that contradicts prepend_scheme", path)
+    if pattern is None and scheme != "never":
+        raise _unsupported("a decoder Metaspace with a pre_tokenizer that does not split", path)
+    return bool(scheme != "never")
 
 
 def _before(
@@ -110,6 +135,12 @@ def _before(
     if kind_of(cut) == "Metaspace" and isinstance(cut, dict):
         prefix, split = _metaspace(cut, symbol, path)
         return [*stages, back, *prefix], _BEFORE_SPACES if split else None
+    words = _after_words(cut)
+    if words is not None:
+        prefix, split = _metaspace(words, symbol, path)
+        if prefix != [Prepend(" ", once=True)] or not split:
+            raise _unsupported("WhitespaceSplit with this Metaspace", path)
+        return [*stages, SpacedWords(symbol)], _BEFORE_SPACES
     unused = {
         "type": "Split",
         "pattern": {"String": " "},
@@ -124,10 +155,19 @@ def _before(
     return [*stages, back], None
 
 
+def _after_words(cut: Any) -> dict[str, Any] | None:
+    """The `Metaspace` of a pre_tokenizer that is `WhitespaceSplit` and then that."""
+    parts = cut.get("pretokenizers") if isinstance(cut, dict) else None
+    if kind_of(cut) != "Sequence" or not isinstance(parts, list) or len(parts) != 2:
+        return None
+    words, last = parts
+    is_it = words == _WORDS and isinstance(last, dict) and kind_of(last) == "Metaspace"
+    return last if is_it else None
+
+
 def _metaspace(cut: dict[str, Any], symbol: str, path: str | None) -> tuple[list[Normalizer], bool]:
     """The prefix of a `Metaspace`, and whether it splits."""
-    keys = {"type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"}
-    only(cut, keys, "pre_tokenizer", path)
+    only(cut, _METASPACE, "pre_tokenizer", path)
     scheme, split = cut.get("prepend_scheme", "always"), cut.get("split", True)
     expect(split, bool, "pre_tokenizer.split", path)
     if cut.get("replacement") != symbol or scheme not in (*_SCHEMES, "never"):
@@ -170,9 +210,10 @@ def to_file(
 
     Raises `VocabError` for a pretokenizer that such a file cannot have.
     """
-    stages = [*pretokenizer.normalizer]
+    stages, cuts = [*pretokenizer.normalizer], pretokenizer.patterns
+    if stages[-1:] == [SpacedWords(symbol)] and cuts == (_BEFORE_SPACES.pattern,) and strip_first:
+        return _words_to_file(stages[:-1], symbol)
     prefix = stages.pop() if stages and isinstance(stages[-1], Prepend) else None
-    cuts = pretokenizer.patterns
     scheme = _scheme_of(prefix)
     if (
         pretokenizer.digits is not None
@@ -210,6 +251,20 @@ def to_file(
         "normalizer": normalizer,
         "pre_tokenizer": cut,
         "decoder": {"type": "Sequence", "decoders": decoders},
+    }
+
+
+def _words_to_file(stages: list[Normalizer], symbol: str) -> dict[str, Any]:
+    metaspace = {
+        "type": "Metaspace",
+        "replacement": symbol,
+        "prepend_scheme": "always",
+        "split": True,
+    }
+    return {
+        "normalizer": to_normalizer(stages),
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [_WORDS, metaspace]},
+        "decoder": metaspace,
     }
 
 

@@ -4,11 +4,11 @@
 Data without a field of Hugging Face's is stored under the key `digram` in `model`, which they
 ignore (see `_own`).
 
-`loads` also reads files of other programs if digram can reproduce their ids: BPE models,
-normalizers (`_normalizers`), pre_tokenizers that only split (`_splits`), `ByteLevel`, added tokens
-with all their flags, and templates. Anything else is an error that names it. Truncation and padding
-are arguments of `tok(text)`, so those of a file are not applied; its padding names the token for
-padding.
+`loads` also reads files of other programs if digram can reproduce their ids: BPE and Unigram
+models, normalizers (`_normalizers`), pre_tokenizers that only split (`_splits`), `ByteLevel`, added
+tokens with all their flags, and templates. Anything else is an error that names it. Truncation and
+padding are arguments of `tok(text)`, so those of a file are not applied; its padding names the
+token for padding.
 
 Other programs parse special tokens in text by default; digram's `encode` does so only with
 `special="parse"`. Added tokens that are not special are found in all text (`digram.Matching`).
@@ -22,7 +22,7 @@ from typing import Any
 
 from digram._util.storage import LARGEST, atomic_write, read_file
 from digram.errors import VocabError
-from digram.formats import _bpe, _own
+from digram.formats import _bpe, _own, _unigram
 from digram.formats._check import (
     Place,
     check,
@@ -64,7 +64,7 @@ _TOP = (
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
     *("post_processor", "decoder", "model"),
 )
-_SECTIONS = (_bpe.SECTION,)
+_SECTIONS = (_unigram.UNIGRAM, _unigram.SCORED, _bpe.SECTION)
 """The supported kinds of models."""
 _MATCHING = ("single_word", "lstrip", "rstrip", "normalized")
 _FLAGS = (*_MATCHING, "special")
@@ -166,12 +166,12 @@ def _read_in(data: bytes, path: str | None) -> Compact | Definition:
     section = _section_in(model, path)
     section.check(model, path)
     _check_top(top, path)
-    own = _own.section(model, path)
+    own, model = _own.section(model, path), section.opened(model, path)
     digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)
     byte_fallback = model.get("byte_fallback") is True
     if own is None and byte_fallback:
         _refuse_ignore_merges(model, path)
-    spaced = from_file(top, byte_fallback, path)
+    spaced = from_file(top, model, byte_fallback, path)
     unit: Unit
     if spaced is not None:
         (symbol, pretokenizer, strip), model = spaced
@@ -257,7 +257,7 @@ def _section_in(model: dict[str, Any], path: str | None) -> ModelSection:
     for section in _SECTIONS:
         if section.claims(model):
             return section
-    hint = "digram supports byte-pair encoding (BPE); use the library that made the file."
+    hint = "digram supports BPE and Unigram; use the library that made the file."
     raise unsupported(f"a model of type {kind_of(model)}", path, hint=hint)
 
 

@@ -262,7 +262,8 @@ class BpeKernel(Kernel):
             raise TypeError(f"scheme is one of digram.vocab.schemes, not {show(self.scheme)}")
         if ignore_merges:
             raise VocabError(
-                f"ignore_merges needs merges that are applied by rank alone, not {self.scheme.kind}.",
+                "ignore_merges needs merges that are applied by rank alone, not "
+                f"{self.scheme.kind}.",
                 value=self.scheme.kind,
             )
         return self.scheme.core()

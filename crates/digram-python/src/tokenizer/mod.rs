@@ -189,13 +189,15 @@ impl Core {
         Model { model: self.tokenizer.model() }
     }
 
-    /// How pretokens that are not tokens are encoded: "ranked", "layered" or "events".
+    /// How pretokens that are not tokens are encoded: "ranked", "layered", "events", "viterbi" or "scored".
     #[getter]
     fn _kernel(&self) -> &'static str {
         match self.tokenizer.kernel() {
             KernelKind::Ranked => "ranked",
             KernelKind::Layered => "layered",
             KernelKind::Events => "events",
+            KernelKind::Viterbi => "viterbi",
+            KernelKind::Scored => "scored",
         }
     }
 

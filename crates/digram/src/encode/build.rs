@@ -14,6 +14,8 @@ use super::kernels::Kernel;
 use super::kernels::events::ByEvents;
 use super::kernels::layered::Layered;
 use super::kernels::ranked::Ranked;
+use super::kernels::scored::Scored;
+use super::kernels::viterbi::Viterbi;
 use super::lookup::Lookup;
 use super::safe_splits::SafeSplits;
 use super::symbols::Symbols;
@@ -53,6 +55,21 @@ impl Encoder {
                 Err(Error::Vocabulary { reason: reason.into() })
             }
             Algorithm::Events(events) => Encoder::by_events(model, symbols, &events, ordinary),
+            Algorithm::Unigram(_) | Algorithm::Scored { .. }
+                if symbols.are_bytes() || !model.merges.in_order().is_empty() =>
+            {
+                let reason = "with scores the units are characters, and there are no merges.";
+                Err(Error::Vocabulary { reason: reason.into() })
+            }
+            Algorithm::Unigram(scores) => {
+                let viterbi = Viterbi::new(&scores, symbols.clone(), &model.vocabulary, ordinary)?;
+                Encoder::by_scores(model, symbols, Kernel::Viterbi(Box::new(viterbi)), None, ordinary)
+            }
+            Algorithm::Scored { scores, unused } => {
+                let scored = Scored::new(&scores, &unused, symbols.clone(), &model.vocabulary, ordinary)?;
+                let splits = scored.splits(&scores, &model.vocabulary);
+                Encoder::by_scores(model, symbols, Kernel::Scored(Box::new(scored)), splits, ordinary)
+            }
         }
     }
 
@@ -99,6 +116,20 @@ impl Encoder {
         let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
         let lookup = Lookup::new(whole, whole_piece, Some(splits), kernel);
         // The reachable tokens depend on the events, so they are not stored with the model.
+        Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
+    }
+
+    /// An encoder of a kernel that has the scores of tokens.
+    fn by_scores(
+        model: Model,
+        symbols: Arc<Symbols>,
+        kernel: Kernel,
+        splits: Option<SafeSplits>,
+        ordinary: Ordinary<'_>,
+    ) -> Result<Encoder> {
+        let unreachable = unreachable(&model.vocabulary, &kernel, ordinary)?;
+        let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
+        let lookup = Lookup::new(whole, whole_piece, splits, kernel);
         Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
     }
 

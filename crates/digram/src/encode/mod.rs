@@ -23,7 +23,7 @@ use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-pub use algorithm::Algorithm;
+pub use algorithm::{Addition, Algorithm, Scores};
 pub use kernels::KernelKind;
 pub use kernels::dropout::Dropout;
 pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};

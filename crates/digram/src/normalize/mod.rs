@@ -13,8 +13,12 @@
 //! ```
 
 mod characters;
+mod charsmap;
 mod forms;
 mod literals;
+mod precompiled;
+mod sentencepiece;
+mod spaced;
 mod traced;
 
 use std::borrow::Cow;
@@ -27,6 +31,7 @@ use characters::{Change, Characters};
 use forms::FormTable;
 
 pub use forms::Form;
+pub use sentencepiece::{AddedSpace, SentencePiece};
 pub(crate) use traced::Traced;
 
 /// A stage of normalization.
@@ -63,6 +68,19 @@ pub enum Stage {
         /// What is put in its place.
         content: String,
     },
+    /// A character map of SentencePiece, as Hugging Face's `Precompiled` applies it.
+    Precompiled {
+        /// The map.
+        charsmap: Vec<u8>,
+    },
+    /// What SentencePiece does with a text.
+    SentencePiece(SentencePiece),
+    /// Without white space, and with a space before each word. A symbol that stands for a space becomes one; a word
+    /// that begins with it gets no other.
+    SpacedWords {
+        /// The symbol.
+        symbol: char,
+    },
 }
 
 /// A list of stages, compiled.
@@ -76,6 +94,9 @@ enum Compiled {
     Strip { left: bool, right: bool },
     Prepend { content: String, once: bool, first: bool },
     Replace(literals::Replacer),
+    Precompiled(Box<precompiled::Precompiled>),
+    SentencePiece(Box<sentencepiece::Compiled>),
+    SpacedWords(spaced::SpacedWords),
 }
 
 impl std::fmt::Debug for Normalizer {
@@ -98,6 +119,13 @@ impl Normalizer {
                 Stage::Replace { pattern, content } => {
                     Compiled::Replace(literals::Replacer::new(pattern, content)?)
                 }
+                Stage::Precompiled { charsmap } => {
+                    Compiled::Precompiled(Box::new(precompiled::Precompiled::new(&charsmap)?))
+                }
+                Stage::SentencePiece(rules) => {
+                    Compiled::SentencePiece(Box::new(sentencepiece::Compiled::new(&rules)?))
+                }
+                Stage::SpacedWords { symbol } => Compiled::SpacedWords(spaced::SpacedWords::new(symbol)),
             })
         });
         Ok(Normalizer { stages: compiled.collect::<Result<_>>()? })
@@ -114,6 +142,14 @@ impl Normalizer {
             return Ok(Cow::Borrowed(text));
         }
         Ok(Cow::Owned(self.traced(Traced::given(text, 0, false)?, true, interrupt)?.bytes))
+    }
+
+    /// The normal form of the text of an added token. SentencePiece leaves it as it is.
+    pub(crate) fn of_token(&self, text: &str, interrupt: &dyn Interrupt) -> Result<String> {
+        let stages = self.stages.iter().filter(|stage| !matches!(stage, Compiled::SentencePiece(_)));
+        let given = Traced::given(text.as_bytes(), 0, false)?;
+        let normal = applied(stages, given, true, interrupt)?;
+        Ok(String::from_utf8_lossy(&normal.bytes).into_owned())
     }
 
     /// Whether the start of a text is normalized in another way than what stands after an added token.
@@ -133,20 +169,18 @@ impl Normalizer {
 
     /// Whether this also holds for each part of the text; false if that is not known.
     pub(crate) fn keeps_all_parts(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
-        let may_be_cut =
-            |stage: &Compiled| matches!(stage, Compiled::Strip { .. } | Compiled::Prepend { .. });
+        let may_be_cut = |stage: &Compiled| match stage {
+            Compiled::Strip { .. } | Compiled::Prepend { .. } | Compiled::SpacedWords(_) => true,
+            Compiled::SentencePiece(rules) => rules.may_be_cut(),
+            _ => false,
+        };
         Ok(text.is_empty() || !self.stages.iter().any(may_be_cut) && self.is_normal(text, interrupt)?)
     }
 
     /// The normalized text, with origins if the given one has them. `is_first` says whether it is the start of the
     /// whole text.
     pub(crate) fn traced(&self, text: Traced, is_first: bool, interrupt: &dyn Interrupt) -> Result<Traced> {
-        self.stages.iter().try_fold(text, |text, stage| {
-            match stage.changes(&text.bytes, is_first, interrupt)? {
-                true => stage.applied(&text, interrupt),
-                false => Ok(text),
-            }
-        })
+        applied(self.stages.iter(), text, is_first, interrupt)
     }
 
     /// Whether [`keeps_apart`](Normalizer::keeps_apart) holds for the characters around an offset inside a text.
@@ -163,6 +197,19 @@ impl Normalizer {
     }
 }
 
+/// A text after some stages.
+fn applied<'s>(
+    mut stages: impl Iterator<Item = &'s Compiled>,
+    text: Traced,
+    is_first: bool,
+    interrupt: &dyn Interrupt,
+) -> Result<Traced> {
+    stages.try_fold(text, |text, stage| match stage.changes(&text.bytes, is_first, interrupt)? {
+        true => stage.applied(&text, interrupt),
+        false => Ok(text),
+    })
+}
+
 impl Compiled {
     fn changes(&self, text: &[u8], is_first: bool, interrupt: &dyn Interrupt) -> Result<bool> {
         match self {
@@ -174,6 +221,9 @@ impl Compiled {
                 Ok(!text.is_empty() && !content.is_empty() && !is_there && (is_first || !first))
             }
             Compiled::Replace(replacer) => Ok(replacer.is_in(text)),
+            Compiled::Precompiled(precompiled) => precompiled.changes(text, interrupt),
+            Compiled::SentencePiece(rules) => rules.changes(text, interrupt),
+            Compiled::SpacedWords(words) => words.changes(text, interrupt),
         }
     }
 
@@ -184,6 +234,9 @@ impl Compiled {
             Compiled::Strip { left, right } => literals::strip(text, *left, *right),
             Compiled::Prepend { content, .. } => literals::prepend(text, content),
             Compiled::Replace(replacer) => replacer.applied(text, interrupt),
+            Compiled::Precompiled(precompiled) => precompiled.applied(text, interrupt),
+            Compiled::SentencePiece(rules) => rules.applied(text, interrupt),
+            Compiled::SpacedWords(words) => words.applied(text, interrupt),
         }
     }
 
@@ -200,6 +253,10 @@ impl Compiled {
             // Each part would get the text.
             Compiled::Prepend { content, .. } => content.is_empty(),
             Compiled::Replace(replacer) => replacer.keeps_apart(before, after),
+            Compiled::Precompiled(precompiled) => precompiled.keeps_apart(before, after),
+            Compiled::SentencePiece(rules) => rules.keeps_apart(before, after),
+            // The right part would get a space.
+            Compiled::SpacedWords(_) => false,
         }
     }
 }

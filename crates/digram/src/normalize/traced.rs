@@ -112,6 +112,11 @@ impl<'a> Rewriter<'a> {
         self.write(c, self.position.wrapping_sub(1))
     }
 
+    /// Writes a character that comes from what is read next.
+    pub(super) fn insert_before(&mut self, c: char) -> Result<()> {
+        self.write(c, self.position)
+    }
+
     /// Writes a character that comes from what the byte of the old text comes from.
     fn write(&mut self, c: char, byte: usize) -> Result<()> {
         let mut buffer = [0; 4];

@@ -45,6 +45,7 @@ use rules::RuleFinder;
 
 pub use rules::{RuleMatch, Rules, SEPARATORS};
 pub(crate) use tasks::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
+pub(crate) use trie::Trie;
 pub(crate) use whole::WholeMatch;
 
 use crate::bits::AsciiPairs;

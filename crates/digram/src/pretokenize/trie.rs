@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// A set of texts. A look-up takes one step for each byte of the longest matching prefix.
-pub(super) struct Trie {
+pub(crate) struct Trie {
     /// The node of each first byte, or 0. Most look-ups end here.
     firsts: Box<[u32; 256]>,
     nodes: Vec<TrieNode>,
@@ -30,7 +30,7 @@ impl TrieNode {
 
 impl Trie {
     /// A trie of texts, none of which is empty.
-    pub(super) fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Trie {
+    pub(crate) fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Trie {
         let mut texts: Vec<&[u8]> = texts.into_iter().map(str::as_bytes).collect();
         texts.sort_unstable();
         texts.dedup();
@@ -67,7 +67,7 @@ impl Trie {
 
     /// The end of the longest of its texts that is at `start` of `text` and whose end `may_end` accepts.
     #[inline]
-    pub(super) fn longest(
+    pub(crate) fn longest(
         &self,
         text: &[u8],
         start: usize,

@@ -444,8 +444,7 @@ fn with_normal_forms(
 ) -> Result<Vec<AddedToken>> {
     let Some(normalizer) = normalizer else { return Ok(tokens) };
     for token in tokens.iter_mut().filter(|token| token.matching.normalized) {
-        let normal = normalizer.normalize(token.text.as_bytes(), &Never)?;
-        token.normal_form = Some(String::from_utf8_lossy(&normal).into_owned());
+        token.normal_form = Some(normalizer.of_token(&token.text, &Never)?);
     }
     Ok(tokens)
 }
