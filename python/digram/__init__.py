@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from digram.vocab.picky import Event
     from digram.vocab.special_tokens import Matching, SpecialToken
     from digram.vocab.template import Template
+    from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = [
     "Advice",
@@ -139,6 +140,7 @@ __all__ = [
     "VocabError",
     "VocabularyHistory",
     "VocabularyVersion",
+    "WordPieceModel",
     "__version__",
     "advise",
     "audit",
@@ -234,6 +236,7 @@ _NAMES_OF = {
     "digram.vocab.picky": ["Event"],
     "digram.vocab.special_tokens": ["Matching", "SpecialToken"],
     "digram.vocab.template": ["Template"],
+    "digram.vocab.wordpiece": ["WordPieceModel"],
 }
 _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
 

@@ -46,6 +46,7 @@ __all__ = [
     "json_texts",
     "limit_cache",
     "train",
+    "train_by_likelihood",
     "train_fair",
     "train_picky",
 ]
@@ -100,6 +101,8 @@ class Algorithm:
     def unigram(scores: list[float | None], unknown: float, single: bool) -> Algorithm: ...
     @staticmethod
     def scored(scores: list[float | None], unused: list[int]) -> Algorithm: ...
+    @staticmethod
+    def wordpiece(max_word_chars: int, prefix: str) -> Algorithm: ...
 
 @final
 class Forbidden:
@@ -266,6 +269,7 @@ class Counts:
     @property
     def end(self) -> int | None: ...
     def characters(self, limit: int | None = None) -> str: ...
+    def letters(self, limit: int | None = None) -> tuple[str, str]: ...
     def digest(self) -> str: ...
     def arrow_schema(self, metadata: str) -> object: ...
     def arrow_stream(self, metadata: str) -> object: ...
@@ -299,6 +303,7 @@ class SortedCounts:
     def path(self) -> Path: ...
     def checkpoint(self) -> _CountState: ...
     def characters(self, limit: int | None = None) -> str: ...
+    def letters(self, limit: int | None = None) -> tuple[str, str]: ...
     def digest(self) -> str: ...
     def to_memory(self) -> Counts: ...
 
@@ -396,6 +401,7 @@ class Core:
         special_tokens: list[tuple[str, int, Flags]],
         splitter: Splitter,
         strip_first_space: bool,
+        cleanup: bool,
         unit: str,
         on_unknown: int | list[int] | None,
         algorithm: Algorithm,
@@ -577,6 +583,19 @@ def train(
     list[tuple[int, int, int]],
     list[int],
     list[list[tuple[int, int, int]]],
+    Literal["max_merges", "min_frequency", "no_pairs"],
+]: ...
+def train_by_likelihood(
+    counts: Counts | SortedCounts,
+    options: MergeOptions,
+    *,
+    on_merge: Callable[[int, int, int, int, list[tuple[int, int, int]], int | None], object]
+    | None = None,
+    on_progress: Callable[[int], object] | None = None,
+) -> tuple[
+    list[bytes],
+    list[tuple[int, int, int]],
+    list[int],
     Literal["max_merges", "min_frequency", "no_pairs"],
 ]: ...
 def join_words(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use digram::encode::{self, Addition, Scores};
+use digram::encode::{self, Addition, Scores, WordPieceRules};
 use digram::events::Event;
 use pyo3::prelude::*;
 
@@ -52,6 +52,12 @@ impl Algorithm {
     fn scored(scores: Vec<Option<f64>>, unused: Vec<u32>) -> Algorithm {
         let scores = Arc::new(Scores { pieces: scores, unknown: 0.0, addition: Addition::Single });
         encode::Algorithm::Scored { scores, unused }.into()
+    }
+
+    /// The longest token at each place of a word; a word of more characters is unknown.
+    #[staticmethod]
+    fn wordpiece(max_word_chars: usize, prefix: String) -> Algorithm {
+        encode::Algorithm::WordPiece(WordPieceRules { max_word_chars, prefix }).into()
     }
 }
 

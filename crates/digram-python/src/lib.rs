@@ -174,7 +174,7 @@ mod _core {
     #[pymodule_export]
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
-    use super::training::{Forbidden, MergeOptions, join_words, train, train_fair};
+    use super::training::{Forbidden, MergeOptions, join_words, train, train_by_likelihood, train_fair};
     #[pymodule_export]
     use super::words::WordSet;
 

@@ -7,7 +7,8 @@ use std::time::Instant;
 use digram::Result as CoreResult;
 use digram::train::{
     Base, Fairness, JoinOptions, Journal, Language, Learned, MemoryLimit, Options, RunnerUp, Stop, Ties,
-    Trained as CoreTrained, Window, WordMerges, train_fair as learn_fair, train_within,
+    Trained as CoreTrained, Window, WordMerges, train_by_likelihood as learn_by_likelihood,
+    train_fair as learn_fair, train_within,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -132,6 +133,25 @@ pub(crate) fn train<'py>(
         if options.runners_up == 0 { Vec::new() } else { trained.merges.iter().map(runners_up).collect() };
     let (tokens, merges, counts, stop) = to_python(py, &trained)?;
     Ok((tokens, merges, counts, runners_up, stop))
+}
+
+/// Learns merges by likelihood: as `train`, but without runners-up. `options` start from a tokenizer.
+#[pyfunction]
+#[pyo3(signature = (counts, options, *, on_merge=None, on_progress=None))]
+pub(crate) fn train_by_likelihood<'py>(
+    py: Python<'py>,
+    counts: CountsArgument<'py>,
+    options: &Bound<'py, MergeOptions>,
+    on_merge: Option<Py<PyAny>>,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<CommonResult<'py>> {
+    let options = &options.get().0;
+    let signals = Signals::new();
+    let mut reporter = Reporter::new(on_merge, on_progress, &signals);
+    let pretokens = counts.distinct_pretokens();
+    let mut report = |learned: &Learned| reporter.report(learned);
+    let trained = py.detach(|| learn_by_likelihood(pretokens, options, &mut report, &signals));
+    to_python(py, &trained.map_err(|error| signals.error(py, error, None))?)
 }
 
 /// Tokens, merges, counts, for each merge the number of its language, and the reason to stop.

@@ -47,6 +47,7 @@ pub mod text;
 pub mod tokenizer;
 pub mod train;
 pub mod transcode;
+mod trie;
 mod utf8;
 pub mod vocabulary;
 pub mod words;

@@ -147,7 +147,7 @@ def named_merges(
 
 
 def _check_tokens(definition: Definition, distinct: set[bytes | None], path: str | None) -> None:
-    if b"" in distinct and definition.unit == "char":
+    if b"" in distinct and definition.unit == "char" and not definition.model.may_have_empty:
         token_id = definition.tokens.index(b"")
         raise VocabError(
             f"token {token_id} is empty.", path=path, value=token_id, hint="Remove it."

@@ -149,6 +149,7 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
             [(text, id, flags_of(matching.get(text))) for text, id in special_tokens.items()],
             settings.pretokenizer.splitter(),
             flag("strip_first_space", settings.strip_first_space),
+            flag("cleanup", settings.cleanup),
             settings.unit,
             unknown,
             algorithm,

@@ -121,7 +121,9 @@ class Definition:
     exactly as written, and only where `special=` allows it.
 
     `space_symbol` is the symbol that files of other programs write in tokens in place of a space,
-    such as "▁". With `strip_first_space` decoded text is without the space that it starts with.
+    such as "▁". With `strip_first_space` decoded text is without the space that it starts with, and
+    in WordPiece special tokens are words too. With `cleanup`, for WordPiece, it is also without
+    spaces before punctuation and some endings.
 
     `reserved` maps names to blocks of ids, those of the special tokens `<|name_0|>`, `<|name_1|>`,
     ...
@@ -143,6 +145,7 @@ class Definition:
     matching: dict[str, Matching] = field(default_factory=dict)
     space_symbol: str | None = None
     strip_first_space: bool = False
+    cleanup: bool = False
     reserved: dict[str, range] = field(default_factory=dict)
     training: TrainingRecord | None = None
 
@@ -221,7 +224,7 @@ def digest_of(
         settings["normalizer"] = described(definition.pretokenizer.normalizer)
     if definition.matching:
         settings["matching"] = {t: flags_of(one) for t, one in definition.matching.items()}
-    for name in ("context_size", "pad_token", "space_symbol", "strip_first_space"):
+    for name in ("context_size", "pad_token", "space_symbol", "strip_first_space", "cleanup"):
         if getattr(definition, name) not in (None, False):
             settings[name] = getattr(definition, name)
     if definition.reserved:

@@ -61,6 +61,8 @@ class Model(ABC):
 
     kind: ClassVar[str]
     """The name of the kind, such as "bpe"."""
+    may_have_empty: ClassVar[bool] = False
+    """Whether a token of a character vocabulary may be empty."""
 
     @property
     @abstractmethod

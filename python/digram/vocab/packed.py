@@ -36,6 +36,7 @@ class Settings(NamedTuple):
     matching: dict[str, Matching] | None = None
     space_symbol: str | None = None
     strip_first_space: bool = False
+    cleanup: bool = False
     reserved: dict[str, range] | None = None
 
 
@@ -102,6 +103,7 @@ def compacted(definition: Definition) -> Compact:
             matching=None if d.matching == {} else d.matching,
             space_symbol=d.space_symbol,
             strip_first_space=d.strip_first_space,
+            cleanup=d.cleanup,
             reserved=None if d.reserved == {} else d.reserved,
         ),
     )

@@ -53,6 +53,13 @@ macro_rules! methods_of_counts {
                 argument::characters(py, self.distinct_pretokens(), limit)
             }
 
+            /// The letters of words, which are pretokens without the space before them: all or the most
+            /// frequent ones, and those of them that occur after the first one of a word.
+            #[pyo3(signature = (limit=None))]
+            fn letters(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<(String, String)> {
+                argument::letters(py, self.distinct_pretokens(), limit)
+            }
+
             /// The digest of these counts, equal in memory and on disk.
             fn digest(&self, py: Python<'_>) -> PyResult<String> {
                 argument::digest(py, self.distinct_pretokens())
@@ -71,6 +78,18 @@ pub(super) fn characters(
     let signals = Signals::new();
     py.detach(|| train::characters(counts, limit, &signals))
         .map(|characters| characters.into_iter().collect())
+        .map_err(|error| signals.error(py, error, None))
+}
+
+/// The letters of words: all or the most frequent ones, and those inside words.
+pub(super) fn letters(
+    py: Python<'_>,
+    counts: &(dyn Pieces + Sync),
+    limit: Option<usize>,
+) -> PyResult<(String, String)> {
+    let signals = Signals::new();
+    py.detach(|| train::letters(counts, limit, &signals))
+        .map(|letters| (letters.all.into_iter().collect(), letters.inner.into_iter().collect()))
         .map_err(|error| signals.error(py, error, None))
 }
 

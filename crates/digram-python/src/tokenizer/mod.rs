@@ -60,7 +60,7 @@ pub(crate) struct Core {
 #[pymethods]
 impl Core {
     #[new]
-    #[pyo3(signature = (model, special_tokens, splitter, strip_first_space, unit, on_unknown, algorithm, extra))]
+    #[pyo3(signature = (model, special_tokens, splitter, strip_first_space, cleanup, unit, on_unknown, algorithm, extra))]
     #[expect(clippy::too_many_arguments, reason = "called only by the Python class")]
     fn new(
         py: Python<'_>,
@@ -68,6 +68,7 @@ impl Core {
         special_tokens: Vec<(String, u32, Flags)>,
         splitter: &Splitter,
         strip_first_space: bool,
+        cleanup: bool,
         unit: &str,
         on_unknown: &Bound<'_, PyAny>,
         algorithm: &Algorithm,
@@ -83,6 +84,7 @@ impl Core {
             normalizer: splitter.normalizer.clone(),
             pretokenizer: splitter.pretokenizer.clone(),
             strips_first_space: strip_first_space,
+            cleans_up: cleanup,
         };
         let model = model.model.clone();
         let algorithm = algorithm.algorithm.clone();
@@ -189,7 +191,7 @@ impl Core {
         Model { model: self.tokenizer.model() }
     }
 
-    /// How pretokens that are not tokens are encoded: "ranked", "layered", "events", "viterbi" or "scored".
+    /// How pretokens that are not tokens are encoded: "ranked", "layered", "events", "viterbi", "scored" or "wordpiece".
     #[getter]
     fn _kernel(&self) -> &'static str {
         match self.tokenizer.kernel() {
@@ -198,6 +200,7 @@ impl Core {
             KernelKind::Events => "events",
             KernelKind::Viterbi => "viterbi",
             KernelKind::Scored => "scored",
+            KernelKind::WordPiece => "wordpiece",
         }
     }
 

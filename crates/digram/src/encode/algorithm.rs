@@ -39,6 +39,8 @@ pub enum Algorithm {
         /// The tokens that are made like others, and split again at the end.
         unused: Vec<TokenId>,
     },
+    /// The longest token at the start of a pretoken, then the longest one after it, and so on.
+    WordPiece(WordPieceRules),
 }
 
 /// The scores of tokens.
@@ -60,6 +62,18 @@ pub enum Addition {
     /// 32 bits, as in SentencePiece. A sum beyond 100,000 is set to zero where it occurs, and those after it are
     /// counted from there.
     Single,
+}
+
+/// The rules of WordPiece. A pretoken begins with a space, which is part of the first token.
+///
+/// Where no token matches, the whole pretoken is the unknown token, which the vocabulary must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WordPieceRules {
+    /// A pretoken of more characters, the first space not counted, is the unknown token.
+    pub max_word_chars: usize,
+    /// The prefix that marks tokens without a space in files. A pretoken that begins with it, after the space, may
+    /// begin with such a token.
+    pub prefix: String,
 }
 
 impl Algorithm {

@@ -16,11 +16,12 @@ use super::kernels::layered::Layered;
 use super::kernels::ranked::Ranked;
 use super::kernels::scored::Scored;
 use super::kernels::viterbi::Viterbi;
+use super::kernels::wordpiece::WordPiece;
 use super::lookup::Lookup;
 use super::safe_splits::SafeSplits;
 use super::symbols::Symbols;
 use super::text_slice::TextSlice;
-use super::{Algorithm, Context, Encoder, Scratch, Unit};
+use super::{Algorithm, Context, Encoder, Scratch, Unit, WordPieceRules};
 
 /// Which tokens text can become: special tokens and the bytes of a fallback are not among them.
 pub(super) type Ordinary<'a> = &'a dyn Fn(TokenId) -> bool;
@@ -54,6 +55,11 @@ impl Encoder {
                 let reason = "with events there must be no merges.";
                 Err(Error::Vocabulary { reason: reason.into() })
             }
+            Algorithm::WordPiece(_) if !model.merges.in_order().is_empty() => {
+                let reason = "WordPiece has no merges.";
+                Err(Error::Vocabulary { reason: reason.into() })
+            }
+            Algorithm::WordPiece(rules) => Encoder::by_longest_match(model, symbols, rules, ordinary),
             Algorithm::Events(events) => Encoder::by_events(model, symbols, &events, ordinary),
             Algorithm::Unigram(_) | Algorithm::Scored { .. }
                 if symbols.are_bytes() || !model.merges.in_order().is_empty() =>
@@ -130,6 +136,22 @@ impl Encoder {
         let unreachable = unreachable(&model.vocabulary, &kernel, ordinary)?;
         let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
         let lookup = Lookup::new(whole, whole_piece, splits, kernel);
+        Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
+    }
+
+    /// An encoder that takes the longest token at each place.
+    fn by_longest_match(
+        model: Model,
+        symbols: Arc<Symbols>,
+        rules: WordPieceRules,
+        ordinary: Ordinary<'_>,
+    ) -> Result<Encoder> {
+        let kernel = WordPiece::new(rules, symbols.unit(), &model.vocabulary, ordinary)?;
+        let kernel = Kernel::WordPiece(Box::new(kernel));
+        let unreachable = unreachable(&model.vocabulary, &kernel, ordinary)?;
+        let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
+        // The end of a match depends on all that precedes it, so no pretoken is split.
+        let lookup = Lookup::new(whole, whole_piece, None, kernel);
         Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
     }
 

@@ -23,7 +23,8 @@ use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-pub use algorithm::{Addition, Algorithm, Scores};
+pub use algorithm::{Addition, Algorithm, Scores, WordPieceRules};
+use kernels::Kernel;
 pub use kernels::KernelKind;
 pub use kernels::dropout::Dropout;
 pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};
@@ -40,6 +41,19 @@ pub(crate) use sink::{IdCount, IdHistogram, Sink};
 use symbols::Symbols;
 pub use symbols::{OnUnknown, Unit};
 use text_slice::TextSlice;
+
+/// The text that an unknown token stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// No token stands for unknown text.
+    Nothing,
+    /// One character.
+    Character(TokenId),
+    /// A whole pretoken.
+    Pretoken(TokenId),
+    /// All consecutive characters without a token.
+    Run(TokenId),
+}
 
 /// The part of a tokenizer that turns pretokens into ids.
 pub(crate) struct Encoder {
@@ -84,9 +98,45 @@ impl Encoder {
         self.ranked.is_some()
     }
 
-    /// The number of bytes of `text` that `id`, its first token, stands for.
-    pub(crate) fn len_in_text(&self, id: TokenId, text: &[u8]) -> usize {
-        self.symbols.len_in_text(id, text, &self.vocabulary)
+    /// The text that the unknown token stands for.
+    pub(crate) fn unknown(&self) -> Unknown {
+        match (self.symbols.unit(), self.lookup.kernel()) {
+            (Unit::Char { on_unknown: OnUnknown::Token(id) }, Kernel::WordPiece(_)) => Unknown::Pretoken(*id),
+            (Unit::Char { on_unknown: OnUnknown::Token(id) }, Kernel::Viterbi(_) | Kernel::Scored(_)) => {
+                Unknown::Run(*id)
+            }
+            (Unit::Char { on_unknown: OnUnknown::Token(id) }, _) => Unknown::Character(*id),
+            _ => Unknown::Nothing,
+        }
+    }
+
+    /// The number of bytes of `text` that a token, its first one, stands for.
+    #[inline]
+    pub(crate) fn len_in_text(&self, token: &[u8], text: &[u8]) -> usize {
+        match self.lookup.kernel() {
+            Kernel::WordPiece(pieces) => pieces.len_in_text(token, text),
+            _ => token.len(),
+        }
+    }
+
+    /// Appends the ends of the unknown tokens of a pretoken, which starts at an offset, if they are runs.
+    pub(crate) fn unknown_ends(
+        &self,
+        pretoken: &[u8],
+        offset: usize,
+        interrupt: &dyn Interrupt,
+        ends: &mut Vec<usize>,
+    ) -> Result<()> {
+        let mut scratch = Scratch::new();
+        let context = &mut Context { scratch: &mut scratch, interrupt };
+        let first = ends.len();
+        match self.lookup.kernel() {
+            Kernel::Viterbi(viterbi) => viterbi.unknown_ends(pretoken, context, ends)?,
+            Kernel::Scored(scored) => scored.unknown_ends(pretoken, context, ends)?,
+            _ => {}
+        }
+        ends[first..].iter_mut().for_each(|end| *end += offset);
+        Ok(())
     }
 
     /// Whether a pretoken can be split at `at`: no merge crosses that place, whatever else the pretoken

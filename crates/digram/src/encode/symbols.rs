@@ -4,7 +4,6 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
-use crate::utf8::decode;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 use super::Sink;
@@ -101,14 +100,6 @@ impl Symbols {
                 sorted.sort_unstable();
                 sorted.into_iter().map(|(_, &id)| id).collect()
             }
-        }
-    }
-
-    /// The number of bytes of `text` that `id`, its first token, stands for.
-    pub(super) fn len_in_text(&self, id: TokenId, text: &[u8], vocabulary: &Vocabulary) -> usize {
-        match &self.unit {
-            Unit::Char { on_unknown: OnUnknown::Token(unknown) } if *unknown == id => decode(text).1,
-            _ => vocabulary.len_of(id),
         }
     }
 

@@ -12,7 +12,7 @@ use super::traced::Traced;
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
-use crate::pretokenize::Trie;
+use crate::trie::Trie;
 use crate::utf8::decode;
 
 /// What SentencePiece does with a text.

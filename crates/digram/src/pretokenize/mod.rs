@@ -30,7 +30,6 @@ mod rules;
 mod set;
 mod syntax;
 mod tasks;
-mod trie;
 pub(crate) mod unicode;
 mod whole;
 
@@ -45,7 +44,6 @@ use rules::RuleFinder;
 
 pub use rules::{RuleMatch, Rules, SEPARATORS};
 pub(crate) use tasks::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
-pub(crate) use trie::Trie;
 pub(crate) use whole::WholeMatch;
 
 use crate::bits::AsciiPairs;

@@ -15,10 +15,10 @@ use super::automaton::{Automaton, DEAD, Notes};
 use super::borders::Between;
 use super::effort::{Effort, Stopped};
 use super::set::Set;
-use super::trie::Trie;
 use super::unicode;
 use super::{ASCII_PAIRS, PAUSE_INTERVAL};
 use crate::error::Result;
+use crate::trie::Trie;
 use crate::utf8::{decode, is_inside};
 
 /// The rules that apply to a text before any other split.

@@ -181,11 +181,12 @@ impl<'a> TokenBorders<'a> {
             .map_err(|error| error.shifted(range.start))?;
         let before = self.borders[self.borders.len() - 1].count;
         memory::try_reserve(&mut self.borders, ids.len())?;
+        let mut lengths = self.tokenizer.ordinary_lengths(text, &ids, self.interrupt)?;
         let (first, mut end, mut pacer) = (self.borders.len(), 0, Pacer::new(self.interrupt));
         for (index, &id) in ids.iter().enumerate() {
             pacer.after(1)?;
             let start = end;
-            end += self.tokenizer.encoder.len_in_text(id, &text[start..]);
+            end += lengths.at(text, start, id);
             // Read from the right, a token ends at its start.
             let (offset, count) = match self.side {
                 Side::Right => (end, index + 1),

@@ -9,7 +9,7 @@ use crate::interrupt::{CHECK_INTERVAL, Interrupt, Pacer};
 use crate::memory;
 use crate::parallel::{ItemResult, items_in_parallel, task_ranges};
 use crate::pretokenize::ALONE_BYTES;
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{TokenId, Vocabulary};
 
 /// The handling of decoded bytes that are not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,28 +61,69 @@ impl Tokenizer {
     /// Appends the decoded bytes of `ids` to `bytes`. On an error `bytes` is unchanged.
     pub fn decode(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
         let start = bytes.len();
-        self.append_bytes(ids, interrupt, bytes).inspect_err(|_| bytes.truncate(start))?;
-        if self.strips_first_space && bytes.get(start) == Some(&b' ') {
-            bytes.remove(start);
-        }
+        self.append_bytes(ids, true, interrupt, bytes).inspect_err(|_| bytes.truncate(start))?;
         Ok(())
     }
 
-    /// Appends the bytes of the tokens.
+    /// Appends the decoded bytes of the tokens, which are the first ones or come after others.
     pub(super) fn append_bytes(
         &self,
+        ids: &[TokenId],
+        are_first: bool,
+        interrupt: &dyn Interrupt,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        let start = bytes.len();
+        let Some(forms) = &self.word_forms else {
+            self.append_tokens(&self.vocabulary, ids, interrupt, bytes)?;
+            if are_first && self.strips_first_space && bytes.get(start) == Some(&b' ') {
+                bytes.remove(start);
+            }
+            return Ok(());
+        };
+        match ids.split_first() {
+            Some((&id, rest)) if are_first => match forms.first.get(id) {
+                Some(first) => {
+                    bytes.extend_from_slice(first);
+                    let appended = self.append_tokens(&forms.later, rest, interrupt, bytes);
+                    appended.map_err(|error| match error {
+                        Error::TokenId { index, id, vocab_size } => {
+                            Error::TokenId { index: index + 1, id, vocab_size }
+                        }
+                        error => error,
+                    })
+                }
+                None => Err(Error::TokenId { index: 0, id, vocab_size: self.vocabulary.size() as u32 }),
+            },
+            _ => self.append_tokens(&forms.later, ids, interrupt, bytes),
+        }
+    }
+
+    /// Whether tokens after these ids are not the first ones: a token without bytes does not count unless it is a word
+    /// of its own.
+    pub(super) fn is_begun_by(&self, ids: &[TokenId]) -> bool {
+        match &self.word_forms {
+            None => ids.iter().any(|&id| self.vocabulary.len_of(id) > 0),
+            Some(_) => !ids.is_empty(),
+        }
+    }
+
+    /// Appends the bytes of tokens, which are those of `vocabulary`, always the same one.
+    fn append_tokens(
+        &self,
+        vocabulary: &Vocabulary,
         ids: &[TokenId],
         interrupt: &dyn Interrupt,
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
         // Tokens have about 3.5 bytes on average; the buffer grows if that is not enough.
         memory::try_reserve(bytes, ids.len() * 4)?;
-        let slots = self.slots.get_or_init(|| Box::new(TokenSlots::new(&self.vocabulary)));
+        let slots = self.slots.get_or_init(|| Box::new(TokenSlots::new(vocabulary)));
         for (chunk, chunk_ids) in ids.chunks(CHECK_INTERVAL).enumerate() {
             if chunk > 0 {
                 interrupt.check()?;
             }
-            slots.append(chunk_ids, &self.vocabulary, bytes).map_err(|error| match error {
+            slots.append(chunk_ids, vocabulary, bytes).map_err(|error| match error {
                 AppendError::Memory(error) => error,
                 AppendError::NoToken(index) => Error::TokenId {
                     index: chunk * CHECK_INTERVAL + index,

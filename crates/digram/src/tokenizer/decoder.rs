@@ -20,7 +20,7 @@ pub struct Decoder {
     pending_len: usize,
     /// The number of bytes of text returned so far.
     bytes: usize,
-    /// Whether there were bytes, of which the first may have been a space that is left out.
+    /// Whether there were ids that decide whether a space at the start of the next bytes is left out.
     is_begun: bool,
 }
 
@@ -41,11 +41,8 @@ impl Decoder {
         interrupt: &dyn Interrupt,
     ) -> Result<String> {
         let mut bytes = self.pending[..self.pending_len].to_vec();
-        tokenizer.append_bytes(ids, interrupt, &mut bytes)?;
-        let is_begun = self.is_begun || !bytes.is_empty();
-        if tokenizer.strips_first_space && !self.is_begun && bytes.first() == Some(&b' ') {
-            bytes.remove(0);
-        }
+        tokenizer.append_bytes(ids, !self.is_begun, interrupt, &mut bytes)?;
+        let is_begun = self.is_begun || tokenizer.is_begun_by(ids);
         let pending = incomplete_len(&bytes);
         let text = self.text(&bytes[..bytes.len() - pending])?.into_owned();
         self.is_begun = is_begun;

@@ -8,6 +8,7 @@ mod decoder;
 mod dropout;
 mod fits;
 mod intervals;
+mod lengths;
 mod pretokens;
 mod running;
 mod segments;
@@ -18,17 +19,19 @@ mod spans;
 mod stream;
 mod tail;
 mod truncate;
+mod word_forms;
 mod working;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
+use hashbrown::HashSet;
 use once_cell::race::OnceBox;
 
 use crate::added_tokens::{AddedMatch, AddedToken, AddedTokens, OnSpecial};
 use crate::encode::{
     Algorithm, Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Pooled, Scratch, ScratchPool, Sink,
-    Unit,
+    Unit, Unknown,
 };
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
@@ -41,6 +44,7 @@ use crate::text::{AsText, Text};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
 use slots::TokenSlots;
+use word_forms::WordForms;
 use working::Working;
 
 pub use batch::{Documents, EncodedPart, ReceiveIds};
@@ -82,13 +86,22 @@ pub struct Pipeline {
     pub pretokenizer: Arc<Pretokenizer>,
     /// Whether decoded text is without the space that it starts with, if it does.
     pub strips_first_space: bool,
+    /// Whether decoded text is without spaces before punctuation and some endings. Only for WordPiece, and only if
+    /// the first space is left out.
+    pub cleans_up: bool,
 }
 
 /// A pipeline that only splits.
 impl<P: Into<Arc<Pretokenizer>>> From<P> for Pipeline {
     fn from(pretokenizer: P) -> Pipeline {
         let pretokenizer = pretokenizer.into();
-        Pipeline { added_tokens: Vec::new(), normalizer: None, pretokenizer, strips_first_space: false }
+        Pipeline {
+            added_tokens: Vec::new(),
+            normalizer: None,
+            pretokenizer,
+            strips_first_space: false,
+            cleans_up: false,
+        }
     }
 }
 
@@ -101,6 +114,8 @@ pub struct Tokenizer {
     /// Those that are not special, which are found in all text.
     always: AddedTokens,
     strips_first_space: bool,
+    /// The tokens in decoded text, if they differ from those of `vocabulary`.
+    word_forms: Option<Box<WordForms>>,
     /// Ordinary and added tokens together, for decoding.
     vocabulary: Vocabulary,
     /// An index of all tokens, built at first use.
@@ -136,7 +151,7 @@ impl Tokenizer {
         algorithm: Algorithm,
     ) -> Result<Tokenizer> {
         let vocabulary = &model.vocabulary;
-        let Pipeline { added_tokens, normalizer, pretokenizer, strips_first_space } = pipeline;
+        let Pipeline { added_tokens, normalizer, pretokenizer, strips_first_space, cleans_up } = pipeline;
         let added = AddedTokens::new(with_normal_forms(added_tokens, normalizer.as_deref())?)?;
         let always = added.allowing(&[])?;
         let all_tokens = with_added_tokens(vocabulary, &added)?;
@@ -170,11 +185,24 @@ impl Tokenizer {
             Unit::Char { on_unknown: OnUnknown::Fail } => Vec::new(),
         };
         let ordinary = |id| !fallback.contains(&id);
+        let word_forms = match &algorithm {
+            Algorithm::WordPiece(rules) if strips_first_space => {
+                let ids: HashSet<TokenId> = added.tokens().iter().map(|token| token.id).collect();
+                let is_added = |id| ids.contains(&id);
+                Some(Box::new(WordForms::new(&all_tokens, is_added, &rules.prefix, cleans_up)?))
+            }
+            _ if cleans_up => {
+                let reason = "only WordPiece that leaves out the first space can clean up decoded text.";
+                return Err(Error::Option { reason: reason.into() });
+            }
+            _ => None,
+        };
         let ignore_merges = matches!(algorithm, Algorithm::Ranked { ignore_merges: true });
         let encoder = Encoder::new(model, unit, &pretokenizer, algorithm, ordinary)?;
-        // An unknown character can become a single id too.
-        let max_bytes =
-            all_tokens.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
+        // An unknown character can become a single id too, and so can a pretoken of any length.
+        let longest = all_tokens.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
+        let is_bounded = !matches!(encoder.unknown(), Unknown::Pretoken(_) | Unknown::Run(_));
+        let max_bytes = if is_bounded { longest } else { usize::MAX };
         let (index, slots, scratch_pool) = (OnceBox::new(), OnceBox::new(), ScratchPool::default());
         Ok(Tokenizer {
             encoder,
@@ -183,6 +211,7 @@ impl Tokenizer {
             added,
             always,
             strips_first_space,
+            word_forms,
             vocabulary: all_tokens,
             index,
             slots,

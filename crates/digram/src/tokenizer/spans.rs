@@ -9,7 +9,6 @@ use std::ops::Range;
 use super::Tokenizer;
 use super::working::Working;
 use crate::added_tokens::{AddedMatch, OnSpecial};
-use crate::encode::{OnUnknown, Unit};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
@@ -146,10 +145,7 @@ impl Tokenizer {
         mut visit: impl FnMut(Range<usize>),
     ) -> Result<()> {
         let mismatch = || Error::Internal { reason: "the ids are not those of the text.".into() };
-        let unknown = match self.encoder.unit() {
-            Unit::Char { on_unknown: OnUnknown::Token(id) } => Some(*id),
-            _ => None,
-        };
+        let mut lengths = self.lengths(working.text(), ids, interrupt, || self.pretoken_ends(working, interrupt))?;
         let (text, mut added_tokens) = (working.text(), working.added_tokens());
         let (mut position, mut rest, mut pacer) = (0, ids.iter(), Pacer::new(interrupt));
         loop {
@@ -157,12 +153,7 @@ impl Tokenizer {
             let segment_end = added.as_ref().map_or(text.len(), |found| found.range.start);
             while position < segment_end {
                 let id = *rest.next().ok_or_else(mismatch)?;
-                // The unknown token stands for one character, not for its own text.
-                let len = if unknown == Some(id) {
-                    utf8::decode(&text[position..]).1
-                } else {
-                    self.vocabulary.get(id).map_or(0, <[u8]>::len)
-                };
+                let len = lengths.at(text, position, id);
                 let end = position + len;
                 if len == 0 || end > segment_end {
                     return Err(mismatch());

@@ -91,9 +91,10 @@ impl Tail {
         ids: &[TokenId],
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
+        let mut lengths = tokenizer.ordinary_lengths(rest, ids, interrupt)?;
         let mut end = 0;
         let ends = ids.iter().map(|&id| {
-            end += tokenizer.encoder.len_in_text(id, &rest[end..]);
+            end += lengths.at(rest, end, id);
             end
         });
         let ends: Vec<usize> = ends.collect();

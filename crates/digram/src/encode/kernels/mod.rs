@@ -18,6 +18,7 @@ pub(super) mod reach;
 pub(super) mod scored;
 mod short;
 pub(super) mod viterbi;
+pub(super) mod wordpiece;
 
 use crate::error::{Error, Result};
 
@@ -28,6 +29,7 @@ use layered::Layered;
 use ranked::Ranked;
 use scored::Scored;
 use viterbi::Viterbi;
+use wordpiece::WordPiece;
 
 /// The kind of a tokenizer's kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub enum KernelKind {
     Viterbi,
     /// The merges by scores.
     Scored,
+    /// The longest token at each place.
+    WordPiece,
 }
 
 /// Turns a piece of text into ids.
@@ -51,6 +55,7 @@ pub(super) enum Kernel {
     Events(Box<ByEvents>),
     Viterbi(Box<Viterbi>),
     Scored(Box<Scored>),
+    WordPiece(Box<WordPiece>),
 }
 
 impl Kernel {
@@ -61,6 +66,7 @@ impl Kernel {
             Kernel::Events(_) => KernelKind::Events,
             Kernel::Viterbi(_) => KernelKind::Viterbi,
             Kernel::Scored(_) => KernelKind::Scored,
+            Kernel::WordPiece(_) => KernelKind::WordPiece,
         }
     }
 
@@ -93,6 +99,7 @@ impl Kernel {
             Kernel::Events(events) => events.encode(piece.bytes(), context, sink),
             Kernel::Viterbi(viterbi) => viterbi.encode(piece.bytes(), context, sink),
             Kernel::Scored(scored) => scored.encode(piece.bytes(), context, sink),
+            Kernel::WordPiece(pieces) => pieces.encode(piece.bytes(), context, sink),
         }
     }
 }

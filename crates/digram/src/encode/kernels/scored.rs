@@ -20,8 +20,9 @@ use super::super::algorithm::Scores;
 use super::super::build::Ordinary;
 use super::super::safe_splits::SafeSplits;
 use super::super::symbols::{OnUnknown, Symbols, Unit};
-use super::super::{Context, Sink};
+use super::super::{Context, IdCount, Sink};
 use super::check_len;
+use super::viterbi::push_end;
 
 /// Merges by scores.
 pub(in crate::encode) struct Scored {
@@ -98,12 +99,32 @@ impl Scored {
 
     /// Emits the ids of a piece of text, in near-linear time.
     pub(super) fn encode(&self, piece: &[u8], context: &mut Context<'_>, sink: &mut impl Sink) -> Result<()> {
+        self.encode_with(piece, context, None, sink)
+    }
+
+    /// Appends the ends of the runs of unknown characters in a piece of text.
+    pub(in crate::encode) fn unknown_ends(
+        &self,
+        piece: &[u8],
+        context: &mut Context<'_>,
+        ends: &mut Vec<usize>,
+    ) -> Result<()> {
+        self.encode_with(piece, context, Some(ends), &mut IdCount::default())
+    }
+
+    fn encode_with(
+        &self,
+        piece: &[u8],
+        context: &mut Context<'_>,
+        ends: Option<&mut Vec<usize>>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         check_len(piece.len())?;
         let text =
             std::str::from_utf8(piece).map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
         let interrupt = context.interrupt;
         let scratch = &mut context.scratch.scored;
-        let mut run = Run { by: self, text, scratch, splits: HashMap::new() };
+        let mut run = Run { by: self, text, scratch, splits: HashMap::new(), ends };
         let emitted = run.merge(interrupt).and_then(|()| run.emit(interrupt, sink));
         if scratch.symbols.capacity() > KEEP {
             *scratch = ScoredScratch::default();
@@ -119,6 +140,8 @@ struct Run<'a> {
     scratch: &'a mut ScoredScratch,
     /// For tokens that are not in use, the length of the first part where they were seen last.
     splits: HashMap<TokenId, u32>,
+    /// The ends of the runs of unknown characters, if they are requested.
+    ends: Option<&'a mut Vec<usize>>,
 }
 
 impl Run<'_> {
@@ -205,6 +228,9 @@ impl Run<'_> {
                         continue;
                     }
                     _ => {}
+                }
+                if let Some(ends) = &mut self.ends {
+                    push_end(ends, end, is_after_unknown)?;
                 }
                 match on_unknown {
                     OnUnknown::Bytes { ids } => {

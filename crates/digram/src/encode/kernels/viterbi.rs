@@ -16,7 +16,7 @@ use crate::vocabulary::{TokenId, Vocabulary};
 use super::super::algorithm::{Addition, Scores};
 use super::super::build::Ordinary;
 use super::super::symbols::{OnUnknown, Symbols, Unit};
-use super::super::{Context, Sink};
+use super::super::{Context, IdCount, Sink};
 use super::check_len;
 use super::pieces::{Piece, Pieces};
 
@@ -123,27 +123,47 @@ impl Viterbi {
 
     /// Emits the ids of a piece of text. Takes time linear in it and in the length of the longest token.
     pub(super) fn encode(&self, piece: &[u8], context: &mut Context<'_>, sink: &mut impl Sink) -> Result<()> {
+        self.encode_with(piece, context, None, sink)
+    }
+
+    /// Appends the ends of the runs of unknown characters in a piece of text.
+    pub(in crate::encode) fn unknown_ends(
+        &self,
+        piece: &[u8],
+        context: &mut Context<'_>,
+        ends: &mut Vec<usize>,
+    ) -> Result<()> {
+        self.encode_with(piece, context, Some(ends), &mut IdCount::default())
+    }
+
+    fn encode_with(
+        &self,
+        piece: &[u8],
+        context: &mut Context<'_>,
+        ends: Option<&mut Vec<usize>>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         check_len(piece.len())?;
         let text =
             std::str::from_utf8(piece).map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
         let interrupt = context.interrupt;
         let ViterbiScratch { single, double, path } = &mut context.scratch.viterbi;
+        let emit = Emit { text, by: &self.symbols, is_after_unknown: false, ends };
         match self.addition {
-            Addition::Double => self.segment(text, double, path, interrupt, sink),
-            Addition::Single => self.segment(text, single, path, interrupt, sink),
+            Addition::Double => self.segment(emit, double, path, interrupt, sink),
+            Addition::Single => self.segment(emit, single, path, interrupt, sink),
         }
     }
 
     fn segment<S: Sum>(
         &self,
-        text: &str,
+        mut emit: Emit<'_>,
         nodes: &mut Vec<Node<S>>,
         path: &mut Vec<(TokenId, u32)>,
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let (bytes, mut pacer) = (text.as_bytes(), Pacer::new(interrupt));
-        let mut emit = Emit { text, by: &self.symbols, is_after_unknown: false };
+        let (bytes, mut pacer) = (emit.text.as_bytes(), Pacer::new(interrupt));
         let origin = Node { sum: S::default(), len: 0, id: UNKNOWN };
         // The nodes of the boundaries from `start` to the end of the farthest piece.
         let (mut start, mut at) = (0, 0);
@@ -204,6 +224,8 @@ struct Emit<'a> {
     text: &'a str,
     by: &'a Symbols,
     is_after_unknown: bool,
+    /// The ends of the runs of unknown characters, if they are requested.
+    ends: Option<&'a mut Vec<usize>>,
 }
 
 impl Emit<'_> {
@@ -238,6 +260,9 @@ impl Emit<'_> {
 
     /// Emits an unknown character. Consecutive ones are one unknown token.
     fn unknown(&mut self, at: usize, len: usize, sink: &mut impl Sink) -> Result<()> {
+        if let Some(ends) = &mut self.ends {
+            push_end(ends, at + len, self.is_after_unknown)?;
+        }
         let Unit::Char { on_unknown } = self.by.unit() else {
             return Err(Error::Internal { reason: "scores of a vocabulary of bytes.".into() });
         };
@@ -255,6 +280,16 @@ impl Emit<'_> {
         }
         Ok(())
     }
+}
+
+/// Appends the end of a run, or moves the last one.
+pub(super) fn push_end(ends: &mut Vec<usize>, end: usize, is_after_unknown: bool) -> Result<()> {
+    if is_after_unknown {
+        ends.pop();
+    }
+    memory::try_reserve(ends, 1)?;
+    ends.push(end);
+    Ok(())
 }
 
 /// The number of bytes of the character that a byte begins.

@@ -1,4 +1,4 @@
-//! A trie that finds the longest of many texts at a position.
+//! A trie, which finds the longest of many texts at a position.
 
 use std::ops::Range;
 
@@ -61,7 +61,7 @@ impl Trie {
     }
 
     /// Whether it contains no text.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.nodes.len() <= 1
     }
 
@@ -78,7 +78,7 @@ impl Trie {
     }
 
     /// Whether one of its texts begins with `text`.
-    pub(super) fn has_prefix(&self, text: &[u8]) -> bool {
+    pub(crate) fn has_prefix(&self, text: &[u8]) -> bool {
         let Some((&first, rest)) = text.split_first() else { return !self.is_empty() };
         let mut node = self.firsts[usize::from(first)] as usize;
         for &byte in rest {
@@ -93,7 +93,7 @@ impl Trie {
     }
 
     /// The length of its longest text, in bytes.
-    pub(super) fn max_bytes(&self) -> usize {
+    pub(crate) fn max_bytes(&self) -> usize {
         self.max_bytes
     }
 
