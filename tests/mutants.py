@@ -11,7 +11,8 @@ from typing import Any
 from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, changed
 
 from digram import Definition, Pretokenizer, Regex
-from digram.formats import huggingface, seed_pair, tiktoken, vocab_merges
+from digram.formats import huggingface, seed_pair, sentencepiece, tiktoken, vocab_merges
+from digram.formats._sentencepiece_file import Kind, ModelFile, Piece, Type
 
 ODD: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 97, 256, 257, 259, 300, 1 << 31, 1 << 32, -(1 << 63), 10**40),
@@ -92,6 +93,25 @@ SHORT = changed(
     pretokenizer=Pretokenizer([Regex(r"\s+"), Regex(r"\p{L}+|\d")], digits="individual"),
     training=None,
 )
+
+
+def pieces(kind: Kind) -> File:
+    """A `.model` with pieces of all types."""
+    fallback = [Piece(f"<0x{byte:02X}>", 0.0, Type.BYTE) for byte in range(256)]
+    of_text = [
+        Piece("▁", -1.5),
+        Piece("▁an", -2.0),
+        Piece("a", -3.0),
+        Piece("n", -3.5),
+        Piece("é", -4.0, Type.UNUSED),
+        Piece("<call>", 0.0, Type.USER_DEFINED),
+    ]
+    special = [Piece("<unk>", 0.0, Type.UNKNOWN), Piece("<s>", 0.0, Type.CONTROL)]
+    data = ModelFile(pieces=[*special, *of_text, *fallback], kind=kind, byte_fallback=True).dumps()
+    load = sentencepiece.loads
+    return File(data, load, lambda found: sentencepiece.dumps(found, allow_loss=True), load)
+
+
 FILES = {
     "tokenizer.json": whole(BANANA, digest=True),
     "tokenizer.json without digest": whole(BANANA, digest=False),
@@ -101,6 +121,8 @@ FILES = {
     "merges.txt": half(GPT2, 1, vocab_merges, pretokenizer=None),
     "vocabulary.json": half(SEED, 0, seed_pair),
     "merges.json": half(SEED, 1, seed_pair),
+    "Unigram .model": pieces(Kind.UNIGRAM),
+    "BPE .model": pieces(Kind.BPE),
 }
 
 

@@ -48,6 +48,7 @@ RUST = [
     "keys",
     "index",
     "words",
+    "trie",
     "merges",
     "events",
     "ranks",

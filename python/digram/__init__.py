@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.model import BpeModel
     from digram.vocab.picky import Event
+    from digram.vocab.scores import ScoredModel, UnigramModel
     from digram.vocab.special_tokens import Matching, SpecialToken
     from digram.vocab.template import Template
     from digram.vocab.wordpiece import WordPieceModel
@@ -125,6 +126,7 @@ __all__ = [
     "RulesCheck",
     "RunnerUp",
     "RunningCount",
+    "ScoredModel",
     "SequenceTokenizer",
     "SpecialToken",
     "SpecialTokenError",
@@ -137,6 +139,7 @@ __all__ = [
     "TrainingRecord",
     "Tree",
     "TwoStage",
+    "UnigramModel",
     "VocabError",
     "VocabularyHistory",
     "VocabularyVersion",
@@ -233,6 +236,7 @@ _NAMES_OF = {
     "digram.training.train": ["train"],
     "digram.vocab.definition": ["Definition", "TrainingRecord"],
     "digram.vocab.model": ["BpeModel"],
+    "digram.vocab.scores": ["ScoredModel", "UnigramModel"],
     "digram.vocab.picky": ["Event"],
     "digram.vocab.special_tokens": ["Matching", "SpecialToken"],
     "digram.vocab.template": ["Template"],

@@ -40,7 +40,7 @@ from digram.formats._show import show
 from digram.formats._spaces import STRIP_FIRST, from_file, in_order, named, to_file
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
-from digram.pretokenizers.normalizers import Prepend
+from digram.pretokenizers.normalizers import Prepend, SentencePiece
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.model import Model
@@ -397,9 +397,11 @@ def _matching(
         late = set()
     if of_cut and late:
         raise unsupported(f"the flag normalized of {show(min(late))} with Metaspace", path)
-    normal_forms: dict[str, str] = {}
+    # SentencePiece leaves the texts of tokens as they are.
+    stages = [one for one in pretokenizer.normalizer if not isinstance(one, SentencePiece)]
+    cut, normal_forms = Pretokenizer(None, normalizer=stages), dict[str, str]()
     for text in late if pretokenizer.normalizer else ():
-        form = pretokenizer.splitter().normalize(text)
+        form = cut.splitter().normalize(text)
         other = normal_forms.setdefault(form, text)
         if not form or other != text:
             what = "nothing" if not form else f"that of {show(other)}"

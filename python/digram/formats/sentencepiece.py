@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from functools import partial
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from digram._util.storage import LARGEST, atomic_write, read_file
-from digram.errors import CorruptFileError, VocabError, several
+from digram.errors import CorruptFileError, OptionError, VocabError, several
 from digram.formats._check import Place, check
 from digram.formats._json import unsupported
 from digram.formats._loss import refuse_input
@@ -92,7 +92,8 @@ def loads(data: bytes, path: str | None = None) -> Definition:
             matching[text.replace(_SPACE, " ")] = _FOUND
         else:
             tokens[id] = text.replace(_SPACE, " ").encode()
-            scores[id] = _user_score(text) if kind is Type.USER_DEFINED else score
+            # The trainer writes -0.0 for the first merge; adding zero makes both zeros the same.
+            scores[id] = _user_score(text) if kind is Type.USER_DEFINED else score + 0.0
     on_unknown: OnUnknown = "bytes"
     if not file.byte_fallback:
         if unknown is None:
@@ -100,17 +101,10 @@ def loads(data: bytes, path: str | None = None) -> Definition:
             raise CorruptFileError(problem, path=path, hint="Copy the file again.")
         on_unknown = SpecialToken(unknown)
     of = file.normalization
-    add_space = "behind" if file.whitespace_as_suffix else "before"
-    rules = SentencePiece(
-        of.charsmap,
-        add_space=add_space if of.add_dummy_prefix else None,  # type: ignore[arg-type]
-        remove_spaces=of.remove_extra_whitespaces,
-        symbols=tuple(text for text, _, kind in file.pieces if kind is Type.USER_DEFINED),
-    )
     definition = Definition(
         tokens=tokens,
         model=_model(file, scores),
-        pretokenizer=Pretokenizer(None, normalizer=[rules]),
+        pretokenizer=_pretokenizer(file, path),
         special_tokens=special,
         unit="char",
         on_unknown=on_unknown,
@@ -119,6 +113,22 @@ def loads(data: bytes, path: str | None = None) -> Definition:
         strip_first_space=of.add_dummy_prefix or of.remove_extra_whitespaces,
     )
     return check(definition, Place(path))
+
+
+def _pretokenizer(file: ModelFile, path: str | None) -> Pretokenizer:
+    of = file.normalization
+    add_space: Literal["before", "behind"] = "behind" if file.whitespace_as_suffix else "before"
+    symbols = (text for text, _, kind in file.pieces if kind is Type.USER_DEFINED)
+    rules = SentencePiece(
+        of.charsmap,
+        add_space=add_space if of.add_dummy_prefix else None,
+        remove_spaces=of.remove_extra_whitespaces,
+        symbols=tuple(symbols),
+    )
+    try:
+        return Pretokenizer(None, normalizer=[rules])
+    except OptionError as error:
+        raise CorruptFileError(error.message, path=path, hint="Copy the file again.") from None
 
 
 def _model(file: ModelFile, scores: list[float | None]) -> Model:

@@ -223,7 +223,7 @@ impl Compiled {
             Compiled::Replace(replacer) => Ok(replacer.is_in(text)),
             Compiled::Precompiled(precompiled) => precompiled.changes(text, interrupt),
             Compiled::SentencePiece(rules) => rules.changes(text, interrupt),
-            Compiled::SpacedWords(words) => words.changes(text, interrupt),
+            Compiled::SpacedWords(words) => Ok(words.changes(text)),
         }
     }
 

@@ -84,6 +84,9 @@ impl Compiled {
         if self.added != AddedSpace::No {
             return Ok(!text.is_empty());
         }
+        if self.first_kept(text) > 0 {
+            return Ok(true);
+        }
         let (mut at, mut pacer) = (0, Pacer::new(interrupt));
         let flow = self.each(text, |new, origin| {
             let is_kept = origin[0] == at && text[at..].starts_with(new);
@@ -95,8 +98,8 @@ impl Compiled {
         });
         match flow {
             ControlFlow::Break(found) => found,
-            // Spaces at the end were removed.
-            ControlFlow::Continue(end) => Ok(end != text.len() || self.removes && text.ends_with(b" ")),
+            // What is removed at the end is not emitted, or it is spaces.
+            ControlFlow::Continue(_) => Ok(at != text.len() || self.removes && text.ends_with(b" ")),
         }
     }
 
@@ -108,6 +111,7 @@ impl Compiled {
             push(&mut new, b" ", [first, first], text)?;
         }
         let flow = self.each(&text.bytes, |bytes, origin| {
+            extend_last(&mut new, origin[0], text);
             match push(&mut new, bytes, origin, text).and_then(|()| pacer.after(bytes.len())) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => ControlFlow::Break(error),
@@ -117,6 +121,7 @@ impl Compiled {
             ControlFlow::Break(error) => return Err(error),
             ControlFlow::Continue(end) => end,
         };
+        extend_last(&mut new, end, text);
         let mut place = text.origins.as_ref().map_or(0, |origins| place_before(origins, end));
         if self.removes {
             let len = new.bytes.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
@@ -216,6 +221,16 @@ fn push(new: &mut Traced, bytes: &[u8], [start, end]: [usize; 2], old: &Traced) 
         new.extend(std::iter::repeat_n(origin, bytes.len()));
     }
     Ok(())
+}
+
+/// What was removed before a byte of the old text belongs to the byte before.
+fn extend_last(new: &mut Traced, start: usize, old: &Traced) {
+    let (Some(new), Some(old)) = (&mut new.origins, &old.origins) else { return };
+    if let (Some([first, end]), Some(before)) = (new.last_mut(), start.checked_sub(1))
+        && first < end
+    {
+        *end = old[before][1].max(*end);
+    }
 }
 
 /// The place in the given text before a byte of the old one.

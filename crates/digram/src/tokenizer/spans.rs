@@ -220,6 +220,11 @@ impl OffsetConverter<'_> {
         while self.bytes.end <= span.start && self.bytes.end < self.text.len() {
             self.advance();
         }
+        if span.is_empty() {
+            // Nothing of the text, before a character or at the end.
+            let place = if span.start < self.bytes.end { self.units.start } else { self.units.end };
+            return [place; 2];
+        }
         let start = self.units.start;
         while self.bytes.end < span.end {
             self.advance();
