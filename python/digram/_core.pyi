@@ -415,6 +415,18 @@ class Core:
         dropout: float = 0.0,
         seed: int | None = None,
     ) -> list[int]: ...
+    def encode_best(
+        self, text: _Text, count: int, *, special: _OnSpecial | None = "text"
+    ) -> list[tuple[list[int], float]]: ...
+    def encode_sample(
+        self,
+        text: _Text,
+        *,
+        alpha: float,
+        seed: int,
+        count: int | None = None,
+        special: _OnSpecial | None = "text",
+    ) -> list[int]: ...
     def count(
         self, text: _Text | Sequence[_Text | SpecialToken], *, special: _OnSpecial | None = "text"
     ) -> int: ...

@@ -46,8 +46,8 @@ class Words(Model, Kernel):
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind}
 
-    def core(self) -> tuple[bool, _core.Scheme | None]:
-        return True, None
+    def core(self) -> _core.Algorithm:
+        return _core.Algorithm.ranked(True)
 
     def model(self, tables: _core.Model) -> Model:
         return self

@@ -516,8 +516,9 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore):
 
         `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries can read),
         "tiktoken", "vocab_merges" (a folder with `vocab.json` and `merges.txt`), "seed_pair" (a
-        folder with `vocabulary.json` and `merges.json`), or "digram" (a `.json` file for tokenizers
-        that other programs do not support). By default it follows from the name of the file.
+        folder with `vocabulary.json` and `merges.json`), "sentencepiece" (a `.model` file, for
+        models of scores), or "digram" (a `.json` file for tokenizers that other programs do not
+        support). By default it follows from the name of the file.
 
         The file is replaced atomically: a crash leaves either the old file or the new one. Raises
         `VocabError` for content that the format cannot store, unless `allow_loss` is true;

@@ -8,6 +8,7 @@ mod encode;
 mod encoded;
 mod measure;
 mod parts;
+mod segmentations;
 mod special;
 mod stream;
 

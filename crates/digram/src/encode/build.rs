@@ -1,11 +1,12 @@
 //! Building an encoder from a model, including which tokens text can become.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::events::Event;
 use crate::index::TokenIndex;
-use crate::interrupt::Never;
+use crate::interrupt::{Interrupt, Never};
 use crate::model::{Known, Model};
 use crate::pretokenize::Pretokenizer;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -133,7 +134,8 @@ impl Encoder {
         splits: Option<SafeSplits>,
         ordinary: Ordinary<'_>,
     ) -> Result<Encoder> {
-        let unreachable = unreachable(&model.vocabulary, &kernel, ordinary)?;
+        let budget = Budget(Cell::new(CHECKS));
+        let unreachable = unreachable_within(&model.vocabulary, &kernel, ordinary, &budget)?;
         let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
         let lookup = Lookup::new(whole, whole_piece, splits, kernel);
         Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
@@ -175,13 +177,39 @@ impl Encoder {
     }
 }
 
+/// Encoding all tokens of a vocabulary takes a small part of this many checks, unless many of them are parts of very
+/// long ones.
+const CHECKS: u32 = 1 << 15;
+
+/// Stops after a number of checks.
+struct Budget(Cell<u32>);
+
+impl Interrupt for Budget {
+    fn check(&self) -> Result<()> {
+        let left = self.0.get().checked_sub(1).ok_or_else(|| Error::Limit {
+            reason: "the tokens are too long: encoding each of them would take too much time.".into(),
+        })?;
+        self.0.set(left);
+        Ok(())
+    }
+}
+
 /// The tokens whose own bytes encode to other ids, in rising order; found by encoding each.
 fn unreachable(vocabulary: &Vocabulary, kernel: &Kernel, ordinary: Ordinary<'_>) -> Result<Arc<[TokenId]>> {
+    unreachable_within(vocabulary, kernel, ordinary, &Never)
+}
+
+fn unreachable_within(
+    vocabulary: &Vocabulary,
+    kernel: &Kernel,
+    ordinary: Ordinary<'_>,
+    interrupt: &dyn Interrupt,
+) -> Result<Arc<[TokenId]>> {
     let mut scratch = Scratch::new();
     let (mut unreachable, mut ids) = (Vec::new(), Vec::new());
     for (id, bytes) in vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
         ids.clear();
-        let context = &mut Context { scratch: &mut scratch, interrupt: &Never };
+        let context = &mut Context { scratch: &mut scratch, interrupt };
         match kernel.encode(TextSlice::all(bytes), context, &mut ids) {
             Ok(()) => {}
             // A token of several characters, one of which has no token.

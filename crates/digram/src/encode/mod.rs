@@ -8,6 +8,7 @@ mod algorithm;
 mod budget;
 mod build;
 mod kernels;
+mod lattice;
 mod lookup;
 mod safe_splits;
 mod scratch;
@@ -31,6 +32,7 @@ pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};
 #[cfg(test)]
 pub(crate) use kernels::naive;
 use kernels::ranked::Ranked;
+pub(crate) use lattice::{Edge, Lattice, one_of};
 use lookup::Lookup;
 pub(crate) use lookup::{GROUP, Group};
 use scratch::Context;
@@ -116,6 +118,22 @@ impl Encoder {
         match self.lookup.kernel() {
             Kernel::WordPiece(pieces) => pieces.len_in_text(token, text),
             _ => token.len(),
+        }
+    }
+
+    /// Adds all segmentations of a pretoken, if the model has scores of them.
+    pub(crate) fn push_segmentations(
+        &self,
+        pretoken: &[u8],
+        lattice: &mut Lattice,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
+        match self.lookup.kernel() {
+            Kernel::Viterbi(viterbi) => viterbi.push_segmentations(pretoken, lattice, interrupt),
+            _ => {
+                let reason = "other segmentations than the best one have scores only in Unigram models.";
+                Err(Error::Option { reason: reason.into() })
+            }
         }
     }
 

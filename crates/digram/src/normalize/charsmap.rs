@@ -123,3 +123,55 @@ impl Charsmap {
 
 /// Labels of nodes are below this; those of values are not.
 const BLOCK_LABEL: u32 = BLOCK as u32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A map with one entry, "a": the root has the child "a", whose leaf is the value.
+    fn small(value: u32) -> Vec<u8> {
+        let mut units = vec![0u32; 2 * BLOCK];
+        units[0] = 256 << 10;
+        let child = 256 ^ usize::from(b'a');
+        units[child] = 1 << 10 | 1 << 8 | u32::from(b'a');
+        units[child ^ 1] = 1 << 31 | value;
+        // Free units lead to themselves.
+        for (at, unit) in units.iter_mut().enumerate().filter(|(_, unit)| **unit == 0) {
+            *unit = if at == 0 { *unit } else { 1 << 31 };
+        }
+        let mut map = (4 * units.len() as u32).to_le_bytes().to_vec();
+        units.iter().for_each(|unit| map.extend(unit.to_le_bytes()));
+        map.extend("é\0xyz\0".as_bytes());
+        map
+    }
+
+    #[test]
+    fn entries_are_found() {
+        let map = Charsmap::new(&small(3)).unwrap();
+        assert_eq!(map.longest(b"ab"), Some((1, "xyz")));
+        assert_eq!((map.longest(b"b"), map.longest(b"")), (None, None));
+        assert_eq!(map.shortest(b"a\0"), Some("xyz"));
+        // Inside a character, and behind the end.
+        assert!(Charsmap::new(&small(1)).is_err() && Charsmap::new(&small(99)).is_err());
+        assert!(Charsmap::new(b"").unwrap().is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_maps_are_refused_or_stay_inside(
+            places in prop::collection::vec((0usize..2100, any::<u8>()), 1..8),
+            text in prop::collection::vec(prop::sample::select(vec![0, b'a', b'b', 0xc3, 0xff]), 0..6),
+        ) {
+            let mut map = small(3);
+            for (place, byte) in places {
+                let len = map.len();
+                map[place % len] = byte;
+            }
+            if let Ok(map) = Charsmap::new(&map) {
+                map.longest(&text);
+                map.shortest(&text);
+            }
+        }
+    }
+}

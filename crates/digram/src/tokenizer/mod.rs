@@ -11,6 +11,7 @@ mod intervals;
 mod lengths;
 mod pretokens;
 mod running;
+mod segmentations;
 mod segments;
 #[cfg(test)]
 mod simd_levels;

@@ -37,6 +37,8 @@ pub(super) struct Piece {
 pub(super) struct Pieces {
     units: Vec<Unit>,
     pieces: Vec<Piece>,
+    /// The length of the longest piece, in bytes.
+    longest: usize,
 }
 
 /// Consecutive pieces in order that begin with the same bytes, and the node of these.
@@ -82,8 +84,14 @@ impl Pieces {
                 tasks.push(Task { from: start, to: end, depth: depth + 1, node });
             }
         }
+        let longest = sorted.iter().map(|(bytes, _)| bytes.len()).max().unwrap_or(0);
         let pieces = sorted.into_iter().map(|(_, piece)| piece).collect();
-        Ok(Pieces { units: builder.units, pieces })
+        Ok(Pieces { units: builder.units, pieces, longest })
+    }
+
+    /// The length of the longest piece, in bytes.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
     }
 
     /// Calls `visit` with the pieces that the bytes begin with and their lengths, the shortest first. Returns the

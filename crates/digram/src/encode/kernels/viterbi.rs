@@ -15,6 +15,7 @@ use crate::vocabulary::{TokenId, Vocabulary};
 
 use super::super::algorithm::{Addition, Scores};
 use super::super::build::Ordinary;
+use super::super::lattice::{Edge, Lattice};
 use super::super::symbols::{OnUnknown, Symbols, Unit};
 use super::super::{Context, IdCount, Sink};
 use super::check_len;
@@ -134,6 +135,40 @@ impl Viterbi {
         ends: &mut Vec<usize>,
     ) -> Result<()> {
         self.encode_with(piece, context, Some(ends), &mut IdCount::default())
+    }
+
+    /// Adds all pieces of a pretoken.
+    pub(in crate::encode) fn push_segmentations(
+        &self,
+        pretoken: &[u8],
+        lattice: &mut Lattice,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
+        check_len(pretoken.len())?;
+        if let Err(error) = std::str::from_utf8(pretoken) {
+            return Err(Error::InvalidUtf8 { offset: error.valid_up_to() });
+        }
+        let (mut edges, mut at, mut pacer) = (Vec::new(), 0, Pacer::new(interrupt));
+        while at < pretoken.len() {
+            let (width, mut has_single, first) = (width_of(pretoken[at]), false, edges.len());
+            memory::try_reserve(&mut edges, self.pieces.longest().min(pretoken.len() - at) + 1)?;
+            let edge = |len: usize, id: Option<TokenId>, score: f64| Edge {
+                start: at as u32,
+                end: (at + len) as u32,
+                id,
+                score,
+            };
+            let steps = self.pieces.each_prefix(&pretoken[at..], |len, Piece { id, score }| {
+                has_single |= len == width;
+                edges.push(edge(len, Some(id), score));
+            });
+            if !has_single {
+                edges.push(edge(width, None, self.unknown));
+            }
+            pacer.after(steps + edges.len() - first)?;
+            at += width;
+        }
+        lattice.push_pretoken(pretoken.len(), edges.into_iter())
     }
 
     fn encode_with(
