@@ -16,11 +16,13 @@ from digram.formats import (
     huggingface,
     minbpe,
     seed_pair,
+    sentencepiece,
     tekken,
     tiktoken,
     vocab_merges,
     vocab_txt,
 )
+from digram.formats._sentencepiece_file import Kind, ModelFile, Piece, Type
 from digram.pretokenizers import Prepend, Replace
 
 ODD: list[Any] = [
@@ -133,6 +135,23 @@ def lines() -> File:
     return File(BERT, load, lambda found: vocab_txt.dumps(found, allow_loss=True), load)
 
 
+def pieces(kind: Kind) -> File:
+    """A `.model` with pieces of all types."""
+    fallback = [Piece(f"<0x{byte:02X}>", 0.0, Type.BYTE) for byte in range(256)]
+    of_text = [
+        Piece("▁", -1.5),
+        Piece("▁an", -2.0),
+        Piece("a", -3.0),
+        Piece("n", -3.5),
+        Piece("é", -4.0, Type.UNUSED),
+        Piece("<call>", 0.0, Type.USER_DEFINED),
+    ]
+    special = [Piece("<unk>", 0.0, Type.UNKNOWN), Piece("<s>", 0.0, Type.CONTROL)]
+    data = ModelFile(pieces=[*special, *of_text, *fallback], kind=kind, byte_fallback=True).dumps()
+    load = sentencepiece.loads
+    return File(data, load, lambda found: sentencepiece.dumps(found, allow_loss=True), load)
+
+
 FILES = {
     "tokenizer.json": whole(BANANA, digest=True),
     "tokenizer.json without digest": whole(BANANA, digest=False),
@@ -148,6 +167,8 @@ FILES = {
     ".gguf of characters": single(SCORED, gguf),
     "tekken.json": single(FIRST, tekken),
     ".model of minbpe": single(changed(PLAIN, special_tokens={"<|end|>": 259}), minbpe),
+    "Unigram .model": pieces(Kind.UNIGRAM),
+    "BPE .model": pieces(Kind.BPE),
 }
 
 

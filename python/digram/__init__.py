@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.model import BpeModel
     from digram.vocab.picky import Event
+    from digram.vocab.scores import ScoredModel, UnigramModel
     from digram.vocab.special_roles import SpecialRoles
     from digram.vocab.special_tokens import Matching, SpecialToken
     from digram.vocab.template import Template
@@ -128,6 +129,7 @@ __all__ = [
     "RulesCheck",
     "RunnerUp",
     "RunningCount",
+    "ScoredModel",
     "SequenceTokenizer",
     "SpecialRoles",
     "SpecialToken",
@@ -141,6 +143,7 @@ __all__ = [
     "TrainingRecord",
     "Tree",
     "TwoStage",
+    "UnigramModel",
     "Verification",
     "VocabError",
     "VocabularyHistory",
@@ -242,6 +245,7 @@ _NAMES_OF = {
     "digram.training.wordpiece": ["WordPiece"],
     "digram.vocab.definition": ["Definition", "TrainingRecord"],
     "digram.vocab.model": ["BpeModel"],
+    "digram.vocab.scores": ["ScoredModel", "UnigramModel"],
     "digram.vocab.picky": ["Event"],
     "digram.vocab.special_roles": ["SpecialRoles"],
     "digram.vocab.special_tokens": ["Matching", "SpecialToken"],

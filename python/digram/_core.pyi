@@ -98,6 +98,10 @@ class Algorithm:
     @staticmethod
     def events(events: list[tuple[int, int | None]]) -> Algorithm: ...
     @staticmethod
+    def unigram(scores: list[float | None], unknown: float, single: bool) -> Algorithm: ...
+    @staticmethod
+    def scored(scores: list[float | None], unused: list[int]) -> Algorithm: ...
+    @staticmethod
     def wordpiece(max_word_chars: int, prefix: str) -> Algorithm: ...
 
 @final
@@ -410,6 +414,18 @@ class Core:
         special: _OnSpecial | None = "text",
         dropout: float = 0.0,
         seed: int | None = None,
+    ) -> list[int]: ...
+    def encode_best(
+        self, text: _Text, count: int, *, special: _OnSpecial | None = "text"
+    ) -> list[tuple[list[int], float]]: ...
+    def encode_sample(
+        self,
+        text: _Text,
+        *,
+        alpha: float,
+        seed: int,
+        count: int | None = None,
+        special: _OnSpecial | None = "text",
     ) -> list[int]: ...
     def count(
         self, text: _Text | Sequence[_Text | SpecialToken], *, special: _OnSpecial | None = "text"

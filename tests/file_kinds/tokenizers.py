@@ -181,6 +181,8 @@ def tokenizers() -> Iterable[Kind]:
         says=says_seed_pair,
         form="json",
     )
+    for name in ("Unigram .model", "BPE .model"):
+        yield Kind(name, {"a.model": few[name]}, loaded("a.model"))
     with tempfile.TemporaryDirectory() as folder:
         numbers = digram.train_ids([[5, 6, 5, 6, 7, 5, 6], [300, 5, 6]], max_merges=2)
         numbers.save(Path(folder) / "numbers.json")

@@ -303,9 +303,8 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (
         changed("model", "type", to="WordLevel"),
         VocabError,
-        "type WordLevel is not supported. digram supports BPE and WordPiece",  # nothing to remove
+        "WordLevel is not supported. digram supports BPE, WordPiece and Unigram",
     ),
-    (changed("model", "type", to="Unigram"), VocabError, "type Unigram is not supported. digram"),
     (changed("model", "type", to=7), VocabError, "a model of type"),
     (changed("version", to="2.0"), VocabError, "version '2.0' is not supported"),
     (changed("version", to=None), VocabError, "version None"),

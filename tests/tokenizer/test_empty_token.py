@@ -74,8 +74,8 @@ def test_tiktoken_reads_it_alike(tok: digram.Tokenizer) -> None:
 def test_it_is_kept(tok: digram.Tokenizer, tmp_path: Path) -> None:
     for format in FORMATS:
         path = tmp_path / {"huggingface": "a.json", "digram": "b.json"}.get(format, format)
-        if format == "seed_pair":
-            with pytest.raises(VocabError, match="cannot store a pretokenizer"):
+        if format in ("seed_pair", "sentencepiece"):
+            with pytest.raises(VocabError, match=r"cannot store a (pretokenizer|model of)"):
                 tok.save(path, format=format)
             continue
         tok.save(path, format=format, allow_loss=True)

@@ -1,6 +1,8 @@
 //! The algorithms by which pretokens become ids.
 
-use digram::encode::{self, WordPieceRules};
+use std::sync::Arc;
+
+use digram::encode::{self, Addition, Scores, WordPieceRules};
 use digram::events::Event;
 use pyo3::prelude::*;
 
@@ -35,6 +37,21 @@ impl Algorithm {
             None => Event::Drop(left),
         };
         encode::Algorithm::Events(events.into_iter().map(event).collect()).into()
+    }
+
+    /// Unigram: the score of each id, `None` for a token that no text becomes, the score of an unknown character, and
+    /// whether sums have 32 bits.
+    #[staticmethod]
+    fn unigram(scores: Vec<Option<f64>>, unknown: f64, single: bool) -> Algorithm {
+        let addition = if single { Addition::Single } else { Addition::Double };
+        encode::Algorithm::Unigram(Arc::new(Scores { pieces: scores, unknown, addition })).into()
+    }
+
+    /// BPE by the scores of ids, `None` for a token that no text becomes; `unused` are split again at the end.
+    #[staticmethod]
+    fn scored(scores: Vec<Option<f64>>, unused: Vec<u32>) -> Algorithm {
+        let scores = Arc::new(Scores { pieces: scores, unknown: 0.0, addition: Addition::Single });
+        encode::Algorithm::Scored { scores, unused }.into()
     }
 
     /// The longest token at each place of a word; a word of more characters is unknown.

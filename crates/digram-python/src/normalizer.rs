@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use digram::normalize::{Form, Normalizer, Stage, WordRule};
+use digram::normalize::{AddedSpace, Form, Normalizer, SentencePiece, Stage, WordRule};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -71,7 +71,26 @@ fn stages_of(described: &Bound<'_, PyTuple>) -> PyResult<Vec<Stage>> {
             ];
             return Ok(stages.into_iter().filter_map(|(is_on, stage)| is_on.then_some(stage)).collect());
         }
+        "precompiled" => Stage::Precompiled { charsmap: charsmap(described)? },
+        "sentencepiece" => Stage::SentencePiece(SentencePiece {
+            charsmap: charsmap(described)?,
+            added_space: match described.get_item(2)?.extract::<Option<String>>()?.as_deref() {
+                Some("before") => AddedSpace::Before,
+                Some("behind") => AddedSpace::Behind,
+                _ => AddedSpace::No,
+            },
+            removes_spaces: described.get_item(3)?.extract()?,
+            symbols: described.get_item(4)?.extract()?,
+        }),
         other => return Err(PyTypeError::new_err(format!("there is no stage {other:?} of normalizers"))),
     };
     Ok(vec![stage])
+}
+
+/// The bytes of a character map, which are described by one character each.
+fn charsmap(described: &Bound<'_, PyTuple>) -> PyResult<Vec<u8>> {
+    let text: String = described.get_item(1)?.extract()?;
+    let bytes =
+        text.chars().map(|c| u8::try_from(c).map_err(|_| PyTypeError::new_err("a charsmap is bytes")));
+    bytes.collect()
 }

@@ -54,6 +54,10 @@ def _check(model: dict[str, Any], path: str | None) -> None:
         )
 
 
+def _opened(model: dict[str, Any], path: str | None) -> dict[str, Any]:
+    return model
+
+
 def _tables(model: dict[str, Any], added: Any) -> _core.Model | None:
     """The tokens and merges of a byte vocabulary; None if the core cannot read them.
 
@@ -160,6 +164,7 @@ SECTION = ModelSection(
     kind=BpeModel.kind,
     claims=_claims,
     check=_check,
+    opened=_opened,
     tables=_tables,
     kernel=_kernel,
     model=_model,

@@ -43,6 +43,9 @@ class ModelSection:
     """Whether an object is a model of this kind."""
     check: Callable[[Section, str | None], None]
     """Raises for unsupported keys and values, naming them."""
+    opened: Callable[[Section, str | None], Section]
+    """Puts the ids of tokens by their names under `vocab`, and that for unknown text under
+    `unk_token`."""
     tables: Callable[[Section, Any], _core.Model | None]
     """Reads a byte vocabulary in the core, given the added tokens; None to read it in Python."""
     kernel: Callable[[Section, Section | None, str | None], Kernel]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from binascii import Error as Base64Error
+from binascii import a2b_base64
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from functools import partial
@@ -21,8 +24,10 @@ from digram.pretokenizers.normalizers import (
     Lowercase,
     Nmt,
     Normalizer,
+    Precompiled,
     Prepend,
     Replace,
+    SentencePiece,
     Strip,
     StripAccents,
     Words,
@@ -46,8 +51,8 @@ _NAME = {stage: name for name, stage in _ALONE.items()}
 
 _unsupported = partial(
     unsupported,
-    hint=f"digram reads {', '.join(_ALONE)}, BertNormalizer, Strip, Prepend, Replace, and "
-    "sequences of them; anything else would result in other ids.",
+    hint=f"digram reads {', '.join(_ALONE)}, BertNormalizer, Strip, Prepend, Replace, Precompiled, "
+    "and sequences of them; anything else would result in other ids.",
 )
 
 
@@ -58,28 +63,52 @@ def to_normalizer(stages: Sequence[Normalizer], own: bool = False) -> dict[str, 
 
     Raises `PatternError` for a regex that Hugging Face's engine interprets differently.
     """
-    written = [_written(one) for one in stages if own or not isinstance(one, Words)]
+    written = [_written(one, own) for one in stages if own or not isinstance(one, Words)]
     if len(written) < 2:
         return written[0] if written else None
     return {"type": "Sequence", "normalizers": written}
 
 
-def _written(stage: Normalizer) -> dict[str, Any]:
-    if isinstance(stage, Strip):
-        return {"type": "Strip", "strip_left": stage.left, "strip_right": stage.right}
-    if isinstance(stage, Prepend):
-        return {"type": "Prepend", "prepend": stage.text}
+def _written(stage: Normalizer, own: bool) -> dict[str, Any]:
     if isinstance(stage, Replace):
-        pattern = {"String": stage.pattern}
-        if isinstance(stage.pattern, Regex):
-            check_portable(stage.pattern.pattern)
-            pattern = {"Regex": stage.pattern.pattern}
-        return {"type": "Replace", "pattern": pattern, "content": stage.content}
-    if isinstance(stage, Words):
-        return {"type": "Words", **dict(zip(_OF_WORDS, stage._described()[1:], strict=True))}
-    if isinstance(stage, BertNormalizer):
-        return {"type": "BertNormalizer", **asdict(stage)}
+        return _of_replace(stage)
+    if isinstance(stage, SentencePiece):
+        return _of_sentencepiece(stage, own)
+    for kind, fields_of in _WRITERS.items():
+        if isinstance(stage, kind):
+            return {"type": kind.__name__, **fields_of(stage)}
     return {"type": _NAME[stage]}
+
+
+_WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    Strip: lambda stage: {"strip_left": stage.left, "strip_right": stage.right},
+    Prepend: lambda stage: {"prepend": stage.text},
+    Words: lambda stage: dict(zip(_OF_WORDS, stage._described()[1:], strict=True)),
+    BertNormalizer: asdict,
+    Precompiled: lambda stage: {"precompiled_charsmap": b64encode(stage.charsmap).decode()},
+}
+"""The fields of each kind."""
+
+
+def _of_replace(stage: Replace) -> dict[str, Any]:
+    pattern = {"String": stage.pattern}
+    if isinstance(stage.pattern, Regex):
+        check_portable(stage.pattern.pattern)
+        pattern = {"Regex": stage.pattern.pattern}
+    return {"type": "Replace", "pattern": pattern, "content": stage.content}
+
+
+def _of_sentencepiece(stage: SentencePiece, own: bool) -> dict[str, Any]:
+    """A stage that only files for digram have."""
+    if not own:
+        raise VocabError(
+            "a tokenizer.json cannot store SentencePiece among its normalizers.",
+            value="SentencePiece",
+            hint='Save it with format="digram".',
+        )
+    charsmap = b64encode(stage.charsmap).decode()
+    values = asdict(stage) | {"charsmap": charsmap, "symbols": list(stage.symbols)}
+    return {"type": "SentencePiece", **values}
 
 
 def from_normalizer(value: Any, path: str | None, where: str = "normalizer") -> list[Normalizer]:
@@ -160,10 +189,44 @@ def _replace(stage: dict[str, Any], where: str, path: str | None) -> Replace:
         ) from None
 
 
+def _precompiled(stage: dict[str, Any], where: str, path: str | None) -> Precompiled:
+    only(stage, {"type", "precompiled_charsmap"}, where, path)
+    charsmap = _charsmap(stage, "precompiled_charsmap", where, path)
+    if not charsmap:
+        raise _unsupported(f"{where}.precompiled_charsmap without content", path)
+    return Precompiled(charsmap)
+
+
+def _charsmap(stage: dict[str, Any], key: str, where: str, path: str | None) -> bytes:
+    text = expect(stage.get(key), str, f"{where}.{key}", path)
+    try:
+        charsmap = a2b_base64(text, strict_mode=True)
+    except (Base64Error, ValueError) as error:
+        raise CorruptFileError(f"{where}.{key} is not base64: {error}.", path=path) from None
+    return charsmap
+
+
+def _sentencepiece(stage: dict[str, Any], where: str, path: str | None) -> SentencePiece:
+    only(stage, {"type", "charsmap", "add_space", "remove_spaces", "symbols"}, where, path)
+    remove = expect(stage.get("remove_spaces"), bool, f"{where}.remove_spaces", path)
+    symbols = expect(stage.get("symbols"), list, f"{where}.symbols", path)
+    try:
+        return SentencePiece(
+            _charsmap(stage, "charsmap", where, path),
+            stage.get("add_space"),
+            remove,
+            tuple(symbols),
+        )
+    except (OptionError, TypeError) as error:
+        raise CorruptFileError(f"{where}: {error}", path=path) from None
+
+
 _READERS: dict[str, Callable[[dict[str, Any], str, str | None], Normalizer]] = {
     "Strip": _strip,
     "Prepend": _prepend,
     "Replace": _replace,
     "BertNormalizer": _bert,
     "Words": _words,
+    "Precompiled": _precompiled,
+    "SentencePiece": _sentencepiece,
 }

@@ -150,6 +150,16 @@ FORMATS: dict[str, TokenizerFormat] = {
             starts=re.compile(rb"(?:\[[A-Z]{2,}\]|<[a-z]+>)\r?\n"),
         ),
         TokenizerFormat(
+            name="sentencepiece",
+            files="SentencePiece's .model",
+            about="SentencePiece's .model; for models of scores",
+            describes_itself=True,
+            suffix=".model",
+            in_folder="tokenizer.model",
+            # The first field is a piece, whose first field is its text.
+            starts=re.compile(rb"\n[\x01-\xff][\x01-\x7f]?\n", re.DOTALL),
+        ),
+        TokenizerFormat(
             name="digram",
             files="a .json that only digram reads",
             about="a .json that only digram reads, for superwords and picky",

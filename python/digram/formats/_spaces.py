@@ -35,6 +35,8 @@ STRIP_FIRST = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
 _SCHEMES = ("always", "first", "never")
 _WORDS = {"type": "WhitespaceSplit"}
 
+_METASPACE = {"type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"}
+
 _unsupported = partial(
     unsupported,
     hint="With a decoder that puts spaces in place of a symbol, digram reads files whose "
@@ -52,7 +54,7 @@ class Spaces(NamedTuple):
 
 
 def from_file(
-    top: dict[str, Any], byte_fallback: bool, path: str | None
+    top: dict[str, Any], model: dict[str, Any], byte_fallback: bool, path: str | None
 ) -> tuple[Spaces, dict[str, Any]] | None:
     """What a file says of spaces, and its model with spaces in its tokens; None for other files.
 
@@ -62,12 +64,15 @@ def from_file(
     symbol = _symbol(decoders[0]) if decoders else None
     if symbol is None:
         return None
-    steps = [*([_FALLBACK] if byte_fallback else []), _FUSE]
-    if decoders[1:] not in (steps, [*steps, STRIP_FIRST]):
+    is_metaspace = kind_of(decoders[0]) == "Metaspace"
+    steps = [] if is_metaspace else [*([_FALLBACK] if byte_fallback else []), _FUSE]
+    strips = decoders[1:] == [*steps, STRIP_FIRST]
+    if decoders[1:] not in (steps, [*steps, STRIP_FIRST]) or (is_metaspace and strips):
         kinds = " + ".join(kind_of(one) for one in decoders)
         raise _unsupported(f"decoder {kinds} with this model", path)
     stages, pattern = _before(top, symbol, path)
-    model = expect(top.get("model"), dict, "model", path)
+    if is_metaspace:
+        strips = _metaspace_strips(decoders[0], pattern, path)
     vocab = expect(model.get("vocab"), dict, "model.vocab", path)
     for name in vocab:
         if " " in name:
@@ -79,10 +84,10 @@ def from_file(
             raise _unsupported(what, path)
     spaced = model | {
         "vocab": {name.replace(symbol, " "): token_id for name, token_id in vocab.items()},
-        "merges": _merges(model.get("merges"), symbol),
+        **({"merges": _merges(model["merges"], symbol)} if "merges" in model else {}),
     }
     pretokenizer = Pretokenizer(pattern, normalizer=stages)
-    return Spaces(symbol, pretokenizer, decoders[-1] == STRIP_FIRST), spaced
+    return Spaces(symbol, pretokenizer, strips), spaced
 
 
 def in_order(decoder: Any) -> list[Any]:
@@ -93,12 +98,31 @@ def in_order(decoder: Any) -> list[Any]:
 
 def _symbol(decoder: Any) -> str | None:
     """The symbol in whose place a decoder puts a space."""
+    if kind_of(decoder) == "Metaspace" and isinstance(decoder, dict):
+        symbol = decoder.get("replacement")
+        return symbol if isinstance(symbol, str) and len(symbol) == 1 and symbol != " " else None
     if not isinstance(decoder, dict) or kind_of(decoder) != "Replace":
         return None
     pattern = decoder.get("pattern")
     symbol = pattern.get("String") if isinstance(pattern, dict) else None
     is_one = isinstance(symbol, str) and len(symbol) == 1 and symbol != " "
     return symbol if is_one and decoder.get("content") == " " else None
+
+
+def _metaspace_strips(decoder: dict[str, Any], pattern: Regex | None, path: str | None) -> bool:
+    """Whether a `Metaspace` leaves out the space before a text.
+
+    It leaves out all spaces of the first token, which has at most one if text is split before each.
+    """
+    only(decoder, _METASPACE, "decoder", path)
+    scheme = decoder.get("prepend_scheme", "always")
+    if scheme not in _SCHEMES:
+        raise _unsupported(f"a Metaspace with {show(scheme)}", path)
+    if decoder.get("add_prefix_space", scheme != "never") is not (scheme != "never"):
+        raise _unsupported("add_prefix_space that contradicts prepend_scheme", path)
+    if pattern is None and scheme != "never":
+        raise _unsupported("a decoder Metaspace with a pre_tokenizer that does not split", path)
+    return bool(scheme != "never")
 
 
 def _before(
@@ -138,8 +162,7 @@ def _before(
 
 def _metaspace(cut: dict[str, Any], symbol: str, path: str | None) -> tuple[str, bool]:
     """The `prepend_scheme` of a `Metaspace`, and whether it splits."""
-    keys = {"type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"}
-    only(cut, keys, "pre_tokenizer", path)
+    only(cut, _METASPACE, "pre_tokenizer", path)
     scheme, split = cut.get("prepend_scheme", "always"), cut.get("split", True)
     expect(split, bool, "pre_tokenizer.split", path)
     if cut.get("replacement") != symbol or scheme not in _SCHEMES:

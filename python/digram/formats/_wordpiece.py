@@ -227,6 +227,7 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
 SECTION = ModelSection(
     kind=WordPieceModel.kind,
     claims=_claims,
+    opened=lambda model, _: model,
     check=_check,
     tables=lambda model, added: None,
     kernel=_kernel,

@@ -4,11 +4,11 @@
 Data without a field of Hugging Face's is stored under the key `digram` in `model`, which they
 ignore (see `_own`).
 
-`loads` also reads files of other programs if digram can reproduce their ids: BPE models,
-normalizers (`_normalizers`), pre_tokenizers that only split (`_splits`), `ByteLevel`, added tokens
-with all their flags, and templates. Anything else is an error that names it. Truncation and padding
-are arguments of `tok(text)`, so those of a file are not applied; its padding names the token for
-padding.
+`loads` also reads files of other programs if digram can reproduce their ids: BPE and Unigram
+models, normalizers (`_normalizers`), pre_tokenizers that only split (`_splits`), `ByteLevel`, added
+tokens with all their flags, and templates. Anything else is an error that names it. Truncation and
+padding are arguments of `tok(text)`, so those of a file are not applied; its padding names the
+token for padding.
 
 Other programs parse special tokens in text by default; digram's `encode` does so only with
 `special="parse"`. Added tokens that are not special are found in all text (`digram.Matching`).
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from digram._util.storage import LARGEST, atomic_write, read_file
 from digram.errors import VocabError, several
-from digram.formats import _bpe, _own, _wordpiece
+from digram.formats import _bpe, _own, _unigram, _wordpiece
 from digram.formats._check import (
     Place,
     check,
@@ -42,7 +42,7 @@ from digram.formats._show import show
 from digram.formats._spaces import STRIP_FIRST, from_file, in_order, named, to_file
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
-from digram.pretokenizers.normalizers import Words
+from digram.pretokenizers.normalizers import SentencePiece, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.model import Model
@@ -68,7 +68,7 @@ _TOP = (
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
     *("post_processor", "decoder", "model"),
 )
-_SECTIONS = (_wordpiece.SECTION, _bpe.SECTION)
+_SECTIONS = (_unigram.UNIGRAM, _unigram.SCORED, _wordpiece.SECTION, _bpe.SECTION)
 """The supported kinds of models."""
 _MATCHING = ("single_word", "lstrip", "rstrip", "normalized")
 _FLAGS = (*_MATCHING, "special")
@@ -190,7 +190,7 @@ def _read_in(
     section = _section_in(model, path)
     section.check(model, path)
     _check_top(top, path)
-    own = _own.section(model, path)
+    own, model = _own.section(model, path), section.opened(model, path)
     digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)
     byte_fallback = model.get("byte_fallback") is True
     if own is None and byte_fallback:
@@ -290,7 +290,7 @@ def _read_around(
         pretokenizer, model, cleanup = _words(top, model, kept, path)
         return _Around(model, pretokenizer, "char", False, None, True, cleanup)
     byte_fallback = model.get("byte_fallback") is True
-    spaced = from_file(top, byte_fallback, path)
+    spaced = from_file(top, model, byte_fallback, path)
     if spaced is not None:
         (symbol, pretokenizer, strip), model = spaced
         return _Around(model, pretokenizer, "char", byte_fallback, symbol, strip)
@@ -337,7 +337,7 @@ def _section_in(model: dict[str, Any], path: str | None) -> ModelSection:
     for section in _SECTIONS:
         if section.claims(model):
             return section
-    hint = "digram supports BPE and WordPiece; use the library that made the file."
+    hint = "digram supports BPE, WordPiece and Unigram; use the library that made the file."
     raise unsupported(f"a model of type {kind_of(model)}", path, hint=hint)
 
 
@@ -494,9 +494,11 @@ def _matching(
         # One pass finds all tokens in the text as it is.
         flags = {text: replace(one, normalized=False) for text, one in flags.items()}
         late = set()
-    normal_forms: dict[str, str] = {}
+    # SentencePiece leaves the texts of tokens as they are.
+    stages = [one for one in pretokenizer.normalizer if not isinstance(one, SentencePiece)]
+    cut, normal_forms = Pretokenizer(None, normalizer=stages), dict[str, str]()
     for text in late if changes else ():
-        form = pretokenizer.splitter().normalize(text)
+        form = cut.splitter().normalize(text)
         other = normal_forms.setdefault(form, text)
         if not form or other != text:
             what = "nothing" if not form else f"that of {show(other)}"

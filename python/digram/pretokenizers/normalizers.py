@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from digram.errors import OptionError, show
 from digram.pretokenizers.regex import Regex
@@ -30,8 +30,10 @@ __all__ = [
     "Lowercase",
     "Nmt",
     "Normalizer",
+    "Precompiled",
     "Prepend",
     "Replace",
+    "SentencePiece",
     "Strip",
     "StripAccents",
     "Words",
@@ -49,7 +51,7 @@ class _Stage:
 
     def _described(self) -> tuple[object, ...]:
         """The name and the fields as the core reads them."""
-        return self._name, *(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return self._name, *(_plain(getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +292,62 @@ class Words(_Stage):
         return cls(tuple(map(Regex, splits)), regex, *marks)
 
 
+@dataclass(frozen=True, slots=True)
+class Precompiled(_Stage):
+    """A character map of SentencePiece, as Hugging Face's libraries apply it.
+
+    `charsmap` has the bytes of the map, as a file stores them. A grapheme cluster of fewer than six
+    bytes becomes the replacement of the shortest entry that it begins with, so that marks behind it
+    are lost; in longer clusters each character is replaced on its own. `SentencePiece` applies the
+    same map in another way. Raises `OptionError` for damaged maps, when it is first used.
+    """
+
+    charsmap: bytes
+    _name: ClassVar[str] = "precompiled"
+
+    def __post_init__(self) -> None:
+        _bytes("the charsmap of Precompiled", self.charsmap)
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePiece(_Stage):
+    """What SentencePiece does with a text before it is encoded.
+
+    >>> from digram.pretokenizers import Pretokenizer, SentencePiece, pretokenize
+    >>> pretokenize("  two   words ", Pretokenizer(None, normalizer=SentencePiece()))
+    [' two words']
+
+    From left to right, the longest entry of `charsmap` is replaced; it has the bytes of the map, as
+    a file stores them, none if empty. The texts of `symbols` remain as they are. With
+    `remove_spaces` there are no spaces at the ends, and one between words. `add_space` is "before",
+    "behind" or None: where a space is added to a text. Tokens have real spaces here, so the symbol
+    "▁", which SentencePiece does not tell from a space, becomes one. A byte that is not UTF-8
+    becomes U+FFFD. Raises `OptionError` for damaged maps, when it is first used.
+    """
+
+    charsmap: bytes = b""
+    add_space: Literal["before", "behind"] | None = "before"
+    remove_spaces: bool = True
+    symbols: tuple[str, ...] = ()
+    _name: ClassVar[str] = "sentencepiece"
+
+    def __post_init__(self) -> None:
+        _bytes("the charsmap of SentencePiece", self.charsmap)
+        _flags("remove_spaces", self.remove_spaces)
+        if self.add_space not in ("before", "behind", None):
+            raise OptionError(
+                f"add_space={show(self.add_space)} is not known.",
+                value=self.add_space,
+                hint='Choose "before", "behind" or None.',
+            )
+        if not isinstance(self.symbols, tuple):
+            raise TypeError(f"symbols are a tuple of texts, not {show(self.symbols)}")
+        for symbol in self.symbols:
+            _text("a symbol of SentencePiece", symbol)
+            if not symbol:
+                raise OptionError("a symbol of SentencePiece is empty.", value=symbol)
+
+
 Normalizer: TypeAlias = (
     NFC
     | NFD
@@ -303,6 +361,8 @@ Normalizer: TypeAlias = (
     | Replace
     | BertNormalizer
     | Words
+    | Precompiled
+    | SentencePiece
 )
 """A stage of normalization."""
 
@@ -331,6 +391,8 @@ def described(stages: Sequence[Normalizer]) -> list[tuple[object, ...]]:
 
     >>> described([Strip(), Replace("a", "b")])
     [('strip', True, True), ('replace', 'a', 'b')]
+
+    Bytes are written as text, one character for each.
     """
     return [stage._described() for stage in stages]
 
@@ -347,13 +409,29 @@ def from_described(found: object) -> tuple[Normalizer, ...]:
     for one in found:
         if not isinstance(one, list) or not one or one[0] not in _NAMED:
             raise TypeError(f"there is no stage of a normalizer {show(one)}")
-        stages.append(_NAMED[one[0]](*one[1:]))
+        stages.append(_NAMED[one[0]](*_restored(one[0], one[1:])))
     return tuple(stages)
+
+
+def _plain(value: object) -> object:
+    return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+def _restored(name: str, values: list[Any]) -> list[Any]:
+    """The values of a stage in the types that it has."""
+    if name not in ("precompiled", "sentencepiece") or not values:
+        return values
+    charsmap = values[0]
+    try:
+        first = charsmap.encode("latin-1") if isinstance(charsmap, str) else charsmap
+    except UnicodeEncodeError:
+        raise TypeError("the bytes of a charsmap are characters up to U+00FF") from None
+    return [first, *(tuple(one) if isinstance(one, list) else one for one in values[1:])]
 
 
 _KINDS = (NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Nmt, Strip, Prepend, Replace)
 _NAMED: dict[str, Callable[..., Normalizer]] = {
-    **{kind._name: kind for kind in (*_KINDS, BertNormalizer)},
+    **{kind._name: kind for kind in (*_KINDS, BertNormalizer, Precompiled, SentencePiece)},
     "replace_matches": Replace._of_matches,
     Words._name: Words._of,
 }
@@ -363,6 +441,11 @@ def _flags(what: str, *values: object) -> None:
     for value in values:
         if type(value) is not bool:
             raise TypeError(f"{what} are True or False, not {show(value)}")
+
+
+def _bytes(what: str, value: object) -> None:
+    if not isinstance(value, bytes):
+        raise TypeError(f"{what} is bytes, not {show(value)}")
 
 
 def _text(what: str, value: object) -> None:

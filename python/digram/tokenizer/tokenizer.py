@@ -522,9 +522,10 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, Tiktoke
         `format` is "huggingface" (`tokenizer.json`, which Hugging Face's libraries can read),
         "tiktoken", "gguf" (a vocabulary for llama.cpp), "tekken" (`tekken.json`), "minbpe" (its
         `.model`), "vocab_merges" (a folder with `vocab.json` and `merges.txt`), "seed_pair" (a
-        folder with `vocabulary.json` and `merges.json`), "vocab_txt" (BERT's `vocab.txt`), or
-        "digram" (a `.json` file for tokenizers that other programs do not support). By default it
-        follows from the name of the file.
+        folder with `vocabulary.json` and `merges.json`), "vocab_txt" (BERT's `vocab.txt`),
+        "sentencepiece" (a `.model` file, for models of scores), or "digram" (a `.json` file for
+        tokenizers that other programs do not support). By default it follows from the name of the
+        file.
 
         The file is replaced atomically: a crash leaves either the old file or the new one. Raises
         `VocabError` for content that the format cannot store, unless `allow_loss` is true;

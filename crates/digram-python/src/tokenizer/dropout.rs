@@ -51,7 +51,7 @@ pub(super) fn with_dropout(
 
 /// The seed. It is checked even if no merge is omitted, so that an invalid seed fails at once and not when
 /// dropout rises from 0 during training.
-fn seed_of(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
+pub(super) fn seed_of(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
     let Some(seed) = seed else { return Ok(None) };
     match seed.extract::<u64>() {
         Ok(seed) => Ok(Some(seed)),

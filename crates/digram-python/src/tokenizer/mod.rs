@@ -8,6 +8,7 @@ mod encode;
 mod encoded;
 mod measure;
 mod parts;
+mod segmentations;
 mod special;
 mod stream;
 
@@ -191,13 +192,15 @@ impl Core {
         Model { model: self.tokenizer.model() }
     }
 
-    /// How pretokens that are not tokens are encoded: "ranked", "layered", "events" or "wordpiece".
+    /// How pretokens that are not tokens are encoded: "ranked", "layered", "events", "viterbi", "scored" or "wordpiece".
     #[getter]
     fn _kernel(&self) -> &'static str {
         match self.tokenizer.kernel() {
             KernelKind::Ranked => "ranked",
             KernelKind::Layered => "layered",
             KernelKind::Events => "events",
+            KernelKind::Viterbi => "viterbi",
+            KernelKind::Scored => "scored",
             KernelKind::WordPiece => "wordpiece",
         }
     }

@@ -1,11 +1,12 @@
 //! Building an encoder from a model, including which tokens text can become.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::events::Event;
 use crate::index::TokenIndex;
-use crate::interrupt::Never;
+use crate::interrupt::{Interrupt, Never};
 use crate::model::{Known, Model};
 use crate::pretokenize::Pretokenizer;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -14,6 +15,8 @@ use super::kernels::Kernel;
 use super::kernels::events::ByEvents;
 use super::kernels::layered::Layered;
 use super::kernels::ranked::Ranked;
+use super::kernels::scored::Scored;
+use super::kernels::viterbi::Viterbi;
 use super::kernels::wordpiece::WordPiece;
 use super::lookup::Lookup;
 use super::safe_splits::SafeSplits;
@@ -59,6 +62,21 @@ impl Encoder {
             }
             Algorithm::WordPiece(rules) => Encoder::by_longest_match(model, symbols, rules, ordinary),
             Algorithm::Events(events) => Encoder::by_events(model, symbols, &events, ordinary),
+            Algorithm::Unigram(_) | Algorithm::Scored { .. }
+                if symbols.are_bytes() || !model.merges.in_order().is_empty() =>
+            {
+                let reason = "with scores the units are characters, and there are no merges.";
+                Err(Error::Vocabulary { reason: reason.into() })
+            }
+            Algorithm::Unigram(scores) => {
+                let viterbi = Viterbi::new(&scores, symbols.clone(), &model.vocabulary, ordinary)?;
+                Encoder::by_scores(model, symbols, Kernel::Viterbi(Box::new(viterbi)), None, ordinary)
+            }
+            Algorithm::Scored { scores, unused } => {
+                let scored = Scored::new(&scores, &unused, symbols.clone(), &model.vocabulary, ordinary)?;
+                let splits = scored.splits(&scores, &model.vocabulary);
+                Encoder::by_scores(model, symbols, Kernel::Scored(Box::new(scored)), splits, ordinary)
+            }
         }
     }
 
@@ -108,6 +126,21 @@ impl Encoder {
         Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
     }
 
+    /// An encoder of a kernel that has the scores of tokens.
+    fn by_scores(
+        model: Model,
+        symbols: Arc<Symbols>,
+        kernel: Kernel,
+        splits: Option<SafeSplits>,
+        ordinary: Ordinary<'_>,
+    ) -> Result<Encoder> {
+        let budget = Budget(Cell::new(CHECKS));
+        let unreachable = unreachable_within(&model.vocabulary, &kernel, ordinary, &budget)?;
+        let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
+        let lookup = Lookup::new(whole, whole_piece, splits, kernel);
+        Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
+    }
+
     /// An encoder that takes the longest token at each place.
     fn by_longest_match(
         model: Model,
@@ -144,13 +177,39 @@ impl Encoder {
     }
 }
 
+/// Encoding all tokens of a vocabulary takes a small part of this many checks, unless many of them are parts of very
+/// long ones.
+const CHECKS: u32 = 1 << 15;
+
+/// Stops after a number of checks.
+struct Budget(Cell<u32>);
+
+impl Interrupt for Budget {
+    fn check(&self) -> Result<()> {
+        let left = self.0.get().checked_sub(1).ok_or_else(|| Error::Limit {
+            reason: "the tokens are too long: encoding each of them would take too much time.".into(),
+        })?;
+        self.0.set(left);
+        Ok(())
+    }
+}
+
 /// The tokens whose own bytes encode to other ids, in rising order; found by encoding each.
 fn unreachable(vocabulary: &Vocabulary, kernel: &Kernel, ordinary: Ordinary<'_>) -> Result<Arc<[TokenId]>> {
+    unreachable_within(vocabulary, kernel, ordinary, &Never)
+}
+
+fn unreachable_within(
+    vocabulary: &Vocabulary,
+    kernel: &Kernel,
+    ordinary: Ordinary<'_>,
+    interrupt: &dyn Interrupt,
+) -> Result<Arc<[TokenId]>> {
     let mut scratch = Scratch::new();
     let (mut unreachable, mut ids) = (Vec::new(), Vec::new());
     for (id, bytes) in vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
         ids.clear();
-        let context = &mut Context { scratch: &mut scratch, interrupt: &Never };
+        let context = &mut Context { scratch: &mut scratch, interrupt };
         match kernel.encode(TextSlice::all(bytes), context, &mut ids) {
             Ok(()) => {}
             // A token of several characters, one of which has no token.

@@ -8,6 +8,7 @@ mod algorithm;
 mod budget;
 mod build;
 mod kernels;
+mod lattice;
 mod lookup;
 mod safe_splits;
 mod scratch;
@@ -23,7 +24,7 @@ use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-pub use algorithm::{Algorithm, WordPieceRules};
+pub use algorithm::{Addition, Algorithm, Scores, WordPieceRules};
 use kernels::Kernel;
 pub use kernels::KernelKind;
 pub use kernels::dropout::Dropout;
@@ -31,6 +32,7 @@ pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};
 #[cfg(test)]
 pub(crate) use kernels::naive;
 use kernels::ranked::Ranked;
+pub(crate) use lattice::{Edge, Lattice, one_of};
 use lookup::Lookup;
 pub(crate) use lookup::{GROUP, Group};
 use scratch::Context;
@@ -51,6 +53,8 @@ pub(crate) enum Unknown {
     Character(TokenId),
     /// A whole pretoken.
     Pretoken(TokenId),
+    /// All consecutive characters without a token.
+    Run(TokenId),
 }
 
 /// The part of a tokenizer that turns pretokens into ids.
@@ -100,6 +104,9 @@ impl Encoder {
     pub(crate) fn unknown(&self) -> Unknown {
         match (self.symbols.unit(), self.lookup.kernel()) {
             (Unit::Char { on_unknown: OnUnknown::Token(id) }, Kernel::WordPiece(_)) => Unknown::Pretoken(*id),
+            (Unit::Char { on_unknown: OnUnknown::Token(id) }, Kernel::Viterbi(_) | Kernel::Scored(_)) => {
+                Unknown::Run(*id)
+            }
             (Unit::Char { on_unknown: OnUnknown::Token(id) }, _) => Unknown::Character(*id),
             _ => Unknown::Nothing,
         }
@@ -112,6 +119,42 @@ impl Encoder {
             Kernel::WordPiece(pieces) => pieces.len_in_text(token, text),
             _ => token.len(),
         }
+    }
+
+    /// Adds all segmentations of a pretoken, if the model has scores of them.
+    pub(crate) fn push_segmentations(
+        &self,
+        pretoken: &[u8],
+        lattice: &mut Lattice,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
+        match self.lookup.kernel() {
+            Kernel::Viterbi(viterbi) => viterbi.push_segmentations(pretoken, lattice, interrupt),
+            _ => {
+                let reason = "other segmentations than the best one have scores only in Unigram models.";
+                Err(Error::Option { reason: reason.into() })
+            }
+        }
+    }
+
+    /// Appends the ends of the unknown tokens of a pretoken, which starts at an offset, if they are runs.
+    pub(crate) fn unknown_ends(
+        &self,
+        pretoken: &[u8],
+        offset: usize,
+        interrupt: &dyn Interrupt,
+        ends: &mut Vec<usize>,
+    ) -> Result<()> {
+        let mut scratch = Scratch::new();
+        let context = &mut Context { scratch: &mut scratch, interrupt };
+        let first = ends.len();
+        match self.lookup.kernel() {
+            Kernel::Viterbi(viterbi) => viterbi.unknown_ends(pretoken, context, ends)?,
+            Kernel::Scored(scored) => scored.unknown_ends(pretoken, context, ends)?,
+            _ => {}
+        }
+        ends[first..].iter_mut().for_each(|end| *end += offset);
+        Ok(())
     }
 
     /// Whether a pretoken can be split at `at`: no merge crosses that place, whatever else the pretoken

@@ -127,6 +127,31 @@ struct Run {
 impl SafeSplits {
     /// Collects the pairs of the tokens that the merges make.
     pub(super) fn new(vocabulary: &Vocabulary, merges: &[Merge]) -> SafeSplits {
+        SafeSplits::of(|place| {
+            for merge in merges {
+                let Some(token) = vocabulary.get(merge.id) else { continue };
+                let middle = vocabulary.len_of(merge.left);
+                let (left, right) = token.split_at(middle);
+                if let (KnownNeighbour::Character(_), KnownNeighbour::Character(_)) =
+                    (last_whole(left), first_whole(right))
+                {
+                    // The other places have the same neighbours as in the parts. A part that no merge makes
+                    // never occurs in a text, unless it is a symbol, which has no inner places.
+                    place(token, middle);
+                } else {
+                    (1..token.len()).for_each(|at| place(token, at));
+                }
+            }
+        })
+    }
+
+    /// Collects the pairs of all tokens.
+    pub(super) fn of_tokens<'v>(tokens: impl Iterator<Item = &'v [u8]>) -> SafeSplits {
+        SafeSplits::of(|place| tokens.for_each(|token| (1..token.len()).for_each(|at| place(token, at))))
+    }
+
+    /// Collects the pairs at the places in tokens that `each_place` gives.
+    fn of(each_place: impl FnOnce(&mut dyn FnMut(&[u8], usize))) -> SafeSplits {
         let (mut pairs, mut beside) = (Vec::new(), BytesBeside::new());
         let mut parts = HashSet::new();
         let mut place = |token: &[u8], at: usize| {
@@ -150,20 +175,7 @@ impl SafeSplits {
                 }
             }
         };
-        for merge in merges {
-            let Some(token) = vocabulary.get(merge.id) else { continue };
-            let middle = vocabulary.len_of(merge.left);
-            let (left, right) = token.split_at(middle);
-            if let (KnownNeighbour::Character(_), KnownNeighbour::Character(_)) =
-                (last_whole(left), first_whole(right))
-            {
-                // The other places have the same neighbours as in the parts. A part that no merge makes
-                // never occurs in a text, unless it is a symbol, which has no inner places.
-                place(token, middle);
-            } else {
-                (1..token.len()).for_each(|at| place(token, at));
-            }
-        }
+        each_place(&mut place);
         parts.into_iter().for_each(|(last, first)| beside.add_behind_last(last, first));
         // One bit in sixteen is set: about 6 % of the valid splits are missed.
         SafeSplits { pairs: BitFilter::of(pairs, 16), beside, ascii: OnceBox::new(), simd: SimdLevel::best() }

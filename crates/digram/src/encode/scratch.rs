@@ -1,6 +1,6 @@
 //! Scratch memory of a thread, and the context of a call.
 
-use super::kernels::{events, lockstep, long};
+use super::kernels::{events, lockstep, long, scored, viterbi};
 use super::lookup::{Keys, MissedIds, MissedWords, Misses, Table};
 use crate::interrupt::Interrupt;
 use crate::text::Utf8Converter;
@@ -36,6 +36,8 @@ pub(crate) struct Scratch {
     pub(super) longest_words: Box<MissedWords<{ lockstep::LONGEST }>>,
     pub(super) long: long::LongScratch,
     pub(super) events: events::EventScratch,
+    pub(super) viterbi: viterbi::ViterbiScratch,
+    pub(super) scored: scored::ScoredScratch,
 }
 
 impl Scratch {
@@ -55,6 +57,8 @@ impl Scratch {
             longest_words: Box::new(MissedWords::new()),
             long: long::LongScratch::default(),
             events: events::EventScratch::default(),
+            viterbi: viterbi::ViterbiScratch::default(),
+            scored: scored::ScoredScratch::default(),
         }
     }
 

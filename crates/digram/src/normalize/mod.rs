@@ -15,9 +15,12 @@
 
 mod borders;
 mod characters;
+mod charsmap;
 mod forms;
 mod literals;
 mod matches;
+mod precompiled;
+mod sentencepiece;
 mod traced;
 mod words;
 
@@ -34,6 +37,7 @@ use forms::FormTable;
 pub(crate) use borders::first_border;
 pub use borders::last_border_so_far;
 pub use forms::Form;
+pub use sentencepiece::{AddedSpace, SentencePiece};
 pub(crate) use traced::Traced;
 pub(crate) use words::Prepared;
 pub use words::WordRule;
@@ -82,6 +86,13 @@ pub enum Stage {
         /// What is put in place of its matches.
         content: String,
     },
+    /// A character map of SentencePiece, as Hugging Face's `Precompiled` applies it.
+    Precompiled {
+        /// The map.
+        charsmap: Vec<u8>,
+    },
+    /// What SentencePiece does with a text.
+    SentencePiece(SentencePiece),
 }
 
 /// The characters on both sides of a place where two texts meet.
@@ -126,6 +137,8 @@ enum Compiled {
     Prepend(String),
     Replace(literals::Replacer),
     ReplaceMatches(matches::MatchReplacer),
+    Precompiled(Box<precompiled::Precompiled>),
+    SentencePiece(Box<sentencepiece::Compiled>),
 }
 
 impl std::fmt::Debug for Normalizer {
@@ -153,6 +166,12 @@ impl Normalizer {
                 }
                 Stage::ReplaceMatches { regex, content } => {
                     Compiled::ReplaceMatches(matches::MatchReplacer::new(regex, content)?)
+                }
+                Stage::Precompiled { charsmap } => {
+                    Compiled::Precompiled(Box::new(precompiled::Precompiled::new(&charsmap)?))
+                }
+                Stage::SentencePiece(rules) => {
+                    Compiled::SentencePiece(Box::new(sentencepiece::Compiled::new(&rules)?))
                 }
             })
         });
@@ -210,6 +229,14 @@ impl Normalizer {
         prepared.push(normal, is_first, self.words.as_ref(), interrupt)
     }
 
+    /// The normal form of the text of an added token. SentencePiece leaves it as it is.
+    pub(crate) fn of_token(&self, text: &str, interrupt: &dyn Interrupt) -> Result<String> {
+        let stages = self.stages.iter().filter(|stage| !matches!(stage, Compiled::SentencePiece(_)));
+        let given = Traced::given(text.as_bytes(), 0, false)?;
+        let normal = applied(stages, given, interrupt)?;
+        Ok(String::from_utf8_lossy(&normal.bytes).into_owned())
+    }
+
     /// Whether the start of a text is prepared in another way than what stands after an added token.
     pub(crate) fn depends_on_start(&self) -> bool {
         self.words.as_ref().is_some_and(Words::depend_on_start)
@@ -227,17 +254,18 @@ impl Normalizer {
 
     /// Whether this also holds for each part of the text, and it is not cut into words; false if that is not known.
     pub(crate) fn keeps_all_parts(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
-        let may_be_cut = |stage: &Compiled| matches!(stage, Compiled::Strip { .. } | Compiled::Prepend(_));
+        let may_be_cut = |stage: &Compiled| match stage {
+            Compiled::Strip { .. } | Compiled::Prepend(_) => true,
+            Compiled::SentencePiece(rules) => rules.may_be_cut(),
+            _ => false,
+        };
         let may_change = self.has_words() || self.stages.iter().any(may_be_cut);
         Ok(text.is_empty() || !may_change && self.is_normal(text, interrupt)?)
     }
 
     /// The text after the stages, with origins if the given one has them.
     pub(crate) fn traced(&self, text: Traced, interrupt: &dyn Interrupt) -> Result<Traced> {
-        self.stages.iter().try_fold(text, |text, stage| match stage.changes(&text.bytes, interrupt)? {
-            true => stage.applied(&text, interrupt),
-            false => Ok(text),
-        })
+        applied(self.stages.iter(), text, interrupt)
     }
 
     /// The [`seam`](Normalizer::seam) of the characters around an offset of a text.
@@ -285,6 +313,18 @@ pub fn pretokens<'t>(
     Ok((text, ends))
 }
 
+/// A text after some stages.
+fn applied<'s>(
+    mut stages: impl Iterator<Item = &'s Compiled>,
+    text: Traced,
+    interrupt: &dyn Interrupt,
+) -> Result<Traced> {
+    stages.try_fold(text, |text, stage| match stage.changes(&text.bytes, interrupt)? {
+        true => stage.applied(&text, interrupt),
+        false => Ok(text),
+    })
+}
+
 impl Compiled {
     fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
         match self {
@@ -294,6 +334,8 @@ impl Compiled {
             Compiled::Prepend(content) => Ok(!text.is_empty() && !content.is_empty()),
             Compiled::Replace(replacer) => Ok(replacer.is_in(text)),
             Compiled::ReplaceMatches(replacer) => replacer.is_in(text, interrupt),
+            Compiled::Precompiled(precompiled) => precompiled.changes(text, interrupt),
+            Compiled::SentencePiece(rules) => rules.changes(text, interrupt),
         }
     }
 
@@ -305,6 +347,8 @@ impl Compiled {
             Compiled::Prepend(content) => literals::prepend(text, content),
             Compiled::Replace(replacer) => replacer.applied(text, interrupt),
             Compiled::ReplaceMatches(replacer) => replacer.applied(text, interrupt),
+            Compiled::Precompiled(precompiled) => precompiled.applied(text, interrupt),
+            Compiled::SentencePiece(rules) => rules.applied(text, interrupt),
         }
     }
 
@@ -324,6 +368,8 @@ impl Compiled {
             Compiled::Prepend(content) => content.is_empty(),
             Compiled::Replace(replacer) => replacer.keeps_apart(before, after),
             Compiled::ReplaceMatches(replacer) => replacer.keeps_apart(before, after),
+            Compiled::Precompiled(precompiled) => precompiled.keeps_apart(before, after),
+            Compiled::SentencePiece(rules) => rules.keeps_apart(before, after),
         };
         is_kept.then_some(seam)
     }
@@ -358,6 +404,16 @@ mod tests {
             Just(Stage::Prepend { content: "▁e".into() }),
             Just(Stage::ReplaceMatches { regex: r"\s+".into(), content: "_".into() }),
             Just(Stage::ReplaceMatches { regex: r"a[^x]|e(?=n)".into(), content: "".into() }),
+            (0..3, any::<bool>(), any::<bool>()).prop_map(|(added, removes_spaces, has_symbols)| {
+                let added_space = [AddedSpace::No, AddedSpace::Before, AddedSpace::Behind][added];
+                let symbols = if has_symbols { vec!["ae".into(), "▁▁".into()] } else { Vec::new() };
+                Stage::SentencePiece(SentencePiece {
+                    added_space,
+                    removes_spaces,
+                    symbols,
+                    ..Default::default()
+                })
+            }),
             Just(Stage::Replace { pattern: " ".into(), content: "▁".into() }),
             Just(Stage::Replace { pattern: "ae".into(), content: "".into() }),
             Just(Stage::Replace { pattern: "aa".into(), content: "é\u{301}".into() }),

@@ -11,6 +11,7 @@ mod intervals;
 mod lengths;
 mod pretokens;
 mod running;
+mod segmentations;
 mod segments;
 #[cfg(test)]
 mod simd_levels;
@@ -31,7 +32,7 @@ use once_cell::race::OnceBox;
 use crate::added_tokens::{AddedMatch, AddedToken, AddedTokens, OnSpecial};
 use crate::encode::{
     Algorithm, Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Pooled, Scratch, ScratchPool, Sink,
-    Unit,
+    Unit, Unknown,
 };
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
@@ -202,7 +203,7 @@ impl Tokenizer {
         let encoder = Encoder::new(model, unit, &pretokenizer, algorithm, ordinary)?;
         // An unknown character can become a single id too, and so can a pretoken of any length.
         let longest = all_tokens.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
-        let is_bounded = encoder.kernel() != KernelKind::WordPiece;
+        let is_bounded = !matches!(encoder.unknown(), Unknown::Pretoken(_) | Unknown::Run(_));
         let max_bytes = if is_bounded { longest } else { usize::MAX };
         let (index, slots, scratch_pool) = (OnceBox::new(), OnceBox::new(), ScratchPool::default());
         Ok(Tokenizer {
@@ -530,8 +531,7 @@ fn with_normal_forms(
 ) -> Result<Vec<AddedToken>> {
     let Some(normalizer) = normalizer else { return Ok(tokens) };
     for token in tokens.iter_mut().filter(|token| token.matching.normalized) {
-        let normal = normalizer.normalize(token.text.as_bytes(), &Never)?;
-        token.normal_form = Some(String::from_utf8_lossy(&normal).into_owned());
+        token.normal_form = Some(normalizer.of_token(&token.text, &Never)?);
     }
     Ok(tokens)
 }

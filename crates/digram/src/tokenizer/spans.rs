@@ -145,7 +145,8 @@ impl Tokenizer {
         mut visit: impl FnMut(Range<usize>),
     ) -> Result<()> {
         let mismatch = || Error::Internal { reason: "the ids are not those of the text.".into() };
-        let mut lengths = self.lengths(ids, || self.pretoken_ends(working, interrupt))?;
+        let mut lengths =
+            self.lengths(working.text(), ids, interrupt, || self.pretoken_ends(working, interrupt))?;
         let (text, mut added_tokens) = (working.text(), working.added_tokens());
         let (mut position, mut rest, mut pacer) = (0, ids.iter(), Pacer::new(interrupt));
         loop {
@@ -228,6 +229,11 @@ impl OffsetConverter<'_> {
         }
         while self.bytes.end <= span.start && self.bytes.end < self.text.len() {
             self.advance();
+        }
+        if span.is_empty() {
+            // Nothing of the text, before a character or at the end.
+            let place = if span.start < self.bytes.end { self.units.start } else { self.units.end };
+            return [place; 2];
         }
         let start = self.units.start;
         while self.bytes.end < span.end {

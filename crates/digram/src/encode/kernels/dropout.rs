@@ -42,28 +42,43 @@ impl Dropout {
     /// The random choices for text `number` of a batch: those of a single text with `number` added to the
     /// seed.
     pub(crate) fn choices(&self, number: usize) -> DropoutChoices {
-        DropoutChoices { probability: self.probability, state: self.seed.wrapping_add(number as u64) }
+        let random = SplitMix64::new(self.seed.wrapping_add(number as u64));
+        DropoutChoices { probability: self.probability, random }
+    }
+}
+
+/// Random numbers by SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
+/// 2014). Consecutive seeds give unrelated sequences.
+pub(in crate::encode) struct SplitMix64 {
+    state: u64,
+}
+
+impl SplitMix64 {
+    pub(in crate::encode) fn new(seed: u64) -> SplitMix64 {
+        SplitMix64 { state: seed }
+    }
+
+    /// The next number, from 0 to below 1.
+    #[inline]
+    pub(in crate::encode) fn fraction(&mut self) -> f64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        // As many bits as an `f64` fraction has, so that the number is exact and below 1.
+        ((mixed ^ mixed >> 31) >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
 /// The random choices for one text.
-///
-/// The generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
-/// OOPSLA 2014). Consecutive seeds give unrelated sequences.
 pub(crate) struct DropoutChoices {
     probability: f64,
-    state: u64,
+    random: SplitMix64,
 }
 
 impl DropoutChoices {
     #[inline]
     fn pass_over(&mut self) -> bool {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        // As many bits as an `f64` fraction has, so that the number is exact and below 1.
-        let number = ((mixed ^ mixed >> 31) >> 11) as f64 / (1u64 << 53) as f64;
-        number < self.probability
+        self.random.fraction() < self.probability
     }
 }
 

@@ -11,10 +11,13 @@ pub(super) mod lockstep;
 pub(super) mod long;
 #[cfg(test)]
 pub(crate) mod naive;
+mod pieces;
 mod rank_key;
 pub(super) mod ranked;
 pub(super) mod reach;
+pub(super) mod scored;
 mod short;
+pub(super) mod viterbi;
 pub(super) mod wordpiece;
 
 use crate::error::{Error, Result};
@@ -24,6 +27,8 @@ use super::{Context, Sink};
 use events::ByEvents;
 use layered::Layered;
 use ranked::Ranked;
+use scored::Scored;
+use viterbi::Viterbi;
 use wordpiece::WordPiece;
 
 /// The kind of a tokenizer's kernel.
@@ -35,6 +40,10 @@ pub enum KernelKind {
     Layered,
     /// The merges and drops of PickyBPE, in their order.
     Events,
+    /// The segmentation with the highest sum of scores.
+    Viterbi,
+    /// The merges by scores.
+    Scored,
     /// The longest token at each place.
     WordPiece,
 }
@@ -44,6 +53,8 @@ pub(super) enum Kernel {
     Ranked(Ranked),
     Layered(Box<Layered>),
     Events(Box<ByEvents>),
+    Viterbi(Box<Viterbi>),
+    Scored(Box<Scored>),
     WordPiece(Box<WordPiece>),
 }
 
@@ -53,6 +64,8 @@ impl Kernel {
             Kernel::Ranked(_) => KernelKind::Ranked,
             Kernel::Layered(_) => KernelKind::Layered,
             Kernel::Events(_) => KernelKind::Events,
+            Kernel::Viterbi(_) => KernelKind::Viterbi,
+            Kernel::Scored(_) => KernelKind::Scored,
             Kernel::WordPiece(_) => KernelKind::WordPiece,
         }
     }
@@ -84,6 +97,8 @@ impl Kernel {
             Kernel::Ranked(ranked) => ranked.encode(piece.bytes(), context, sink),
             Kernel::Layered(layered) => layered.encode(piece, context, sink),
             Kernel::Events(events) => events.encode(piece.bytes(), context, sink),
+            Kernel::Viterbi(viterbi) => viterbi.encode(piece.bytes(), context, sink),
+            Kernel::Scored(scored) => scored.encode(piece.bytes(), context, sink),
             Kernel::WordPiece(pieces) => pieces.encode(piece.bytes(), context, sink),
         }
     }

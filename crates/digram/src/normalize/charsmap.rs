@@ -1,0 +1,178 @@
+//! The character maps of SentencePiece: texts of some characters, and what is put in their place.
+//!
+//! A map is a double array of 32-bit units, preceded by its size in bytes, and then the replacements, each with a zero
+//! behind it. The array is a trie: its values are offsets of replacements.
+
+use crate::error::{Error, Result};
+use crate::memory;
+
+/// A map of characters.
+pub(super) struct Charsmap {
+    units: Vec<u32>,
+    replacements: String,
+}
+
+/// The children of a node are in one block of so many units.
+const BLOCK: usize = 256;
+
+fn label(unit: u32) -> u32 {
+    unit & (1 << 31 | 0xff)
+}
+
+fn has_leaf(unit: u32) -> bool {
+    unit >> 8 & 1 == 1
+}
+
+fn offset(unit: u32) -> usize {
+    ((unit >> 10) as usize) << ((unit & 1 << 9) >> 6)
+}
+
+fn value(unit: u32) -> usize {
+    (unit & ((1 << 31) - 1)) as usize
+}
+
+impl Charsmap {
+    /// Reads a map, and checks that no look-up leaves it. An empty one has no entries.
+    pub(super) fn new(bytes: &[u8]) -> Result<Charsmap> {
+        let invalid = |what: &str| Error::Option { reason: format!("the character map is damaged: {what}.") };
+        if bytes.is_empty() {
+            return Ok(Charsmap { units: Vec::new(), replacements: String::new() });
+        }
+        let (size, rest) = bytes.split_first_chunk().ok_or_else(|| invalid("it is too short"))?;
+        let size = u32::from_le_bytes(*size) as usize;
+        if size == 0 || size % (4 * BLOCK) != 0 || size >= rest.len() {
+            return Err(invalid("the size of its array is wrong"));
+        }
+        let (array, replacements) = rest.split_at(size);
+        let replacements = std::str::from_utf8(replacements)
+            .map_err(|_| invalid("the replacements are not UTF-8"))?
+            .to_owned();
+        if !replacements.ends_with('\0') {
+            return Err(invalid("the last replacement has no end"));
+        }
+        let mut units = Vec::new();
+        memory::try_reserve(&mut units, array.len() / 4)?;
+        units.extend(array.as_chunks().0.iter().map(|&unit| u32::from_le_bytes(unit)));
+        let is_inside = |at: usize, unit: u32| (at ^ offset(unit)) | (BLOCK - 1) < units.len();
+        let is_valid = |(at, &unit): (usize, &u32)| match label(unit) {
+            // The leaf of a node is a value.
+            ..BLOCK_LABEL if has_leaf(unit) => {
+                is_inside(at, unit) && label(units[at ^ offset(unit)]) >= BLOCK_LABEL
+            }
+            ..BLOCK_LABEL => is_inside(at, unit),
+            _ => replacements.is_char_boundary(value(unit)) && value(unit) < replacements.len(),
+        };
+        let root = units[0];
+        if label(root) != 0 || has_leaf(root) || offset(root) == 0 || !units.iter().enumerate().all(is_valid)
+        {
+            return Err(invalid("its array leads out of it"));
+        }
+        Ok(Charsmap { units, replacements })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// The length of the longest entry that the text begins with, and its replacement.
+    #[inline]
+    pub(super) fn longest(&self, text: &[u8]) -> Option<(usize, &str)> {
+        let mut longest = None;
+        self.each(text, |len, place| {
+            longest = Some((len, place));
+            true
+        });
+        longest.map(|(len, place)| (len, self.replacement(place)))
+    }
+
+    /// The replacement of the shortest entry that the text begins with; no entry has a zero byte.
+    #[inline]
+    pub(super) fn shortest(&self, text: &[u8]) -> Option<&str> {
+        let mut shortest = None;
+        let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+        self.each(&text[..end], |_, place| {
+            shortest = Some(place);
+            false
+        });
+        shortest.map(|place| self.replacement(place))
+    }
+
+    /// Calls `visit` with the entries that the text begins with until it returns false: the length of each, and the
+    /// place of its replacement.
+    #[inline(always)]
+    fn each(&self, text: &[u8], mut visit: impl FnMut(usize, usize) -> bool) {
+        let Some(&root) = self.units.first() else { return };
+        let mut at = offset(root);
+        for (index, &byte) in text.iter().enumerate() {
+            at ^= usize::from(byte);
+            let unit = self.units[at];
+            if label(unit) != u32::from(byte) {
+                return;
+            }
+            at ^= offset(unit);
+            if has_leaf(unit) && !visit(index + 1, value(self.units[at])) {
+                return;
+            }
+        }
+    }
+
+    fn replacement(&self, place: usize) -> &str {
+        let rest = &self.replacements[place..];
+        &rest[..rest.find('\0').unwrap_or(rest.len())]
+    }
+}
+
+/// Labels of nodes are below this; those of values are not.
+const BLOCK_LABEL: u32 = BLOCK as u32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A map with one entry, "a": the root has the child "a", whose leaf is the value.
+    fn small(value: u32) -> Vec<u8> {
+        let mut units = vec![0u32; 2 * BLOCK];
+        units[0] = 256 << 10;
+        let child = 256 ^ usize::from(b'a');
+        units[child] = 1 << 10 | 1 << 8 | u32::from(b'a');
+        units[child ^ 1] = 1 << 31 | value;
+        // Free units lead to themselves.
+        for (at, unit) in units.iter_mut().enumerate().filter(|(_, unit)| **unit == 0) {
+            *unit = if at == 0 { *unit } else { 1 << 31 };
+        }
+        let mut map = (4 * units.len() as u32).to_le_bytes().to_vec();
+        units.iter().for_each(|unit| map.extend(unit.to_le_bytes()));
+        map.extend("é\0xyz\0".as_bytes());
+        map
+    }
+
+    #[test]
+    fn entries_are_found() {
+        let map = Charsmap::new(&small(3)).unwrap();
+        assert_eq!(map.longest(b"ab"), Some((1, "xyz")));
+        assert_eq!((map.longest(b"b"), map.longest(b"")), (None, None));
+        assert_eq!(map.shortest(b"a\0"), Some("xyz"));
+        // Inside a character, and behind the end.
+        assert!(Charsmap::new(&small(1)).is_err() && Charsmap::new(&small(99)).is_err());
+        assert!(Charsmap::new(b"").unwrap().is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_maps_are_refused_or_stay_inside(
+            places in prop::collection::vec((0usize..2100, any::<u8>()), 1..8),
+            text in prop::collection::vec(prop::sample::select(vec![0, b'a', b'b', 0xc3, 0xff]), 0..6),
+        ) {
+            let mut map = small(3);
+            for (place, byte) in places {
+                let len = map.len();
+                map[place % len] = byte;
+            }
+            if let Ok(map) = Charsmap::new(&map) {
+                map.longest(&text);
+                map.shortest(&text);
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Hugging Face's stage for the character maps of SentencePiece.
+//!
+//! A grapheme cluster of fewer than six bytes becomes the replacement of the shortest entry that it begins with, so
+//! marks behind it are lost. In other clusters each character is replaced on its own.
+
+use std::ops::ControlFlow;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::charsmap::Charsmap;
+use super::traced::{Rewriter, Traced};
+use crate::error::Result;
+use crate::interrupt::{Interrupt, Pacer};
+
+/// The stage.
+pub(super) struct Precompiled {
+    map: Charsmap,
+    /// The ASCII characters that it changes.
+    ascii: [bool; 128],
+}
+
+/// Clusters of so many bytes are not looked up whole.
+const LONG_CLUSTER: usize = 6;
+
+/// A character of the new text, and how it comes from the old one: 1 if it is inserted; otherwise it replaces a
+/// character, and as many more as the number is below zero.
+type Changed = (char, isize);
+
+impl Precompiled {
+    pub(super) fn new(charsmap: &[u8]) -> Result<Precompiled> {
+        let map = Charsmap::new(charsmap)?;
+        let ascii = std::array::from_fn(|byte| map.shortest(&[byte as u8]).is_some());
+        Ok(Precompiled { map, ascii })
+    }
+
+    pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
+        let mut pacer = Pacer::new(interrupt);
+        let flow = self.each(text, |old, new| {
+            if new.is_some() {
+                return ControlFlow::Break(Ok(true));
+            }
+            pacer.after(old.len()).map_or_else(|error| ControlFlow::Break(Err(error)), ControlFlow::Continue)
+        });
+        flow.break_value().unwrap_or(Ok(false))
+    }
+
+    pub(super) fn applied(&self, text: &Traced, interrupt: &dyn Interrupt) -> Result<Traced> {
+        let mut writer = Writer { rewriter: Rewriter::new(text)?, last: None, is_shifted: false };
+        let mut pacer = Pacer::new(interrupt);
+        let flow = self.each(&text.bytes, |old, new| {
+            let written = match new {
+                None => writer.keep(old),
+                Some(new) => writer.replace(old, new),
+            };
+            match written.and_then(|()| pacer.after(old.len())) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(error),
+            }
+        });
+        match flow.break_value() {
+            Some(error) => Err(error),
+            None => writer.finish(text.bytes.len()),
+        }
+    }
+
+    /// Whether both characters are unchanged and clusters of their own.
+    pub(super) fn keeps_apart(&self, before: char, after: char) -> bool {
+        let is_kept = |c: char| c.is_ascii() && !self.ascii[c as usize];
+        is_kept(before) && is_kept(after) && (before, after) != ('\r', '\n')
+    }
+
+    /// Calls `visit` with the parts of a text in order, and what is put in place of those that change.
+    fn each<B>(
+        &self,
+        text: &[u8],
+        mut visit: impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        for chunk in text.utf8_chunks() {
+            let mut rest = chunk.valid();
+            while !rest.is_empty() {
+                let plain = self.plain_len(rest.as_bytes());
+                if plain > 0 {
+                    visit(&rest.as_bytes()[..plain], None)?;
+                    rest = &rest[plain..];
+                    continue;
+                }
+                let Some(cluster) = rest.graphemes(true).next() else { break };
+                rest = &rest[cluster.len()..];
+                let whole = (cluster.len() < LONG_CLUSTER).then(|| self.map.shortest(cluster.as_bytes()));
+                if let Some(Some(new)) = whole {
+                    visit(cluster.as_bytes(), Some(new))?;
+                    continue;
+                }
+                for c in cluster.chars() {
+                    let mut buffer = [0; 4];
+                    let old = c.encode_utf8(&mut buffer).as_bytes();
+                    visit(old, self.map.shortest(old))?;
+                }
+            }
+            if !chunk.invalid().is_empty() {
+                visit(chunk.invalid(), None)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The number of ASCII characters at the start that are clusters of their own and do not change.
+    fn plain_len(&self, text: &[u8]) -> usize {
+        let is_plain = |byte: u8| byte.is_ascii() && byte != b'\r' && !self.ascii[usize::from(byte)];
+        let len = text.iter().position(|&byte| !is_plain(byte)).unwrap_or(text.len());
+        // What follows may join the last one.
+        if text.get(len).is_some_and(|byte| !byte.is_ascii()) { len.saturating_sub(1) } else { len }
+    }
+}
+
+/// Writes the new text. How its last character comes from the old text may still change.
+struct Writer<'a> {
+    rewriter: Rewriter<'a>,
+    last: Option<Changed>,
+    /// Whether something was removed at the start, which that library does not count: all characters come from
+    /// places before their own.
+    is_shifted: bool,
+}
+
+impl Writer<'_> {
+    fn put(&mut self, next: Option<Changed>) -> Result<()> {
+        match std::mem::replace(&mut self.last, next) {
+            None => Ok(()),
+            Some((c, change)) if change > 0 => self.rewriter.insert(c),
+            Some((c, change)) => {
+                self.rewriter.replace(c)?;
+                self.rewriter.skip_characters(change.unsigned_abs());
+                Ok(())
+            }
+        }
+    }
+
+    fn keep(&mut self, old: &[u8]) -> Result<()> {
+        if self.is_shifted {
+            return String::from_utf8_lossy(old).chars().try_for_each(|c| self.put(Some((c, 0))));
+        }
+        self.put(None)?;
+        let (rest, last) = match old.utf8_chunks().next() {
+            // All but the last character are kept; what is removed behind it counts as a part of it.
+            Some(chunk) if chunk.invalid().is_empty() => match chunk.valid().char_indices().next_back() {
+                Some((start, c)) => (start, Some((c, 0))),
+                None => (0, None),
+            },
+            _ => (old.len(), None),
+        };
+        let end = self.rewriter.position() + rest;
+        self.rewriter.keep_until(end)?;
+        self.last = last;
+        Ok(())
+    }
+
+    /// Puts a text in place of another. Characters beyond the number of the old ones are inserted; if there are
+    /// fewer, the last one comes from the rest too.
+    fn replace(&mut self, old: &[u8], new: &str) -> Result<()> {
+        let count = String::from_utf8_lossy(old).chars().count() as isize;
+        let mut new_count = 0;
+        for c in new.chars() {
+            new_count += 1;
+            self.put(Some((c, isize::from(new_count > count))))?;
+        }
+        match &mut self.last {
+            Some((_, change)) if new_count < count => *change += new_count - count,
+            None if new_count < count => self.is_shifted = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The new text.
+    fn finish(mut self, old_len: usize) -> Result<Traced> {
+        self.put(None)?;
+        self.rewriter.skip_until(old_len);
+        self.rewriter.finish()
+    }
+}

@@ -1,0 +1,236 @@
+//! The normalization of SentencePiece.
+//!
+//! From left to right, the longest entry of the character map is replaced; the symbols of the user remain as they
+//! are. Spaces may then be reduced: none at the ends, and one between words; and a space may be put before the text,
+//! or behind it. Tokens have real spaces, so the symbol "▁", which SentencePiece does not tell from a space, becomes
+//! one.
+
+use std::ops::ControlFlow;
+
+use super::charsmap::Charsmap;
+use super::traced::Traced;
+use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
+use crate::trie::Trie;
+use crate::utf8::decode;
+
+/// What SentencePiece does with a text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SentencePiece {
+    /// The character map; empty for none.
+    pub charsmap: Vec<u8>,
+    /// Whether a space is put before a text, or behind it.
+    pub added_space: AddedSpace,
+    /// Whether spaces at the ends and repeated spaces are removed.
+    pub removes_spaces: bool,
+    /// Texts that remain as they are.
+    pub symbols: Vec<String>,
+}
+
+/// A space that is added to a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AddedSpace {
+    /// None.
+    #[default]
+    No,
+    /// One before the text.
+    Before,
+    /// One behind the text.
+    Behind,
+}
+
+/// The symbol that stands for a space.
+const SPACE: &str = "▁";
+
+/// The stage, compiled.
+pub(super) struct Compiled {
+    map: Charsmap,
+    added: AddedSpace,
+    removes: bool,
+    symbols: Trie,
+}
+
+/// A part of the given text, and what becomes of it.
+struct Part<'t> {
+    new: &'t [u8],
+    len: usize,
+}
+
+impl Compiled {
+    pub(super) fn new(rules: &SentencePiece) -> Result<Compiled> {
+        if rules.symbols.iter().any(String::is_empty) {
+            return Err(Error::Option { reason: "a text that remains as it is is empty.".into() });
+        }
+        Ok(Compiled {
+            map: Charsmap::new(&rules.charsmap)?,
+            added: rules.added_space,
+            removes: rules.removes_spaces,
+            symbols: Trie::new(rules.symbols.iter().map(String::as_str)),
+        })
+    }
+
+    /// Whether something is added to a text or removed at its ends.
+    pub(super) fn may_be_cut(&self) -> bool {
+        self.removes || self.added != AddedSpace::No
+    }
+
+    pub(super) fn keeps_apart(&self, before: char, after: char) -> bool {
+        let is_kept = |c: char| !SPACE.contains(c);
+        !self.may_be_cut() && self.map.is_empty() && is_kept(before) && is_kept(after)
+    }
+
+    pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
+        if self.added != AddedSpace::No {
+            return Ok(!text.is_empty());
+        }
+        if self.first_kept(text) > 0 {
+            return Ok(true);
+        }
+        let (mut at, mut pacer) = (0, Pacer::new(interrupt));
+        let flow = self.each(text, |new, origin| {
+            let is_kept = origin[0] == at && text[at..].starts_with(new);
+            at = origin[1];
+            if !is_kept || new.len() != origin[1] - origin[0] {
+                return ControlFlow::Break(Ok(true));
+            }
+            pacer.after(new.len()).map_or_else(|error| ControlFlow::Break(Err(error)), ControlFlow::Continue)
+        });
+        match flow {
+            ControlFlow::Break(found) => found,
+            // What is removed at the end is not emitted, or it is spaces.
+            ControlFlow::Continue(_) => Ok(at != text.len() || self.removes && text.ends_with(b" ")),
+        }
+    }
+
+    pub(super) fn applied(&self, text: &Traced, interrupt: &dyn Interrupt) -> Result<Traced> {
+        let (mut new, mut pacer) = (Traced::new(text.origins.is_some()), Pacer::new(interrupt));
+        memory::try_reserve(&mut new.bytes, text.bytes.len() + 1)?;
+        let first = self.first_kept(&text.bytes);
+        if first < text.bytes.len() && self.added == AddedSpace::Before {
+            push(&mut new, b" ", [first, first], text)?;
+        }
+        let flow = self.each(&text.bytes, |bytes, origin| {
+            extend_last(&mut new, origin[0], text);
+            match push(&mut new, bytes, origin, text).and_then(|()| pacer.after(bytes.len())) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(error),
+            }
+        });
+        let end = match flow {
+            ControlFlow::Break(error) => return Err(error),
+            ControlFlow::Continue(end) => end,
+        };
+        extend_last(&mut new, end, text);
+        let mut place = text.origins.as_ref().map_or(0, |origins| place_before(origins, end));
+        if self.removes {
+            let len = new.bytes.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
+            new.bytes.truncate(len);
+            if let Some(origins) = &mut new.origins {
+                place = origins.get(len).map_or(place, |origin| origin[0]);
+                origins.truncate(len);
+            }
+        }
+        if first < text.bytes.len() && self.added == AddedSpace::Behind {
+            memory::try_reserve(&mut new.bytes, 1)?;
+            new.bytes.push(b' ');
+            new.origins.iter_mut().for_each(|origins| origins.push([place; 2]));
+        }
+        Ok(new)
+    }
+
+    /// The end of the spaces at the start that are removed.
+    fn first_kept(&self, text: &[u8]) -> usize {
+        let mut at = 0;
+        while self.removes && at < text.len() {
+            let Part { new, len } = self.part(&text[at..]);
+            if new != b" " {
+                break;
+            }
+            at += len;
+        }
+        at
+    }
+
+    /// Calls `emit` with the bytes of the new text and the range of the old one that they come from, without the added
+    /// space, and with the spaces at the end. Returns the end of the text.
+    fn each<B>(
+        &self,
+        text: &[u8],
+        mut emit: impl FnMut(&[u8], [usize; 2]) -> ControlFlow<B>,
+    ) -> ControlFlow<B, usize> {
+        let (mut at, mut is_after_space) = (self.first_kept(text), self.removes);
+        while at < text.len() {
+            let Part { mut new, len } = self.part(&text[at..]);
+            while let (true, [b' ', rest @ ..]) = (is_after_space, new) {
+                new = rest;
+            }
+            if let Some(last) = new.last() {
+                is_after_space = self.removes && *last == b' ';
+            }
+            let origin = [at, at + len];
+            while let Some(place) = find_space(new) {
+                emit(&new[..place], origin)?;
+                emit(b" ", origin)?;
+                new = &new[place + SPACE.len()..];
+            }
+            if !new.is_empty() {
+                emit(new, origin)?;
+            }
+            at += len;
+        }
+        ControlFlow::Continue(at)
+    }
+
+    /// What becomes of the start of a text, which is not empty.
+    #[inline]
+    fn part<'t>(&'t self, text: &'t [u8]) -> Part<'t> {
+        if let Some(len) = self.symbols.longest(text, 0, |_| true) {
+            return Part { new: &text[..len], len };
+        }
+        if let Some((len, new)) = self.map.longest(text) {
+            return Part { new: new.as_bytes(), len };
+        }
+        match decode(text) {
+            (Some(_), len) => Part { new: &text[..len], len },
+            (None, _) => Part { new: "\u{fffd}".as_bytes(), len: 1 },
+        }
+    }
+}
+
+/// The first symbol of a space.
+#[inline]
+fn find_space(bytes: &[u8]) -> Option<usize> {
+    match bytes.len() {
+        ..3 => None,
+        _ => bytes.windows(SPACE.len()).position(|window| window == SPACE.as_bytes()),
+    }
+}
+
+/// Appends bytes that come from a range of an older text.
+fn push(new: &mut Traced, bytes: &[u8], [start, end]: [usize; 2], old: &Traced) -> Result<()> {
+    memory::try_reserve(&mut new.bytes, bytes.len())?;
+    new.bytes.extend_from_slice(bytes);
+    if let (Some(new), Some(old)) = (&mut new.origins, &old.origins) {
+        memory::try_reserve(new, bytes.len())?;
+        let origin =
+            if start < end { [old[start][0], old[end - 1][1]] } else { [place_before(old, start); 2] };
+        new.extend(std::iter::repeat_n(origin, bytes.len()));
+    }
+    Ok(())
+}
+
+/// What was removed before a byte of the old text belongs to the byte before.
+fn extend_last(new: &mut Traced, start: usize, old: &Traced) {
+    let (Some(new), Some(old)) = (&mut new.origins, &old.origins) else { return };
+    if let (Some([first, end]), Some(before)) = (new.last_mut(), start.checked_sub(1))
+        && first < end
+    {
+        *end = old[before][1].max(*end);
+    }
+}
+
+/// The place in the given text before a byte of the old one.
+fn place_before(origins: &[[usize; 2]], byte: usize) -> usize {
+    origins.get(byte).map(|origin| origin[0]).or(origins.last().map(|origin| origin[1])).unwrap_or(0)
+}

@@ -1,0 +1,265 @@
+"""Unigram in a tokenizer.json: the object `model` with the scores of its tokens.
+
+Files for digram alone also store BPE by scores here, and scores that are added in single precision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from digram import _core
+from digram.errors import CorruptFileError, VocabError
+from digram.formats import _own
+from digram.formats._json import expect, kind_of, unsupported
+from digram.formats._model_section import ModelSection, Names
+from digram.formats._show import show
+from digram.vocab.definition import Definition
+from digram.vocab.model import Kernel, Model
+from digram.vocab.scores import ScoredModel, UnigramModel
+from digram.vocab.special_tokens import SpecialToken
+
+__all__ = ["SCORED", "UNIGRAM"]
+
+_KEYS = ("type", "unk_id", "vocab", "byte_fallback", "digram")
+_OWN = "digram"
+_PENALTY = 10.0
+"""An unknown character has a score so much lower than the lowest one."""
+
+
+def _kind_in(model: dict[str, Any]) -> str | None:
+    """The kind of model in a file for digram alone."""
+    own = model.get("digram")
+    scheme = own.get("scheme") if isinstance(own, dict) else None
+    found = scheme.get("kind") if isinstance(scheme, dict) else None
+    return found if kind_of(model) == _OWN and isinstance(found, str) else None
+
+
+def _claims(model: dict[str, Any]) -> bool:
+    if kind_of(model) == "Unigram" or _kind_in(model) == UnigramModel.kind:
+        return True
+    return "type" not in model and isinstance(model.get("vocab"), list)
+
+
+def _claims_scored(model: dict[str, Any]) -> bool:
+    return _kind_in(model) == ScoredModel.kind
+
+
+def _check(model: dict[str, Any], path: str | None) -> None:
+    for key in model:
+        if key not in _KEYS:
+            raise unsupported(f"the key {show(key)} of the model", path)
+    expect(model.get("byte_fallback", False), bool, "model.byte_fallback", path)
+    if model.get("byte_fallback") is True and kind_of(model) != _OWN:
+        cause = "(the text <0x41> would become the token of a byte)"
+        raise unsupported(
+            f"a Unigram model with byte_fallback {cause}", path, hint="Load its .model file."
+        )
+    own = model.get("digram")
+    if isinstance(own, dict) and "scheme" in own and kind_of(model) != _OWN:
+        raise CorruptFileError(
+            f"model.digram has a scheme, so the type of the model should be {_OWN!r}.", path=path
+        )
+
+
+def _opened(model: dict[str, Any], path: str | None) -> dict[str, Any]:
+    """The model with its tokens as those of BPE are, and the scores beside them."""
+    pairs = expect(model.get("vocab"), list, "model.vocab", path)
+    vocab: dict[str, int] = {}
+    scores: list[float] = []
+    for id, pair in enumerate(pairs):
+        if type(pair) is not list or [*map(type, pair)] not in ([str, float], [str, int]):
+            raise CorruptFileError(
+                f"model.vocab[{id}] should be a token and its score, not {show(pair)}.",
+                path=path,
+                value=pair,
+            )
+        name, score = pair
+        if vocab.setdefault(name, id) != id:
+            raise VocabError(
+                f"the token {show(name)} has the ids {vocab[name]} and {id}.",
+                path=path,
+                value=name,
+                hint="Remove one of them.",
+            )
+        scores.append(score)
+    # What other programs do not allow, so that ids have no holes, digram's own files name.
+    ids = model.get("digram", {}).get("scheme", {}).get("ids") if kind_of(model) == _OWN else None
+    if ids is not None:
+        numbers = expect(ids, list, "model.digram.scheme.ids", path)
+        if len(numbers) != len(pairs) or not set(map(type, numbers)) <= {int}:
+            raise CorruptFileError(
+                "model.digram.scheme.ids should have an id per token.", path=path
+            )
+        vocab = dict(zip(vocab, numbers, strict=True))
+    unknown = model.get("unk_id")
+    if unknown is not None:
+        index = expect(unknown, int, "model.unk_id", path)
+        if not 0 <= index < len(pairs):
+            raise VocabError(
+                f"model.unk_id {index} is not the id of a token.", path=path, value=index
+            )
+        unknown = pairs[index][0]
+    return model | {"vocab": vocab, "scores": scores, "unk_token": unknown}
+
+
+def _model(
+    model: dict[str, Any], own: dict[str, Any] | None, ids: dict[str, int], path: str | None
+) -> Model:
+    if "scores" not in model:
+        model = _opened(model, path)
+    fallback = set(_own_scheme(own).get("bytes", ()))
+    by_name = dict(zip(model["vocab"], model["scores"], strict=True))
+    scores: list[float | None] = [None] * (max(ids.values(), default=-1) + 1)
+    for name, id in ids.items():
+        if id not in fallback:
+            scores[id] = float(by_name[name])
+    scheme = _own_scheme(own)
+    unused = tuple(_ids(scheme, "unused", path))
+    if scheme.get("kind") == ScoredModel.kind:
+        return ScoredModel(scores, unused=unused)
+    lowest = min(model["scores"], default=0.0)
+    addition = scheme.get("addition", "double")
+    if addition not in ("double", "single"):
+        raise CorruptFileError(
+            f"model.digram.scheme.addition {show(addition)} is not known.", path=path
+        )
+    unknown = scheme.get("unknown", lowest - _PENALTY)
+    if type(unknown) not in (int, float):
+        raise CorruptFileError("model.digram.scheme.unknown should be a number.", path=path)
+    return UnigramModel(
+        scores,
+        unknown=unknown,
+        addition=addition,
+        user_defined=tuple(_ids(scheme, "user_defined", path)),
+        unused=unused,
+    )
+
+
+def _own_scheme(own: dict[str, Any] | None) -> dict[str, Any]:
+    found = (own or {}).get("scheme", {})
+    return found if isinstance(found, dict) else {}
+
+
+def _ids(scheme: dict[str, Any], name: str, path: str | None) -> list[int]:
+    found = expect(scheme.get(name, []), list, f"model.digram.scheme.{name}", path)
+    if not set(map(type, found)) <= {int}:
+        raise CorruptFileError(f"model.digram.scheme.{name} should be a list of ids.", path=path)
+    return found
+
+
+def _tables(model: dict[str, Any], added: Any) -> _core.Model | None:
+    """None: all tokens are characters."""
+    return None
+
+
+def _kernel(model: dict[str, Any], own: dict[str, Any] | None, path: str | None) -> Kernel:
+    return _model(model, own, dict(model["vocab"]), path).kernel()
+
+
+def _steps(model: dict[str, Any], kernel: Kernel) -> _own.Steps:
+    return _own.Steps(0, "merge")
+
+
+def _refuse(definition: Definition) -> None:
+    """Raises `VocabError` for a model that adds scores in another way than other programs."""
+    if not definition.model.portable:
+        raise VocabError(
+            "other programs would give other ids with a tokenizer.json of this tokenizer: "
+            f"{definition.model.kernel().description}.",
+            value=definition.model.kind,
+            hint='Save it with format="digram", or with format="sentencepiece".',
+        )
+    # Hugging Face's reader of Unigram refuses keys that it does not know.
+    for name in ("context_size", "pad_token", "reserved"):
+        if getattr(definition, name):
+            raise VocabError(
+                f"a tokenizer.json with a Unigram model cannot store {name.replace('_', ' ')}.",
+                value=getattr(definition, name),
+                hint='Save it with format="digram".',
+            )
+
+
+def _written(definition: Definition, of: Names) -> dict[str, Any]:
+    model, unknown = definition.model, of.unknown
+    scores: list[float | None] = getattr(model, "scores", [])
+    names = [of.names[id] for id in sorted(of.names)]
+    found = [(scores[id] if id < len(scores) else None) for id in sorted(of.names)]
+    pairs = [
+        [name, 0.0 if score is None else score] for name, score in zip(names, found, strict=True)
+    ]
+    unk_id = of.vocab[unknown.text] if isinstance(unknown, SpecialToken) else None
+    if of.own:
+        return {
+            "type": _OWN,
+            "unk_id": None if unk_id is None else sorted(of.names).index(unk_id),
+            "byte_fallback": unknown == "bytes",
+            "digram": _own.to_section(definition, {"scheme": _scheme(definition, of)}),
+            "vocab": pairs,
+        }
+    if sorted(of.names) != [*range(len(names))]:
+        missing = next(id for id, other in enumerate(sorted(of.names)) if id != other)
+        raise VocabError(
+            f"a Unigram model in a tokenizer.json has no token of the id {missing}, but ids are "
+            "consecutive there.",
+            value=missing,
+            hint='Save it with format="digram".',
+        )
+    if unknown == "bytes" or not isinstance(model, UnigramModel):
+        raise VocabError(
+            "a Unigram model in a tokenizer.json cannot have a fallback to bytes: the text <0x41> "
+            "would become the token of a byte.",
+            hint='Save it with format="digram", or with format="sentencepiece".',
+        )
+    _set_lowest(pairs, unk_id, model)
+    return {"type": "Unigram", "unk_id": unk_id, "byte_fallback": False, "vocab": pairs}
+
+
+def _set_lowest(pairs: list[list[Any]], unk_id: int | None, model: UnigramModel) -> None:
+    """Give the unknown token the score from which that of unknown characters follows."""
+    if unk_id is not None and min(score for _, score in pairs) - _PENALTY != model.unknown:
+        pairs[unk_id][1] = model.unknown + _PENALTY
+    lowest = min((score for _, score in pairs), default=0.0)
+    if unk_id is not None and lowest - _PENALTY != model.unknown:
+        raise VocabError(
+            f"a tokenizer.json cannot store the score {model.unknown} of unknown characters: it "
+            f"would be {lowest - _PENALTY}, ten below the lowest score of a token.",
+            value=model.unknown,
+            hint='Save it with format="digram".',
+        )
+
+
+def _scheme(definition: Definition, of: Names) -> dict[str, Any]:
+    """What no other program has a field for."""
+    kernel = definition.model.kernel().to_dict()
+    kernel.pop("scores", None)
+    return {
+        **kernel,
+        "ids": sorted(of.names),
+        "bytes": list(definition.byte_ids or ()),
+    }
+
+
+UNIGRAM = ModelSection(
+    kind=UnigramModel.kind,
+    claims=_claims,
+    check=_check,
+    opened=_opened,
+    tables=_tables,
+    kernel=_kernel,
+    model=_model,
+    steps=_steps,
+    refuse=_refuse,
+    written=_written,
+)
+SCORED = ModelSection(
+    kind=ScoredModel.kind,
+    claims=_claims_scored,
+    check=_check,
+    opened=_opened,
+    tables=_tables,
+    kernel=_kernel,
+    model=_model,
+    steps=_steps,
+    refuse=_refuse,
+    written=_written,
+)

@@ -1,0 +1,334 @@
+"""SentencePiece's `.model`: pieces with scores, and how a text is normalized.
+
+Unigram models, BPE models and models of single characters are read and written. A space stands as
+"▁" in the pieces of a file; here tokens have real spaces. The ids are those of SentencePiece
+0.2.3: scores are added in single precision (`UnigramModel`), and BPE merges by score
+(`ScoredModel`).
+
+Control pieces become special tokens, whose text no text becomes; so does the piece for unknown
+characters. User-defined pieces are found in all text: in Unigram models by their scores, elsewhere
+as added tokens (`digram.Matching`). The ids of `bos` and `eos` are not added to a text, as in
+SentencePiece itself.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Literal
+
+from digram._util.storage import LARGEST, atomic_write, read_file
+from digram.errors import CorruptFileError, OptionError, VocabError, several
+from digram.formats._check import Place, check
+from digram.formats._json import unsupported
+from digram.formats._loss import refuse_input
+from digram.formats._sentencepiece_file import Kind, ModelFile, Normalization, Piece, Type
+from digram.formats._show import show
+from digram.pretokenizers.normalizers import SentencePiece
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.definition import Definition, OnUnknown
+from digram.vocab.scores import ScoredModel, UnigramModel, in_single
+from digram.vocab.special_tokens import Matching, SpecialToken
+
+if TYPE_CHECKING:
+    from digram.vocab.model import Model
+
+__all__ = ["dumps", "load", "loads", "read", "write"]
+
+_SPACE = "▁"
+_BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+_LONGEST = 8_000
+"""SentencePiece refuses longer pieces, in bytes."""
+_LARGEST_UNKNOWN = 3.4028234663852886e38
+_FOUND = Matching(always=True, normalized=True)
+"""How a user-defined piece is found."""
+_UNKNOWN_PENALTY = 10.0
+
+_unsupported = partial(unsupported, hint="Use SentencePiece itself for this model.")
+_cannot_store = "a .model file cannot store"
+
+
+def read(path: str | PathLike[str]) -> Definition:
+    """Read the definition in a `.model` file; see `loads`. Also raises OSError."""
+    return loads(read_file(path), fspath(path))
+
+
+def load(path: str, data: bytes, *_: object) -> Definition:
+    """Load a file; it has no pretokenizer, so the other arguments are ignored."""
+    return loads(data, path)
+
+
+def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
+    """Write a `.model` file atomically; see `dumps`. Also raises OSError."""
+    atomic_write(path, dumps(definition, allow_loss=allow_loss), LARGEST)
+
+
+def loads(data: bytes, path: str | None = None) -> Definition:
+    """The definition in the bytes of a `.model` file; `path` is for messages.
+
+    Raises `CorruptFileError` for a damaged file, and `VocabError` for one that digram cannot
+    reproduce: models of words, a denormalizer, spaces that are not written as "▁". Takes some µs
+    per piece.
+    """
+    file = ModelFile.loads(data, path)
+    _check_support(file, path)
+    _check_pieces(file, path)
+    tokens: list[bytes | None] = [None] * len(file.pieces)
+    scores: list[float | None] = [None] * len(file.pieces)
+    special: dict[str, int] = {}
+    matching: dict[str, Matching] = {}
+    byte_ids = [0] * 256
+    unknown: str | None = None
+    by_score = file.kind is Kind.UNIGRAM
+    for id, (text, score, kind) in enumerate(file.pieces):
+        if kind in (Type.CONTROL, Type.UNKNOWN):
+            special[text] = id
+            unknown = text if kind is Type.UNKNOWN else unknown
+        elif kind is Type.BYTE:
+            byte_ids[_BYTES[text]] = id
+            tokens[id] = bytes([_BYTES[text]])
+        elif kind is Type.USER_DEFINED and not by_score:
+            special[text.replace(_SPACE, " ")] = id
+            matching[text.replace(_SPACE, " ")] = _FOUND
+        else:
+            tokens[id] = text.replace(_SPACE, " ").encode()
+            # The trainer writes -0.0 for the first merge; adding zero makes both zeros the same.
+            scores[id] = _user_score(text) if kind is Type.USER_DEFINED else score + 0.0
+    on_unknown: OnUnknown = "bytes"
+    if not file.byte_fallback:
+        if unknown is None:
+            problem = "no piece is for unknown characters."
+            raise CorruptFileError(problem, path=path, hint="Copy the file again.")
+        on_unknown = SpecialToken(unknown)
+    of = file.normalization
+    definition = Definition(
+        tokens=tokens,
+        model=_model(file, scores),
+        pretokenizer=_pretokenizer(file, path),
+        special_tokens=special,
+        unit="char",
+        on_unknown=on_unknown,
+        byte_ids=byte_ids if file.byte_fallback else None,
+        matching=matching,
+        strip_first_space=of.add_dummy_prefix or of.remove_extra_whitespaces,
+    )
+    return check(definition, Place(path))
+
+
+def _pretokenizer(file: ModelFile, path: str | None) -> Pretokenizer:
+    of = file.normalization
+    add_space: Literal["before", "behind"] = "behind" if file.whitespace_as_suffix else "before"
+    symbols = (text for text, _, kind in file.pieces if kind is Type.USER_DEFINED)
+    rules = SentencePiece(
+        of.charsmap,
+        add_space=add_space if of.add_dummy_prefix else None,
+        remove_spaces=of.remove_extra_whitespaces,
+        symbols=tuple(symbols),
+    )
+    try:
+        return Pretokenizer(None, normalizer=[rules])
+    except OptionError as error:
+        raise CorruptFileError(error.message, path=path, hint="Copy the file again.") from None
+
+
+def _model(file: ModelFile, scores: list[float | None]) -> Model:
+    ids = range(len(file.pieces))
+    unused = tuple(id for id in ids if file.pieces[id].type is Type.UNUSED)
+    if file.kind is not Kind.UNIGRAM:
+        return ScoredModel(scores, unused=unused)
+    return UnigramModel(
+        scores,
+        unknown=_unknown_score(file.pieces),
+        addition="single",
+        user_defined=tuple(id for id in ids if file.pieces[id].type is Type.USER_DEFINED),
+        unused=unused,
+    )
+
+
+def _user_score(text: str) -> float:
+    """The score of a user-defined piece, which SentencePiece computes from its bytes."""
+    return in_single(0.1 * (len(text.encode()) - 1))
+
+
+def _unknown_score(pieces: list[Piece]) -> float:
+    """The score of an unknown character: ten below the lowest one of a normal piece."""
+    lowest = min((score for _, score, kind in pieces if kind is Type.NORMAL), default=None)
+    if lowest is None:
+        return _LARGEST_UNKNOWN
+    try:
+        return in_single(lowest - _UNKNOWN_PENALTY)
+    except OverflowError:
+        return -_LARGEST_UNKNOWN
+
+
+def _check_support(file: ModelFile, path: str | None) -> None:
+    if file.kind is Kind.WORD:
+        raise _unsupported("a model of words (model_type WORD)", path)
+    if not file.normalization.escape_whitespaces:
+        raise _unsupported("escape_whitespaces false", path)
+    if file.denormalization.charsmap:
+        raise _unsupported("a denormalizer, which changes decoded text,", path)
+    if file.kind is Kind.UNIGRAM and not any(kind is Type.NORMAL for _, _, kind in file.pieces):
+        raise _unsupported("a Unigram model without normal pieces", path)
+    for id, (text, _, kind) in enumerate(file.pieces):
+        is_text = kind in (Type.NORMAL, Type.USER_DEFINED, Type.UNUSED)
+        if " " in text and is_text:
+            raise _unsupported(f"piece {id}, {show(text)}, which has a real space,", path)
+        if file.kind is Kind.CHAR and kind is Type.NORMAL and len(text) > 1:
+            raise _unsupported(
+                f"piece {id}, {show(text)}, of several characters in a model of single characters",
+                path,
+            )
+    if file.byte_fallback and not any(
+        text == _SPACE and kind in (Type.NORMAL, Type.USER_DEFINED) for text, _, kind in file.pieces
+    ):
+        raise _unsupported(f"byte_fallback without the piece {show(_SPACE)}", path)
+
+
+def _check_pieces(file: ModelFile, path: str | None) -> None:
+    """Refuse what SentencePiece refuses."""
+    seen: dict[tuple[str, bool], int] = {}
+    unknown = None
+    for id, (text, _, kind) in enumerate(file.pieces):
+        problem = None
+        is_text = kind in (Type.NORMAL, Type.USER_DEFINED, Type.UNUSED)
+        other = seen.setdefault((text, is_text or file.kind is Kind.BPE), id)
+        if other != id:
+            problem = f"is piece {other} too"
+        elif len(text) * 4 > _LONGEST and len(text.encode()) >= _LONGEST:
+            problem = f"has more than {_LONGEST - 1:,} bytes"
+        elif kind is Type.UNKNOWN and unknown is not None:
+            problem = f"is a second piece for unknown characters, beside {unknown}"
+        elif kind is Type.BYTE and (text not in _BYTES or not file.byte_fallback):
+            problem = "is the piece of a byte, but there is no byte_fallback"
+            problem = problem if text in _BYTES else "is not named as the piece of a byte"
+        unknown = id if kind is Type.UNKNOWN else unknown
+        if problem is not None:
+            raise CorruptFileError(f"piece {id}, {show(text)}, {problem}.", path=path, value=text)
+    found = sum(kind is Type.BYTE for _, _, kind in file.pieces)
+    if file.byte_fallback and found != 256:
+        raise CorruptFileError(
+            f"byte_fallback needs 256 pieces of bytes, but there are {found}.", path=path
+        )
+
+
+def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
+    """The bytes of a `.model` file. They depend only on the definition.
+
+    It can store a `UnigramModel` that adds in single precision, or a `ScoredModel`, with the
+    normalizer `SentencePiece` and without a pretokenizer. Raises `VocabError` for anything else;
+    for a template, a context size or a pad token unless `allow_loss` is true.
+    """
+    rules = _rules(definition)
+    refuse_input(definition, "a .model file", allow_loss)
+    pieces = _pieces(definition)
+    model = definition.model
+    if isinstance(model, UnigramModel) and model.unknown != _unknown_score(pieces):
+        raise VocabError(
+            f"{_cannot_store} the score {model.unknown} of unknown characters: it would be "
+            f"{_unknown_score(pieces)}, ten below the lowest score of a token.",
+            value=model.unknown,
+        )
+    defined = {piece.text for piece in pieces if piece.type is Type.USER_DEFINED}
+    if defined != set(rules.symbols):
+        one = min(defined ^ set(rules.symbols))
+        raise VocabError(
+            f"{_cannot_store} {show(one)} as only one of a user-defined token and a symbol of "
+            "the normalizer.",
+            value=one,
+        )
+    file = ModelFile(
+        pieces=pieces,
+        kind=Kind.UNIGRAM if isinstance(model, UnigramModel) else Kind.BPE,
+        byte_fallback=definition.on_unknown == "bytes",
+        whitespace_as_suffix=rules.add_space == "behind",
+        normalization=Normalization(
+            charsmap=rules.charsmap,
+            add_dummy_prefix=rules.add_space is not None,
+            remove_extra_whitespaces=rules.remove_spaces,
+        ),
+    )
+    data = file.dumps()
+    loads(data)  # raises for what SentencePiece would refuse
+    return data
+
+
+def _rules(definition: Definition) -> SentencePiece:
+    """The normalizer; raises if a file could not store what surrounds the model."""
+    model, cut = definition.model, definition.pretokenizer
+    fits = isinstance(model, ScoredModel) or (
+        isinstance(model, UnigramModel) and model.addition == "single"
+    )
+    if not fits:
+        what = f"a model of the kind {show(model.kind)}"
+        if isinstance(model, UnigramModel):
+            what = "scores that are added in double precision: SentencePiece adds in single"
+        hint = "Save it as a tokenizer.json."
+        raise VocabError(f"{_cannot_store} {what}.", value=model.kind, hint=hint)
+    if definition.on_unknown == "error":
+        raise VocabError(f"{_cannot_store} that unknown characters are an error.")
+    if len(cut.normalizer) == 1 and not (cut.patterns or cut.digits or cut.rules):
+        rules = cut.normalizer[0]
+        if isinstance(rules, SentencePiece):
+            strips = rules.add_space is not None or rules.remove_spaces
+            if strips is definition.strip_first_space:
+                return rules
+    raise VocabError(
+        f"{_cannot_store} {cut!r} with strip_first_space={definition.strip_first_space}.",
+        value=cut,
+        hint="It stores the normalizer SentencePiece alone.",
+    )
+
+
+def _pieces(definition: Definition) -> list[Piece]:
+    model = definition.model
+    scores: list[float | None] = getattr(model, "scores", [])
+    user_defined = set(getattr(model, "user_defined", ()))
+    unused = set(getattr(model, "unused", ()))
+    by_id: dict[int, Piece] = {}
+    for byte, id in enumerate(definition.byte_ids or ()):
+        by_id[id] = Piece(f"<0x{byte:02X}>", 0.0, Type.BYTE)
+    for id, token in enumerate(definition.tokens):
+        if token is not None and id not in by_id:
+            kind = Type.USER_DEFINED if id in user_defined else Type.NORMAL
+            kind = Type.UNUSED if id in unused else kind
+            score = 0.0 if kind is Type.USER_DEFINED else scores[id] or 0.0
+            if in_single(score) != score:
+                raise VocabError(
+                    f"{_cannot_store} the score {score} of token {show(token)}: it has 32 bits.",
+                    value=score,
+                )
+            by_id[id] = Piece(_named(token.decode()), score, kind)
+    for text, id in definition.special_tokens.items():
+        by_id[id] = _special(text, definition)
+    missing = next((id for id in range(len(by_id)) if id not in by_id), None)
+    if missing is not None:
+        raise VocabError(
+            f"{_cannot_store} {several(len(by_id), 'token')} without the id {missing}: ids are "
+            "consecutive.",
+            value=missing,
+        )
+    return [by_id[id] for id in range(len(by_id))]
+
+
+def _special(text: str, definition: Definition) -> Piece:
+    flags = definition.matching.get(text, Matching())
+    if flags == _FOUND and isinstance(definition.model, ScoredModel):
+        return Piece(_named(text), 0.0, Type.USER_DEFINED)
+    if flags != Matching():
+        raise VocabError(
+            f"{_cannot_store} the special token {show(text)} with {flags!r}.", value=text
+        )
+    is_unknown = definition.on_unknown == SpecialToken(text)
+    if definition.on_unknown == "bytes" and text == "<unk>":
+        is_unknown = True
+    return Piece(text, 0.0, Type.UNKNOWN if is_unknown else Type.CONTROL)
+
+
+def _named(text: str) -> str:
+    if _SPACE in text:
+        raise VocabError(
+            f"the token {show(text)} has the symbol that stands for a space in the file.",
+            value=text,
+        )
+    return text.replace(" ", _SPACE)

@@ -1,0 +1,175 @@
+"""Unigram in a tokenizer.json, with the library itself beside it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+import digram
+from digram.errors import CorruptFileError, DigramError, VocabError
+from digram.formats._sentencepiece_file import ModelFile
+from digram.formats.huggingface import dumps, loads
+from digram.vocab.scores import UnigramModel
+
+LETTERS = ["▁", *"abcdeht", "é", "日", "本", "1", "."]
+PIECES = [
+    "▁a",
+    "▁the",
+    "the",
+    "he",
+    "aa",
+    "aaa",
+    "ab",
+    "ba",
+    "▁日本",
+    "日本",
+    "ed",
+    "11",
+    "..",
+    "▁▁",
+]
+SPECIAL = ["<unk>", "<pad>", "</s>", "<mask>"]
+PARTS = [
+    *(
+        "the ",
+        "a",
+        "aa",
+        "aaa",
+        "ab",
+        "b",
+        "x",
+        "yz",
+        "日本",
+        "語",
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "▁",
+        "▁▁",
+    ),
+    *("é", "e\u0301", "\u3000", "\u00a0", "\u200b", "ﬁ", "①", "ｶﾞ", "a\u0301\u0302", "\x1e", "\r\n"),
+    *(
+        "\u1112\u1161\u11ab",
+        "👩\u200d👧",
+        "</s>",
+        "<mask>",
+        "<unk>",
+        "1",
+        "11",
+        ".",
+        "...",
+        "É",
+        "한",
+    ),
+]
+WORDS = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+
+
+def texts(count: int, seed: int = 0) -> Iterator[str]:
+    rng = random.Random(seed)
+    yield from ("", " ", "▁", " a", "the the")
+    for _ in range(count):
+        yield "".join(rng.choices(PARTS, k=rng.randrange(1, 14)))
+
+
+def made(pre_tokenizer: Any, normalizer: Any = None, seed: int = 0) -> Tokenizer:
+    """A tokenizer of the library, with scores of which many sums are equal."""
+    rng = random.Random(seed)
+    names = [*SPECIAL, *LETTERS, *PIECES]
+    values = [-1.1, -2.2, -3.3, -2.0, -0.7]
+    vocab = [(name, 0.0 if name in SPECIAL else rng.choice(values)) for name in names]
+    theirs = Tokenizer(models.Unigram(vocab, unk_id=0, byte_fallback=False))
+    theirs.pre_tokenizer = pre_tokenizer
+    theirs.decoder = decoders.Metaspace()
+    if normalizer is not None:
+        theirs.normalizer = normalizer
+    special = [AddedToken(name, normalized=False, special=True) for name in SPECIAL[:3]]
+    theirs.add_special_tokens([*special, AddedToken("<mask>", lstrip=True, normalized=False)])
+    return theirs
+
+
+def charsmap() -> bytes:
+    """The map nmt_nfkc, from a file of SentencePiece."""
+    spm = pytest.importorskip("sentencepiece")
+    import io
+
+    model = io.BytesIO()
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the cat sat"] * 9),
+        model_writer=model,
+        vocab_size=16,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    return ModelFile.loads(model.getvalue(), None).normalization.charsmap
+
+
+def check(theirs: Tokenizer, count: int) -> None:
+    data = theirs.to_str().encode()
+    ours = digram.Tokenizer(loads(data))
+    for text in texts(count):
+        found = theirs.encode(text, add_special_tokens=False)
+        encoded = ours(text, special="parse", add_special_tokens=False)
+        assert encoded.ids == found.ids, text
+        assert [tuple(span) for span in encoded.offsets] == found.offsets, text
+        assert ours.decode(found.ids) == theirs.decode(found.ids, skip_special_tokens=False), text
+    again = dumps(ours.definition)
+    assert loads(again) == ours.definition
+    rebuilt = Tokenizer.from_str(again.decode())
+    for text in texts(50, seed=1):
+        assert rebuilt.encode(text).ids == theirs.encode(text).ids
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ids_are_those_of_the_library(seed: int) -> None:
+    check(made(WORDS, seed=seed), 300)
+    check(made(pre_tokenizers.Metaspace(), normalizers.NFKC(), seed=seed), 300)
+    check(made(pre_tokenizers.Metaspace(prepend_scheme="first"), seed=seed), 300)
+
+
+@pytest.mark.parametrize("pre_tokenizer", [WORDS, pre_tokenizers.Metaspace()])
+def test_character_maps_are_applied_as_there(pre_tokenizer: Any) -> None:
+    check(made(pre_tokenizer, normalizers.Precompiled(charsmap())), 1500)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"byte_fallback": True}, VocabError, "byte_fallback"),
+        ({"alpha": 0.1}, VocabError, "the key 'alpha'"),
+        ({"unk_id": 999}, VocabError, "unk_id 999 is not the id of a token"),
+        ({"vocab": {"a": 1}}, CorruptFileError, "model.vocab should be"),
+        ({"vocab": [["a", 0.0], ["a", -1.0]]}, VocabError, "has the ids 0 and 1"),
+        ({"vocab": [["a", "b"]]}, CorruptFileError, "a token and its score"),
+    ],
+)
+def test_what_is_refused(change: dict[str, Any], error: type[DigramError], message: str) -> None:
+    top = json.loads(made(WORDS).to_str())
+    top["model"] |= change
+    top["added_tokens"] = []
+    with pytest.raises(error, match=message):
+        loads(json.dumps(top).encode())
+
+
+def test_the_score_of_unknown_characters_is_kept(tmp_path: Path) -> None:
+    definition = loads(made(WORDS).to_str().encode())
+    model = definition.model
+    assert isinstance(model, UnigramModel)
+    lower = replace(definition, model=replace(model, unknown=-20.0))
+    assert loads(dumps(lower)) == lower
+    with pytest.raises(VocabError, match=r"the score -5\.0 of unknown characters"):
+        dumps(replace(definition, model=replace(model, unknown=-5.0)))
+    for changed in ({"addition": "single"}, {"unused": (6,)}):
+        other = replace(definition, model=replace(model, **changed))
+        with pytest.raises(VocabError, match="would give other ids"):
+            dumps(other)
+    with pytest.raises(VocabError, match="cannot store context size"):
+        dumps(replace(definition, context_size=7))

@@ -1,0 +1,113 @@
+"""Models of scores obey the reference, and their tokenizers keep the laws of all tokenizers."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import cases
+
+import digram
+from digram.reference import scores as reference
+from digram.vocab.model import Model
+from digram.vocab.scores import ScoredModel, UnigramModel, in_single
+
+LETTERS = "ab é日😀"
+UNKNOWN = "<unk>"
+
+letters = st.text(LETTERS, min_size=1, max_size=5)
+texts = st.text(LETTERS + "x語", max_size=40)
+# Few values, so that sums are often equal, and some that are rounded.
+values = st.sampled_from([-1.0, -2.0, -3.0, -0.1, -0.3, -1.7, -30000.7])
+tables = st.dictionaries(letters, values, min_size=1, max_size=24)
+rounded = st.sampled_from(["double", "single"])
+
+
+def tokenizer(
+    table: dict[str, float], model: Model, *, fallback: bool, special: int
+) -> digram.Tokenizer:
+    """A tokenizer of these tokens, an unknown token, and if `fallback` all bytes."""
+    tokens: list[bytes | None] = [*(text.encode() for text in table), None]
+    if fallback:
+        tokens += [bytes([byte]) for byte in range(256)]
+    return digram.Tokenizer(
+        digram.Definition(
+            tokens=tokens,
+            model=model,
+            unit="char",
+            pretokenizer=digram.Pretokenizer(None),
+            special_tokens={UNKNOWN: special},
+            on_unknown="bytes" if fallback else digram.SpecialToken(UNKNOWN),
+            byte_ids=[*range(special + 1, special + 257)] if fallback else None,
+        )
+    )
+
+
+def expected(tok: digram.Tokenizer, pieces: list[str], known: set[str]) -> list[int]:
+    """The ids of the pieces of the reference."""
+    byte_ids = tok.definition.byte_ids
+    if byte_ids is None:
+        found = reference.fused(pieces, known, UNKNOWN)
+        special = tok.special_tokens[UNKNOWN]
+        names = {text: id for id, text in enumerate(decoded(tok)) if text is not None}
+        return [names.get(piece, special) for piece in found]
+    ordinary = decoded(tok)[: tok.special_tokens[UNKNOWN]]
+    names = {text: id for id, text in enumerate(ordinary) if text is not None}
+    return [
+        id
+        for piece in pieces
+        for id in ([names[piece]] if piece in known else [byte_ids[b] for b in piece.encode()])
+    ]
+
+
+def decoded(tok: digram.Tokenizer) -> list[str | None]:
+    found = tok.definition.tokens
+    return [None if token is None else token.decode(errors="replace") for token in found]
+
+
+def check(tok: digram.Tokenizer, text: str, pieces: list[str], known: set[str]) -> None:
+    ids = expected(tok, pieces, known)
+    assert tok.encode(text) == ids
+    assert tok.count(text) == len(ids)
+    assert tok.encode_batch([text, "", text]) == [ids, [], ids]
+    assert pickle.loads(pickle.dumps(tok)) == tok
+    found = tok(text)
+    assert found.ids == ids
+    # Each offset begins where the last one ends, or inside the same character.
+    assert [end for _, end in found.offsets][-1:] == [len(text)][: len(ids)]
+    assert [id for chunk in tok.encode_stream([*text]) for id in chunk] == ids
+
+
+@cases(150)
+@given(table=tables, text=texts, addition=rounded, fallback=st.booleans())
+def test_unigram(table: dict[str, float], text: str, addition: str, fallback: bool) -> None:
+    def rounding(score: float) -> float:
+        return in_single(score) if addition == "single" else score
+
+    table = {token: rounding(score) for token, score in table.items()}
+    unknown = rounding(min(table.values()) - 10)
+    model = UnigramModel(
+        [*table.values(), None],
+        unknown=unknown,
+        addition=addition,  # type: ignore[arg-type]
+    )
+    tok = tokenizer(table, model, fallback=fallback, special=len(table))
+    how = reference.single if addition == "single" else reference.double
+    pieces = reference.segment(text, table, unknown, how)
+    check(tok, text, pieces, {*table})
+    # A token that is not in use is as if it were not there.
+    unused = replace(tok.definition, model=replace(model, unused=(0,)))
+    left = dict([*table.items()][1:])
+    check(digram.Tokenizer(unused), text, reference.segment(text, left, unknown, how), {*left})
+
+
+@cases(150)
+@given(table=tables, text=texts, fallback=st.booleans(), unused=st.integers(0, 3))
+def test_scored(table: dict[str, float], text: str, fallback: bool, unused: int) -> None:
+    left_out = [*table][:unused]
+    model = ScoredModel([*map(in_single, table.values()), None], unused=tuple(range(len(left_out))))
+    tok = tokenizer(table, model, fallback=fallback, special=len(table))
+    pieces = reference.merged(text, {t: in_single(s) for t, s in table.items()}, left_out)
+    check(tok, text, pieces, {*table} - {*left_out})
