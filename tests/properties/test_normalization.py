@@ -56,7 +56,7 @@ RULES: list[tuple[list[Any], WordRule | None]] = [
         WordRule([RUN], SPACE, " ", " ", "▁"),
     ),
 ]
-TEXTS = ["<s>", "</s>", "ab", "abc", " b", "  ", "b1", "é", "▁", "\u3000x", "A", "ß"]
+TEXTS = ["<s>", "</s>", "ab", "abc", " b", "  ", "\n\n", "b1", "é", "▁", "\u3000x", "A", "ß"]
 PARTS = [*"abcABC1_ \t\n.é²Σß▁x", *TEXTS, "\u0301", "\u0323", "e\u0301", "\u1100\u1161", "ﬁ", "가"]
 
 MERGES = {

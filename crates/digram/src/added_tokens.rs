@@ -301,7 +301,10 @@ impl<'a> Pass<'a> {
             if rstrip {
                 end += white_space_at_start(&text[end..range.end]);
             }
-            return Some(AddedMatch { range: start.min(end)..end, token });
+            // White space that belongs to the last token is not another one.
+            if start < end {
+                return Some(AddedMatch { range: start..end, token });
+            }
         }
     }
 }
@@ -466,6 +469,8 @@ mod tests {
         // The white space that a token took is not taken from it, but another token may overlap it.
         assert_eq!(found(&[("<m>", RIGHT), ("<n>", LEFT)], "<m>  <n>"), ["<m>  ", "<n>"]);
         assert_eq!(found(&[("<m>", RIGHT), (" b", PLAIN)], "<m> b"), ["<m> ", " b"]);
+        let both = Matching { lstrip: true, ..RIGHT };
+        assert_eq!(found(&[("\n\n", both)], "a\n\n\n\n\nb"), ["\n\n\n\n\n"]);
         assert_eq!(found(&[("<m>", RIGHT), (" b", LEFT)], "<m> b"), ["<m> ", "b"]);
     }
 

@@ -166,8 +166,9 @@ def found(text: str, tokens: Sequence[Added]) -> Iterator[tuple[int, int, Added]
         if token.rstrip:
             while end < len(text) and re.match(f"[{_SPACES}]", text[end]):
                 end += 1
-        yield start, end, token
-        last = end
+        if start < end:  # otherwise it is white space of the last token
+            yield start, end, token
+            last = end
 
 
 def _is_word(character: str) -> bool:
