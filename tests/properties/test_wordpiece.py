@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import tokenizers
@@ -11,7 +12,7 @@ from strategies import cases
 from tokenizers import decoders, models, pre_tokenizers
 
 import digram
-from digram.pretokenizers import Pretokenizer, Prepend, Regex, Replace, Strip
+from digram.pretokenizers import Prepend, Pretokenizer, Regex, Replace, Strip
 from digram.reference import wordpiece
 
 UNKNOWN, START = "[UNK]", "[CLS]"
@@ -69,9 +70,7 @@ def test_ids_are_those_of_the_reference_and_of_the_peer(
     tok, other = tokenizer(names, most), peer(names, most, False)
     ids = {name: id for id, name in enumerate(names, 2)}
     expected = [
-        id
-        for part in text.split()
-        for id in wordpiece.encode(part, ids, 0, max_word_chars=most)
+        id for part in text.split() for id in wordpiece.encode(part, ids, 0, max_word_chars=most)
     ]
     plain = text.replace(UNKNOWN, "a")  # in a text the peer finds it as a special token
     assert tok.encode(text) == expected
@@ -79,13 +78,14 @@ def test_ids_are_those_of_the_reference_and_of_the_peer(
     assert tok.count(text) == len(expected)
     assert tok.encode_batch([text, plain, text]) == [expected, tok.encode(plain), expected]
     at = data.draw(st.integers(0, len(text)))
-    assert sum(tok.encode_stream([text[:at], text[at:]]), []) == expected
+    assert [*chain(*tok.encode_stream([text[:at], text[at:]]))] == expected
     counter = tok.counter(text[:at])
     counter.append(text[at:])
     assert int(counter) == len(expected)
     for maximum in range(len(expected) + 1):
         kept = tok.truncate(text, maximum)
-        assert text.startswith(kept) and tok.count(kept) <= maximum
+        assert text.startswith(kept)
+        assert tok.count(kept) <= maximum
         assert tok.fits(text, maximum) == (len(expected) <= maximum)
 
 
@@ -96,9 +96,11 @@ def test_offsets_cover_the_words(names: list[str], text: str) -> None:
     encoded = tok(text, special="text")
     position = 0
     for (start, end), id, word in zip(encoded.offsets, encoded.ids, encoded.word_ids, strict=True):
-        assert start == position and start < end
+        assert start == position
+        assert start < end
         position = end
         if id == 0:
+            assert word is not None
             assert text[start:end].strip() == text.split()[word]
     assert position == len(text)
 

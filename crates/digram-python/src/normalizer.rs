@@ -60,6 +60,7 @@ fn stage(described: &Bound<'_, PyTuple>) -> PyResult<Stage> {
 /// The bytes of a character map, which are described by one character each.
 fn charsmap(described: &Bound<'_, PyTuple>) -> PyResult<Vec<u8>> {
     let text: String = described.get_item(1)?.extract()?;
-    let bytes = text.chars().map(|c| u8::try_from(c).map_err(|_| PyTypeError::new_err("a charsmap is bytes")));
+    let bytes =
+        text.chars().map(|c| u8::try_from(c).map_err(|_| PyTypeError::new_err("a charsmap is bytes")));
     bytes.collect()
 }

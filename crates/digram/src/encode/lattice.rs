@@ -53,9 +53,10 @@ impl Lattice {
     /// Adds the next pretoken, of this many bytes. Its pieces are counted from its start.
     pub(crate) fn push_pretoken(&mut self, len: usize, pieces: impl Iterator<Item = Edge>) -> Result<()> {
         let start = self.len;
-        self.len = u32::try_from(len).ok().and_then(|len| start.checked_add(len)).ok_or_else(|| {
-            Error::Limit { reason: "the text is longer than 4 GiB.".into() }
-        })?;
+        self.len = u32::try_from(len)
+            .ok()
+            .and_then(|len| start.checked_add(len))
+            .ok_or_else(|| Error::Limit { reason: "the text is longer than 4 GiB.".into() })?;
         for piece in pieces {
             memory::try_reserve(&mut self.edges, 1)?;
             self.edges.push(Edge { start: piece.start + start, end: piece.end + start, ..piece });

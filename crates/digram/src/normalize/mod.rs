@@ -293,7 +293,12 @@ mod tests {
             (0..3, any::<bool>(), any::<bool>()).prop_map(|(added, removes_spaces, has_symbols)| {
                 let added_space = [AddedSpace::No, AddedSpace::Before, AddedSpace::Behind][added];
                 let symbols = if has_symbols { vec!["ae".into(), "▁▁".into()] } else { Vec::new() };
-                Stage::SentencePiece(SentencePiece { added_space, removes_spaces, symbols, ..Default::default() })
+                Stage::SentencePiece(SentencePiece {
+                    added_space,
+                    removes_spaces,
+                    symbols,
+                    ..Default::default()
+                })
             }),
             Just(Stage::Replace { pattern: " ".into(), content: "▁".into() }),
             Just(Stage::Replace { pattern: "ae".into(), content: "".into() }),

@@ -213,11 +213,8 @@ fn push(new: &mut Traced, bytes: &[u8], [start, end]: [usize; 2], old: &Traced) 
     new.bytes.extend_from_slice(bytes);
     if let (Some(new), Some(old)) = (&mut new.origins, &old.origins) {
         memory::try_reserve(new, bytes.len())?;
-        let origin = if start < end {
-            [old[start][0], old[end - 1][1]]
-        } else {
-            [place_before(old, start); 2]
-        };
+        let origin =
+            if start < end { [old[start][0], old[end - 1][1]] } else { [place_before(old, start); 2] };
         new.extend(std::iter::repeat_n(origin, bytes.len()));
     }
     Ok(())

@@ -145,7 +145,8 @@ impl Tokenizer {
         mut visit: impl FnMut(Range<usize>),
     ) -> Result<()> {
         let mismatch = || Error::Internal { reason: "the ids are not those of the text.".into() };
-        let mut lengths = self.lengths(working.text(), ids, interrupt, || self.pretoken_ends(working, interrupt))?;
+        let mut lengths =
+            self.lengths(working.text(), ids, interrupt, || self.pretoken_ends(working, interrupt))?;
         let (text, mut added_tokens) = (working.text(), working.added_tokens());
         let (mut position, mut rest, mut pacer) = (0, ids.iter(), Pacer::new(interrupt));
         loop {

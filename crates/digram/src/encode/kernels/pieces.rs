@@ -197,12 +197,10 @@ impl Builder {
         let first = usize::from(children[0].0);
         self.open.retain(|block| block.failures < MAX_FAILURES);
         for (index, block) in self.open.iter_mut().enumerate() {
-            let is_free = |&(byte, _): &(u8, usize), base: usize| {
-                self.units[base ^ usize::from(byte)].label == FREE
-            };
-            let fits = |&base: &usize| {
-                !self.is_base[base] && children[1..].iter().all(|child| is_free(child, base))
-            };
+            let is_free =
+                |&(byte, _): &(u8, usize), base: usize| self.units[base ^ usize::from(byte)].label == FREE;
+            let fits =
+                |&base: &usize| !self.is_base[base] && children[1..].iter().all(|child| is_free(child, base));
             if let Some(base) = block.free_units().map(|unit| unit ^ first).find(fits) {
                 return Some((index, base));
             }
