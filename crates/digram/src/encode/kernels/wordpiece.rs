@@ -126,8 +126,8 @@ impl WordPiece {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Scratch;
     use super::*;
+    use crate::encode::Scratch;
     use crate::interrupt::Never;
 
     const UNKNOWN: TokenId = 100;
