@@ -53,7 +53,7 @@ impl Core {
     /// ...     tokens=[b"a", b"b", b"ab"], model=model, unit="char",
     /// ...     pretokenizer=digram.Pretokenizer(None)))
     /// >>> [tok.encode_sample("ab", alpha=0.5, seed=seed) for seed in range(4)]
-    /// [[2], [2], [0, 1], [0, 1]]
+    /// [[0, 1], [0, 1], [0, 1], [2]]
     ///
     /// The probability of a segmentation is proportional to `exp(alpha * sum)` of its sum of scores: with 0 all
     /// are equally probable, and a large `alpha` gives the best one. With `count`, one of that many best

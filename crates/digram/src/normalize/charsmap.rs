@@ -40,7 +40,7 @@ impl Charsmap {
         }
         let (size, rest) = bytes.split_first_chunk().ok_or_else(|| invalid("it is too short"))?;
         let size = u32::from_le_bytes(*size) as usize;
-        if size == 0 || size % (4 * BLOCK) != 0 || size >= rest.len() {
+        if size == 0 || !size.is_multiple_of(4 * BLOCK) || size >= rest.len() {
             return Err(invalid("the size of its array is wrong"));
         }
         let (array, replacements) = rest.split_at(size);

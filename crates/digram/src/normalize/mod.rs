@@ -404,7 +404,7 @@ mod tests {
             Just(Stage::Prepend { content: "▁e".into() }),
             Just(Stage::ReplaceMatches { regex: r"\s+".into(), content: "_".into() }),
             Just(Stage::ReplaceMatches { regex: r"a[^x]|e(?=n)".into(), content: "".into() }),
-            (0..3, any::<bool>(), any::<bool>()).prop_map(|(added, removes_spaces, has_symbols)| {
+            (0usize..3, any::<bool>(), any::<bool>()).prop_map(|(added, removes_spaces, has_symbols)| {
                 let added_space = [AddedSpace::No, AddedSpace::Before, AddedSpace::Behind][added];
                 let symbols = if has_symbols { vec!["ae".into(), "▁▁".into()] } else { Vec::new() };
                 Stage::SentencePiece(SentencePiece {
