@@ -15,7 +15,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
 	@echo "make test    all tests"
-	@echo "make test-engines  those of Spark, Ray, Dask and data frames, in an environment of their own"
+	@echo "make test-engines  those of Spark, Ray, Dask, data frames and transformers, in an environment of their own"
 	@echo "make test-web  those of the page, in an environment of their own, in Chromium where there is one"
 	@echo "make docs    the documentation as a site in site/, in an environment of its own"
 	@echo "make lint    formatting, lint and types"
@@ -104,6 +104,7 @@ ENGINE_TESTS := PYSPARK_PYTHON=$(CURDIR)/$(ENGINES)/bin/python $(ENGINES)/bin/py
 
 test-engines: $(ENGINES)/.tools
 	$(ENGINE_TESTS) tests/distributed/engines python/digram/distributed
+	$(ENGINE_TESTS) tests/oracles/test_transformers.py tests/analysis/verification/test_transformers.py
 	$(ENGINE_TESTS) tests/test_docs.py -k "every_block and frames"
 
 $(WEB)/.tools: $(VENV)/.built requirements-web.lock
