@@ -120,7 +120,7 @@ FORMATS: dict[str, TokenizerFormat] = {
             files="a .model of minbpe",
             about="a .model of minbpe: a pattern and pairs of ids",
             describes_itself=True,
-            starts=re.compile(rb"minbpe v1\s"),
+            starts=re.compile(rb"minbpe v\d+\s"),
         ),
         TokenizerFormat(
             name="vocab_merges",
