@@ -12,11 +12,12 @@ from digram.formats._json import unsupported
 from digram.formats._show import show
 from digram.vocab.template import Template
 
-__all__ = ["Defaults", "Fields", "Input", "fields_of"]
+__all__ = ["CHAT", "PREFIX", "Defaults", "Fields", "Input", "fields_of"]
 
 PREFIX = "tokenizer.ggml."
 _GENERAL = ("general.architecture", "general.name")
 _CONTEXT = ".context_length"
+CHAT = "tokenizer.chat_template"
 
 
 def fields_of(file: BinaryIO, path: str | None) -> Fields:
@@ -25,7 +26,7 @@ def fields_of(file: BinaryIO, path: str | None) -> Fields:
 
 
 def _wanted(key: str) -> bool:
-    return key.startswith(PREFIX) or key in _GENERAL or key.endswith(_CONTEXT)
+    return key.startswith((PREFIX, CHAT)) or key in _GENERAL or key.endswith(_CONTEXT)
 
 
 class Defaults(NamedTuple):
@@ -42,6 +43,7 @@ class Input(NamedTuple):
     template: Template | None
     context_size: int | None
     pad_token: str | None
+    chat_templates: dict[str, str]
 
 
 class Fields:
@@ -77,7 +79,7 @@ class Fields:
 
     def flag(self, key: str, default: bool) -> bool:
         """True or false."""
-        value: bool | None = self._value(PREFIX + key, bool, "true or false")
+        value = self.optional_flag(key)
         return default if value is None else value
 
     def texts(self, key: str) -> list[str]:
@@ -159,14 +161,30 @@ class Fields:
             around.insert(0, (self._around("bos", given.bos, names, special), 0))
         if self.flag("add_eos_token", False):
             around.append((self._around("eos", given.eos, names, special), 0))
-        pad = self._id("padding", None, len(names))
+        pad = self.token_id("padding", None, len(names))
         return Input(
             Template(around) if len(around) > 1 else None,
             self._context_size(),
             names[pad] if pad is not None and names[pad] in special else None,
+            self._chat_templates(),
         )
 
-    def _id(self, key: str, default: int | None, count: int) -> int | None:
+    def _chat_templates(self) -> dict[str, str]:
+        """The templates for chats, by name; that without a name is "default"."""
+        found: dict[str, str] = {}
+        for key in self._metadata:
+            if key.startswith(CHAT):
+                text = self._text(key)
+                name = key.removeprefix(CHAT).removeprefix(".") or "default"
+                found |= {} if text is None else {name: text}
+        return found
+
+    def optional_flag(self, key: str) -> bool | None:
+        """True or false; None without the key."""
+        value: bool | None = self._value(PREFIX + key, bool, "true or false")
+        return value
+
+    def token_id(self, key: str, default: int | None, count: int) -> int | None:
         """The id of a token for a purpose; ids outside the vocabulary mean the default."""
         found: int | None = self._value(f"{PREFIX}{key}_token_id", int, "an id")
         if found is None or not 0 <= found < count:
@@ -176,7 +194,7 @@ class Fields:
     def _around(
         self, key: str, default: int | None, names: Sequence[str], special: dict[str, int]
     ) -> str:
-        found = self._id(key, default, len(names))
+        found = self.token_id(key, default, len(names))
         if found is None or names[found] not in special:
             shown = "no token" if found is None else f"token {found}, {show(names[found])},"
             raise unsupported(f"{shown} as the {key} token around a text", self.path)

@@ -23,11 +23,12 @@ from digram._util.storage import LARGEST, atomic_write, open_file
 from digram.errors import VocabError
 from digram.formats._gguf_bytes import pre_of, read_bytes, written_bytes
 from digram.formats._gguf_characters import CHARACTERS, read_characters
-from digram.formats._gguf_fields import PREFIX, Fields, fields_of
+from digram.formats._gguf_fields import CHAT, PREFIX, Fields, fields_of
 from digram.formats._gguf_file import Value, write_metadata
 from digram.formats._gguf_scores import read_scores, written_scores
 from digram.formats._gguf_splits import split_of
 from digram.formats._gguf_tokens import CONTROL, ENDS, UNKNOWN, USER_DEFINED, special_of
+from digram.formats._gguf_words import read_words
 from digram.formats._loss import ranked, refuse_reserved, refuse_rules
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -52,11 +53,11 @@ _KINDS: dict[str, Callable[[Fields], Definition | Compact]] = {
     "gpt2": _read_merges,
     "llama": read_scores,
     "gemma4": read_characters,
+    "bert": read_words,
 }
 """The reader for each value of `tokenizer.ggml.model`."""
 
 _REFUSED = {
-    "bert": "a WordPiece model",
     "t5": "a Unigram model",
     "rwkv": "the tokenizer of RWKV, which takes the longest token",
     "plamo2": "the tokenizer of PLaMo 2",
@@ -256,4 +257,6 @@ def _around(definition: Definition, allow_loss: bool) -> dict[str, Value]:
         keys[f"{PREFIX}unknown_token_id"] = ids["<unk>"]
     if definition.pad_token is not None:
         keys[f"{PREFIX}padding_token_id"] = ids[definition.pad_token]
+    for name, chat in definition.chat_templates.items():
+        keys[CHAT if name == "default" else f"{CHAT}.{name}"] = chat.encode()
     return keys
