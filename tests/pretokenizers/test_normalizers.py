@@ -132,6 +132,17 @@ def test_training_sees_normalized_text(
     assert long.merges == bounded.merges == again.merges
 
 
+@BOTH
+def test_a_checkpoint_is_resumed(
+    cut: Pretokenizer, made: Any, plain_cut: Any, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"pretokenizer": cut, "checkpoint": tmp_path / "run"}
+    first = digram.train(CORPUS, vocab_size=280, **options)
+    assert digram.train(CORPUS, vocab_size=280, **options) == first
+    with pytest.raises(digram.errors.CheckpointError, match="the corpus is not the one"):
+        digram.train(["x", *CORPUS[1:]], vocab_size=280, **options)
+
+
 def test_counts_keep_it(tmp_path: Path) -> None:
     counts = digram.count_pretokens(CORPUS, pretokenizer=CUT)
     assert (counts["café"], counts[" café"]) == (4, 4)

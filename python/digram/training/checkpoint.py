@@ -33,7 +33,7 @@ from digram.errors import CheckpointError, CorruptFileError, several
 
 __all__ = ["Checkpoint", "noted_merges"]
 
-VERSION = 2
+VERSION = 3
 STATE = "state.json"
 JOURNAL = "merges.journal"
 HEAD, MERGE = 8, 20
@@ -52,6 +52,8 @@ _LEFT = ("digram-counts-*.tmp", ".digram-*.tmp")
 class State:
     """The progress of counting: `documents` documents, whose bytes have the checksum `text`.
 
+    `given` is the number of their bytes, and `bytes` that of the normalized text.
+
     When counting is done, `files` identifies the sizes and modification times of the files,
     `skipped` is the number of skipped records, and `counts` is the digest of the counts that merges
     are learned from, if the text has no checksum.
@@ -66,6 +68,7 @@ class State:
     files: list[str] = field(default_factory=list)
     counts: str = ""
     skipped: int = 0
+    given: int = 0
 
 
 class Checkpoint:
@@ -205,11 +208,11 @@ class Checkpoint:
         noted = time.monotonic()
         for batch in batches:
             size, text = _sum_of(batch, skipped.text)
-            if skipped.documents < state.documents or skipped.bytes < state.bytes:
+            skipped.given += size
+            if skipped.documents < state.documents or skipped.given - size < state.given:
                 skipped.documents += sum(not isinstance(one, Further) for one in batch)
-                skipped.bytes += size
                 skipped.text = text
-                if skipped.documents >= state.documents and skipped.bytes >= state.bytes:
+                if skipped.documents >= state.documents and skipped.given >= state.given:
                     self._check_same(skipped)
                 continue
             if state.done:
@@ -217,22 +220,30 @@ class Checkpoint:
             yield batch
             skipped.text = text
             if time.monotonic() - noted >= BETWEEN:
-                self.note(counter, text)
+                self.note(counter, text, skipped.given)
                 noted = time.monotonic()
-        if skipped.documents < state.documents or skipped.bytes < state.bytes:
+        if skipped.documents < state.documents or skipped.given < state.given:
             self._check_same(skipped)
         if not state.done:
-            self.note(counter, skipped.text, done=True, skipped=skipped_records())
+            self.note(counter, skipped.text, skipped.given, done=True, skipped=skipped_records())
         elif state.files != self._files:  # the files were rewritten with the same content
             self._write(replace(state, files=self._files))
 
     def note(
-        self, counter: _core.Counter, text: int, *, done: bool = False, skipped: int = 0
+        self,
+        counter: _core.Counter,
+        text: int,
+        given: int,
+        *,
+        done: bool = False,
+        skipped: int = 0,
     ) -> None:
-        """Write the counts to disk, and save the state."""
+        """Write the counts to disk, and save the state; `given` bytes of text were counted."""
         runs, (documents, size, pretokens) = counter.checkpoint()
         files = self._files if done else []
-        noted = State(documents, size, pretokens, text, list(runs), done, files, skipped=skipped)
+        noted = State(
+            documents, size, pretokens, text, list(runs), done, files, skipped=skipped, given=given
+        )
         self._write(noted)
 
     def counted(self, counts: _core.Counts | _core.SortedCounts) -> None:
@@ -332,8 +343,8 @@ class Checkpoint:
         )
 
     def _check_same(self, skipped: State) -> None:
-        same = (skipped.documents, skipped.bytes, skipped.text)
-        if same != (self.state.documents, self.state.bytes, self.state.text):
+        same = (skipped.documents, skipped.given, skipped.text)
+        if same != (self.state.documents, self.state.given, self.state.text):
             raise self._other_corpus()
 
     def _other_corpus(self) -> CheckpointError:
@@ -369,7 +380,10 @@ def _no_checkpoint(path: Path) -> CheckpointError:
 
 def _is_sound(state: State) -> bool:
     """Whether all values have valid types. Each run is the name of a file in the folder."""
-    numbers = (state.documents, state.bytes, state.pretokens, state.text, state.skipped)
+    numbers = (
+        *(state.documents, state.bytes, state.pretokens, state.text, state.skipped),
+        state.given,
+    )
     texts = (state.runs, state.files)
     return (
         all(type(number) is int and 0 <= number < 1 << 64 for number in numbers)
