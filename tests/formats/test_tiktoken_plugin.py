@@ -8,8 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -149,10 +147,6 @@ def test_a_plugin_is_found(tmp_path: Path) -> None:
     }
 
 
-BUILDS = find_spec("wheel") is not None or int(version("setuptools").partition(".")[0]) >= 71
-
-
-@pytest.mark.skipif(not BUILDS, reason="this setuptools builds no wheels by itself")
 def test_a_plugin_is_installed(tmp_path: Path) -> None:
     tok = plugin(tmp_path / "plugin")
     options = ["--no-build-isolation", "--no-deps", "--no-index", "--quiet", "--target"]
