@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from faults.composed_values import composed
-from faults.valid_arguments import BESIDE, OBJECTS, VALID
+from faults.valid_arguments import BESIDE, OBJECTS, OWNERS, VALID
 
 import digram
 
@@ -139,7 +139,7 @@ def surface() -> list[Called]:
                     )
                 )
             elif callable(static) and full not in found:
-                take(called(full, partial(_part, get, name), static, 1))
+                take(called(full, partial(_part, OWNERS.get(full, get), name), static, 1))
     assert not unknown, "\n".join(["say in VALID or BESIDE how these are called:", *unknown])
     return [one for one in found.values() if one.arguments]
 

@@ -135,6 +135,9 @@ VALID: dict[str, Callable[[], Any]] = {
         iter(digram.advise(_curve(), parameters="7B").recommendations)
     ),
     "Change.then(next)": lambda: digram.Change.of(tok(), tok()),
+    "Tokenizer.encode_best(count)": lambda: 2,
+    "Tokenizer.encode_sample(alpha)": lambda: 0.5,
+    "Tokenizer.encode_sample(seed)": lambda: 1,
     "Counts.__contains__(piece)": lambda: "low",
     "Counts.__getitem__(piece)": lambda: "low",
     "Counts.filter(min_count)": lambda: 2,
@@ -192,6 +195,28 @@ BESIDE: dict[str, dict[str, Callable[[], Any]]] = {
     "Change.compare": {"top": lambda: 3, "threads": lambda: 1},
     "VocabularyHistory.drift": {"recent": lambda: TEXT},
     "read_tokens": {"format": lambda: "megatron"},
+}
+
+
+def _unigram() -> digram.Tokenizer:
+    tokens = [None, b"l", b"o", b"w", b"lo", b"low", b" "]
+    scores = [None, -3.0, -3.25, -3.5, -4.0, -2.5, -1.0]
+    return digram.Tokenizer(
+        digram.Definition(
+            tokens=tokens,
+            model=digram.UnigramModel(scores, unknown=-14.0, addition="double"),
+            pretokenizer=digram.Pretokenizer(None),
+            special_tokens={"<unk>": 0},
+            unit="char",
+            on_unknown=digram.SpecialToken("<unk>"),
+        )
+    )
+
+
+OWNERS: dict[str, Callable[[], Any]] = {
+    # Objects for methods that others of their class refuse.
+    "Tokenizer.encode_best": _unigram,
+    "Tokenizer.encode_sample": _unigram,
 }
 
 OBJECTS: dict[str, Callable[[], Any]] = {

@@ -182,8 +182,8 @@ def starting(data: bytes) -> TokenizerFormat | None:
 def reading() -> str:
     """A sentence that lists the formats that digram reads.
 
-    >>> reading()[:46]
-    'digram reads tokenizer.json, .tiktoken, a fold'
+    >>> reading()[:47]
+    'digram reads tokenizer.json, .tiktoken, .gguf, '
     """
     known = [format.files for format in FORMATS.values() if format.starts or format.pairs]
     return f"digram reads {', '.join(known[:-1])}, and {known[-1]}."

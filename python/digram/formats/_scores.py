@@ -135,7 +135,7 @@ def scores_of(size: int, merges: Sequence[Merge]) -> list[float]:
     """Scores that fall along the merges; tokens that no merge makes have lower ones.
 
     >>> scores_of(4, [(0, 1, 3)])
-    [-1.0, -1.0, -1.0, 0.0]
+    [-1.0, -1.0, -1.0, -0.0]
     """
     scores = [-float(len(merges))] * size
     for rank, (_, _, made) in reversed([*enumerate(merges)]):

@@ -30,6 +30,7 @@ _IN_TURNS = "Only digram.train supports it."
     memory_limit=_COUNTED,
     checkpoint="Count each language by digram.count_pretokens, and save the counts.",
     runners_up=_IN_TURNS,
+    model="It trains BPE; train a WordPiece model on all languages together, with digram.train.",
     picky=_IN_TURNS,
     superwords=_IN_TURNS,
 )
