@@ -5,6 +5,7 @@ Files for digram alone also store BPE by scores here, and scores that are added 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from digram import _core
@@ -251,15 +252,4 @@ UNIGRAM = ModelSection(
     refuse=_refuse,
     written=_written,
 )
-SCORED = ModelSection(
-    kind=ScoredModel.kind,
-    claims=_claims_scored,
-    check=_check,
-    opened=_opened,
-    tables=_tables,
-    kernel=_kernel,
-    model=_model,
-    steps=_steps,
-    refuse=_refuse,
-    written=_written,
-)
+SCORED = replace(UNIGRAM, kind=ScoredModel.kind, claims=_claims_scored)
