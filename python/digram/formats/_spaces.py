@@ -136,6 +136,7 @@ def _before(
         parts = cut.get("pretokenizers")
         if isinstance(parts, list) and len(parts) == 2 and parts[0] == _WORDS:
             cut, splits = parts[1], (WHITE_SPACE_RUN,)
+        cut = None if parts == [] else cut
     if kind_of(cut) == "Metaspace" and isinstance(cut, dict):
         scheme, split = _metaspace(cut, symbol, path)
         words = Words(
