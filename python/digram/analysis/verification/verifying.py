@@ -55,7 +55,7 @@ def verify(
         a, b: each a `Tokenizer`, the path of a file or folder that `load` reads, or an object of
             another library: `tiktoken.Encoding`, `tokenizers.Tokenizer`, a tokenizer of
             transformers, `sentencepiece.SentencePieceProcessor`.
-        corpus: texts to compare on, a [corpus](sources.md) of any kind.
+        corpus: texts to compare on, a corpus of any kind (docs/sources.md).
         fuzz: the number of texts to generate, from the vocabularies and special tokens of both
             sides; see `digram.analysis.verification.TextGenerator`.
         seed: another seed generates other texts.
