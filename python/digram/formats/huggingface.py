@@ -17,13 +17,19 @@ Other programs parse special tokens in text by default; digram's `encode` does s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
 from digram._util.storage import LARGEST, atomic_write, read_file
 from digram.errors import VocabError, several
 from digram.formats import _bpe, _own, _unigram, _wordpiece
+from digram.formats._added_tokens import (
+    AddedTokens,
+    added_tokens,
+    flags_in_file,
+    matching_of,
+    ordinary_tokens,
+)
 from digram.formats._check import (
     Place,
     check,
@@ -42,7 +48,6 @@ from digram.formats._show import show
 from digram.formats._spaces import STRIP_FIRST, from_file, in_order, named, to_file
 from digram.formats._stages import from_stages, to_stages
 from digram.formats._template import from_post_processor, to_post_processor
-from digram.pretokenizers.normalizers import SentencePiece, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.model import Model
@@ -52,7 +57,7 @@ from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.template import Template
 from digram.vocab.wordpiece import WordPieceModel
 
-__all__ = ["AddedTokens", "compact", "dumps", "load", "loads", "read", "write"]
+__all__ = ["compact", "dumps", "load", "loads", "read", "write"]
 
 _BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
 _BYTE_LEVEL = {
@@ -70,8 +75,6 @@ _TOP = (
 )
 _SECTIONS = (_unigram.UNIGRAM, _unigram.SCORED, _wordpiece.SECTION, _bpe.SECTION)
 """The supported kinds of models."""
-_MATCHING = ("single_word", "lstrip", "rstrip", "normalized")
-_FLAGS = (*_MATCHING, "special")
 
 
 def read(path: str | PathLike[str]) -> Definition:
@@ -82,10 +85,6 @@ def read(path: str | PathLike[str]) -> Definition:
 def load(path: str, data: bytes, *_: object) -> Compact:
     """Load a file; it stores its pretokenizer, so the other arguments are ignored."""
     return compact(data, path)
-
-
-AddedTokens = dict[str, tuple[int, Matching]]
-"""The ids and flags of added tokens by their texts."""
 
 
 def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool = False) -> None:
@@ -123,7 +122,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     top = dict.fromkeys(_TOP) | {
         "version": "1.0",
         "added_tokens": [
-            {"id": i, "content": text, **_flags(definition.matching.get(text, Matching()))}
+            {"id": i, "content": text, **flags_in_file(definition.matching.get(text, Matching()))}
             for text, i in special
         ],
         **_around(definition, unknown == "bytes", own),
@@ -200,7 +199,7 @@ def _read_in(
 
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
     vocab = _vocab(model.get("vocab"), path) if in_core is None else model["vocab"]
-    added = _added(top.get("added_tokens"), vocab, path)
+    added = added_tokens(top.get("added_tokens"), vocab, path)
     if (amended := amend(added)) != added:
         added, own = amended, _own.without_digest(own)
     special = {text: i for text, (i, _) in sorted(added.items(), key=lambda item: item[1][0])}
@@ -208,7 +207,7 @@ def _read_in(
     flags = {text: flags for text, (_, flags) in added.items()}
     if section is _wordpiece.SECTION:
         _wordpiece.refuse_ambiguous(vocab, flags, model["unk_token"], pretokenizer, path)
-    matching = _matching(flags, pretokenizer, path)
+    matching = matching_of(flags, pretokenizer, path)
     if in_core is not None:
         check_special(special, in_core.token, path)
         check_bytes(list(in_core.missing_bytes()), path)
@@ -236,7 +235,7 @@ def _read_in(
         on_unknown, byte_ids = "bytes", _byte_ids(vocab, special, path)
     elif unit == "char" and model.get("unk_token") is not None:
         on_unknown = _unknown_token(model, vocab, special, path)
-    ordinary = _ordinary(vocab, matching, special, model)
+    ordinary = ordinary_tokens(vocab, matching, special, model)
     decoded = section.model(model, own, ordinary, path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
     definition = Definition(
@@ -312,7 +311,7 @@ def _words(
         raise unsupported("ByteLevel with a WordPiece model", path)
     pretokenizer = _wordpiece.cut_into_words(cut, path)
     vocab = _vocab(model["vocab"], path)
-    added = _added(top.get("added_tokens"), vocab, path)
+    added = added_tokens(top.get("added_tokens"), vocab, path)
     names = _wordpiece.spaced(vocab, {*added, unknown}, prefix, path)
     spaced = dict(zip(names, vocab.values(), strict=True))
     cleanup = _wordpiece.is_cleaned(top.get("decoder"), prefix, path)
@@ -450,82 +449,6 @@ def _vocab(value: Any, path: str | None) -> dict[str, int]:
             expect(token_id, int, f"model.vocab[{show(name)}]", path)
     id_table([*vocab.values()], vocab, path)  # raises for duplicate ids and ids out of range
     return vocab
-
-
-def _added(value: Any, vocab: dict[str, int], path: str | None) -> AddedTokens:
-    """The ids and flags of the added tokens."""
-    special: AddedTokens = {}
-    for index, entry in enumerate(
-        expect([] if value is None else value, list, "added_tokens", path)
-    ):
-        where = f"added_tokens[{index}]"
-        added = expect(entry, dict, where, path)
-        token_id = expect(added.get("id"), int, f"{where}.id", path)
-        text = expect(added.get("content"), str, f"{where}.content", path)
-        flags = {flag: expect(added.get(flag), bool, f"{where}.{flag}", path) for flag in _FLAGS}
-        unknown = added.keys() - {"id", "content", *_FLAGS}
-        if unknown:
-            raise unsupported(f"the key {show(min(unknown))} of {where}", path)
-        if text in special or vocab.get(text, token_id) != token_id:
-            other = special[text][0] if text in special else vocab.get(text)
-            raise VocabError(
-                f"the added token {show(text)} has the ids {other} and {token_id}.",
-                path=path,
-                value=text,
-                hint="Remove one of them.",
-            )
-        always = not flags.pop("special")
-        special[text] = token_id, Matching(always=always, **flags)
-    return special
-
-
-def _flags(matching: Matching) -> dict[str, bool]:
-    """The flags of an added token."""
-    return {flag: getattr(matching, flag) for flag in _MATCHING} | {"special": not matching.always}
-
-
-def _matching(
-    flags: dict[str, Matching], pretokenizer: Pretokenizer, path: str | None
-) -> dict[str, Matching]:
-    """The flags that have an effect; those of other tokens are the default ones."""
-    late = {text for text, one in flags.items() if one.normalized}
-    changes = any(not isinstance(one, Words) for one in pretokenizer.normalizer)
-    if not changes and len(late) == len(flags):
-        # One pass finds all tokens in the text as it is.
-        flags = {text: replace(one, normalized=False) for text, one in flags.items()}
-        late = set()
-    # SentencePiece leaves the texts of tokens as they are.
-    stages = [one for one in pretokenizer.normalizer if not isinstance(one, SentencePiece)]
-    cut, normal_forms = Pretokenizer(None, normalizer=stages), dict[str, str]()
-    for text in late if changes else ():
-        form = cut.splitter().normalize(text)
-        other = normal_forms.setdefault(form, text)
-        if not form or other != text:
-            what = "nothing" if not form else f"that of {show(other)}"
-            raise unsupported(
-                f"the added token {show(text)} with the flag normalized, whose normal form is "
-                f"{what},",
-                path,
-            )
-    return {text: one for text, one in flags.items() if one != Matching()}
-
-
-def _ordinary(
-    vocab: dict[str, int],
-    matching: dict[str, Matching],
-    special: dict[str, int],
-    model: dict[str, Any],
-) -> dict[str, int]:
-    """The tokens that merges make or use: all but the added tokens.
-
-    Tokens found in all text, which have an id in the vocabulary, may be among them.
-    """
-    also = {text for text, one in matching.items() if one.always}
-    merges = model.get("merges") if also else None
-    pairs = merges if isinstance(merges, list) else []
-    split = (one.split(" ") if isinstance(one, str) else one for one in pairs)
-    parts = {part for pair in split if isinstance(pair, list) for part in pair if type(part) is str}
-    return {name: i for name, i in vocab.items() if name not in special or name in also & parts}
 
 
 def _unknown_token(

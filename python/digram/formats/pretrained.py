@@ -20,6 +20,7 @@ from digram._util.storage import LARGEST, atomic_write, read_file
 from digram._util.validation import path_name
 from digram.errors import LimitExceededError, OptionError, VocabError
 from digram.formats import huggingface
+from digram.formats._added_tokens import AddedTokens
 from digram.formats._check import check_input
 from digram.formats._json import expect, parse
 from digram.formats._show import show
@@ -58,7 +59,7 @@ class _Beside:
     """The special token of each role, None where the files say that there is none."""
     more: list[str] = field(default_factory=list)
     """Other tokens that the files call special."""
-    added: huggingface.AddedTokens = field(default_factory=dict)
+    added: AddedTokens = field(default_factory=dict)
     of_roles: dict[str, Matching] = field(default_factory=dict)
     """The flags that objects give to tokens with a role."""
     context_size: int | None = None
@@ -74,7 +75,7 @@ def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
     """
     beside = _read(folder)
     path = os.path.join(folder, _TOKENIZER)
-    raw: huggingface.AddedTokens = {}
+    raw: AddedTokens = {}
     found = huggingface.compact(data, path, lambda added: raw.update(added) or added)
     amended = _amended(raw, beside)
     if amended != raw:
@@ -300,7 +301,7 @@ def _chat(path: str) -> str:
         ) from None
 
 
-def _amended(added: huggingface.AddedTokens, beside: _Beside) -> huggingface.AddedTokens:
+def _amended(added: AddedTokens, beside: _Beside) -> AddedTokens:
     """The added tokens with the flags that the config gives them.
 
     transformers adds the tokens again whose flags differ, which replaces the flags.

@@ -1,0 +1,97 @@
+"""The added tokens of a tokenizer.json: their ids and flags, and which are ordinary tokens too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from digram.errors import VocabError
+from digram.formats._json import expect, unsupported
+from digram.formats._show import show
+from digram.pretokenizers.normalizers import SentencePiece, Words
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.special_tokens import Matching
+
+__all__ = ["AddedTokens", "added_tokens", "flags_in_file", "matching_of", "ordinary_tokens"]
+
+AddedTokens = dict[str, tuple[int, Matching]]
+"""The ids and flags of added tokens by their texts."""
+
+_MATCHING = ("single_word", "lstrip", "rstrip", "normalized")
+_FLAGS = (*_MATCHING, "special")
+
+
+def added_tokens(value: Any, vocab: dict[str, int], path: str | None) -> AddedTokens:
+    """The ids and flags of the added tokens."""
+    special: AddedTokens = {}
+    for index, entry in enumerate(
+        expect([] if value is None else value, list, "added_tokens", path)
+    ):
+        where = f"added_tokens[{index}]"
+        added = expect(entry, dict, where, path)
+        token_id = expect(added.get("id"), int, f"{where}.id", path)
+        text = expect(added.get("content"), str, f"{where}.content", path)
+        flags = {flag: expect(added.get(flag), bool, f"{where}.{flag}", path) for flag in _FLAGS}
+        unknown = added.keys() - {"id", "content", *_FLAGS}
+        if unknown:
+            raise unsupported(f"the key {show(min(unknown))} of {where}", path)
+        if text in special or vocab.get(text, token_id) != token_id:
+            other = special[text][0] if text in special else vocab.get(text)
+            raise VocabError(
+                f"the added token {show(text)} has the ids {other} and {token_id}.",
+                path=path,
+                value=text,
+                hint="Remove one of them.",
+            )
+        always = not flags.pop("special")
+        special[text] = token_id, Matching(always=always, **flags)
+    return special
+
+
+def flags_in_file(matching: Matching) -> dict[str, bool]:
+    """The flags of an added token."""
+    return {flag: getattr(matching, flag) for flag in _MATCHING} | {"special": not matching.always}
+
+
+def matching_of(
+    flags: dict[str, Matching], pretokenizer: Pretokenizer, path: str | None
+) -> dict[str, Matching]:
+    """The flags that have an effect; those of other tokens are the default ones."""
+    late = {text for text, one in flags.items() if one.normalized}
+    changes = any(not isinstance(one, Words) for one in pretokenizer.normalizer)
+    if not changes and len(late) == len(flags):
+        # One pass finds all tokens in the text as it is.
+        flags = {text: replace(one, normalized=False) for text, one in flags.items()}
+        late = set()
+    # SentencePiece leaves the texts of tokens as they are.
+    stages = [one for one in pretokenizer.normalizer if not isinstance(one, SentencePiece)]
+    cut, normal_forms = Pretokenizer(None, normalizer=stages), dict[str, str]()
+    for text in late if changes else ():
+        form = cut.splitter().normalize(text)
+        other = normal_forms.setdefault(form, text)
+        if not form or other != text:
+            what = "nothing" if not form else f"that of {show(other)}"
+            raise unsupported(
+                f"the added token {show(text)} with the flag normalized, whose normal form is "
+                f"{what},",
+                path,
+            )
+    return {text: one for text, one in flags.items() if one != Matching()}
+
+
+def ordinary_tokens(
+    vocab: dict[str, int],
+    matching: dict[str, Matching],
+    special: dict[str, int],
+    model: dict[str, Any],
+) -> dict[str, int]:
+    """The tokens that merges make or use: all but the added tokens.
+
+    Tokens found in all text, which have an id in the vocabulary, may be among them.
+    """
+    also = {text for text, one in matching.items() if one.always}
+    merges = model.get("merges") if also else None
+    pairs = merges if isinstance(merges, list) else []
+    split = (one.split(" ") if isinstance(one, str) else one for one in pairs)
+    parts = {part for pair in split if isinstance(pair, list) for part in pair if type(part) is str}
+    return {name: i for name, i in vocab.items() if name not in special or name in also & parts}
