@@ -147,7 +147,7 @@ class _Reader:
         return found
 
     def counted(self, what: str, shortest: int) -> int:
-        """A number of elements of at least so many bytes, for which the file is long enough."""
+        """Read the number of elements of at least this size; the file must be long enough."""
         count = self.number("Q", what)
         left = self._size - self._start - self._at
         if count * shortest > left:

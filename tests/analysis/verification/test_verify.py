@@ -303,7 +303,7 @@ def test_a_verification_as_values() -> None:
 
 
 def test_a_random_tokenizer_is_named() -> None:
-    """With dropout the ids change from call to call: that is told, not shown as a difference."""
+    """With dropout the ids change between calls; the report says so and shows no difference."""
     theirs = library()
     theirs.model.dropout = 0.5
     with pytest.raises(digram.OptionError, match=r"from call to call\. Turn off dropout"):

@@ -12,7 +12,7 @@ pub(super) struct Charsmap {
     replacements: String,
 }
 
-/// The children of a node are in one block of so many units.
+/// The number of units of a block, which holds all children of a node.
 const BLOCK: usize = 256;
 
 fn label(unit: u32) -> u32 {

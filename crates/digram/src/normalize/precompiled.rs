@@ -19,7 +19,7 @@ pub(super) struct Precompiled {
     ascii: [bool; 128],
 }
 
-/// Clusters of so many bytes are not looked up whole.
+/// The number of bytes from which on a cluster is not looked up whole.
 const LONG_CLUSTER: usize = 6;
 
 /// A character of the new text, and how it comes from the old one: 1 if it is inserted; otherwise it replaces a

@@ -39,7 +39,7 @@ impl Tokenizer {
     }
 
     /// A random segmentation of a text: the probability of each is proportional to the exponential of its sum of scores
-    /// times `sharpness`, which is not negative. With `count` it is one of so many best ones.
+    /// times `sharpness`, which is not negative. With `count` it is one of the `count` best ones.
     pub fn sample_segmentation(
         &self,
         text: &[u8],

@@ -27,7 +27,7 @@ __all__ = ["verify"]
 
 _SHRINKING = 30.0  # seconds
 _STARTS = 6  # texts from which the shortest is searched
-_BYTE_SHARE = 8  # one of so many generated texts is bytes, if both sides take them
+_BYTE_SHARE = 8  # one in eight generated texts is bytes, if both sides accept bytes
 
 
 def verify(

@@ -23,7 +23,7 @@ const NONE: u32 = u32::MAX;
 /// The number of units of a block. The children of a node are in one block.
 const BLOCK: usize = 256;
 
-/// A block in which so many nodes found no place is not searched again.
+/// The number of nodes that found no place in a block, from which on the block is not searched again.
 const MAX_FAILURES: u8 = 16;
 
 /// A piece, and what its place in a segmentation adds to the sum of scores.
