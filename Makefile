@@ -6,16 +6,18 @@ BIN := $(VENV)/bin
 ENGINES := .venv-engines
 WEB := .venv-web
 DOCS := .venv-docs
+EXPORTS := .venv-exports
 CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo wheel test test-elsewhere test-rest test-engines test-web lint format docs valgrind bench bench-guard clean
+.PHONY: help setup develop demo wheel test test-elsewhere test-rest test-engines test-exports test-web lint format docs valgrind bench bench-guard clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
 	@echo "make test    all tests"
 	@echo "make test-engines  those of Spark, Ray, Dask, data frames and transformers, in an environment of their own"
+	@echo "make test-exports  saved files in the programs that read them, each in an environment of its own"
 	@echo "make test-web  those of the page, in an environment of their own, in Chromium where there is one"
 	@echo "make docs    the documentation as a site in site/, in an environment of its own"
 	@echo "make lint    formatting, lint and types"
@@ -104,8 +106,24 @@ ENGINE_TESTS := PYSPARK_PYTHON=$(CURDIR)/$(ENGINES)/bin/python $(ENGINES)/bin/py
 
 test-engines: $(ENGINES)/.tools
 	$(ENGINE_TESTS) tests/distributed/engines python/digram/distributed
+	$(ENGINE_TESTS) tests/oracles/test_chats.py tests/tokenizer/chat/test_functions.py tests/oracles/test_transformers_interface.py
 	$(ENGINE_TESTS) tests/oracles/test_transformers.py tests/analysis/verification/test_transformers.py
 	$(ENGINE_TESTS) tests/test_docs.py -k "every_block and frames"
+
+# Each program alone, without digram, which only writes the files and the ids that are expected.
+PROGRAMS := $(basename $(notdir $(wildcard tests/exports/environments/*.txt)))
+
+$(EXPORTS)/%/.tools: tests/exports/environments/%.txt
+	$(PYTHON) -m venv --clear $(EXPORTS)/$*
+	$(EXPORTS)/$*/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(EXPORTS)/$*/bin/python -m pip install --quiet -r $<
+	@touch $@
+
+test-exports: $(VENV)/.tools $(PROGRAMS:%=$(EXPORTS)/%/.tools)
+	rm -rf $(EXPORTS)/files
+	PYTHONPATH=tests $(BIN)/python tests/exports/writing.py $(EXPORTS)/files
+	for name in $(PROGRAMS); do \
+	  $(EXPORTS)/$$name/bin/python tests/exports/reading.py $${name%-4} $(EXPORTS)/files || exit 1; done
 
 $(WEB)/.tools: $(VENV)/.built requirements-web.lock
 	$(PYTHON) -m venv --clear $(WEB)
@@ -163,4 +181,4 @@ bench bench-guard: $(VENV)/.tools
 	$(BIN)/python -m benches$(if $(filter bench-guard,$@),.guard) $(BENCH)
 
 clean:
-	rm -rf $(VENV) $(ENGINES) $(WEB) $(DOCS) site target demo-output
+	rm -rf $(VENV) $(ENGINES) $(EXPORTS) $(WEB) $(DOCS) site target demo-output

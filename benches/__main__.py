@@ -34,8 +34,11 @@ TABLES = (
     "sequences",
     "growing",
     "picky",
+    "unigram",
+    "wordpiece",
     "fair",
     "rules",
+    "models",
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benches.data import MB, documents, vocabulary
 from benches.run import Options, Task, take_turns
 from benches.tables import markdown, number
-from digram.vocab.model import require_bpe
+from digram.vocab.bpe import require_bpe
 
 if TYPE_CHECKING:
     import digram

@@ -215,19 +215,19 @@ def _gigatoken_arrays(encoding: str, threads: int) -> Encoder:
     tok = _gigatoken(encoding)
 
     def rows(out: Any) -> list[NDArray[Any]]:
-        ids, lengths = _awkward(out)
+        ids, lengths = awkward_arrays(out)
         return np.split(ids, np.cumsum(lengths)[:-1])
 
     return Encoder(
         batch=lambda texts: tok.encode_batch(texts, parallel=threads > 1),
-        flat=_awkward,
+        flat=awkward_arrays,
         one=tok.encode,
         decode=lambda out: [tok.decode(row) for row in rows(out)],
         decode_bytes=lambda out: [tok.decode(row) for row in rows(out)],
     )
 
 
-def _awkward(out: Any) -> Arrays:
+def awkward_arrays(out: Any) -> Arrays:
     """The arrays inside an Awkward Array, without a copy."""
     offsets = np.asarray(out.layout.offsets.data)
     ids = np.asarray(out.layout.content.data)[offsets[0] : offsets[-1]]

@@ -10,20 +10,34 @@ from typing import Any
 
 from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, changed, trained
 
-from digram import Definition, Matching, Pretokenizer, Regex, Template
+from digram import (
+    Definition,
+    GreedyModel,
+    Matching,
+    Pretokenizer,
+    Regex,
+    SpecialToken,
+    Template,
+    UnigramModel,
+    WordLevelModel,
+)
 from digram.formats import (
+    clip,
     gguf,
     huggingface,
     minbpe,
+    rwkv,
     seed_pair,
     sentencepiece,
+    subword_nmt,
     tekken,
     tiktoken,
     vocab_merges,
     vocab_txt,
 )
 from digram.formats._sentencepiece_file import Kind, ModelFile, Piece, Type
-from digram.pretokenizers import Prepend, Replace
+from digram.pretokenizers import SPACED_WORDS, Prepend, Replace, SentencePiece
+from digram.vocab.scores import Spelled
 
 ODD: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 97, 256, 257, 259, 300, 1 << 31, 1 << 32, -(1 << 63), 10**40),
@@ -126,6 +140,9 @@ FIRST = trained(
 )
 BERT = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##aff\n##able\n\xc3\xa9\n##\n"
 WORDS = vocab_txt.loads(BERT, encoding="bert-cased")
+CODES = b"#version: 0.2\na n\nan an\n\xc3\xa9 a</w>\nan a</w>\n"
+ENDED = subword_nmt.loads(CODES)
+CLIP = b'"bpe_simple_vocab_16e6.txt#version: 0.2\na n\nan a</w>\n\xc3\x83 \xc2\xa9</w>\n'
 
 
 def lines() -> File:
@@ -152,11 +169,51 @@ def pieces(kind: Kind) -> File:
     return File(data, load, lambda found: sentencepiece.dumps(found, allow_loss=True), load)
 
 
+def word_list() -> Definition:
+    tokens: list[bytes | None] = [None, *(bytes([byte]) for byte in range(256)), b"an", b"\xe6\x97"]
+    return Definition(tokens=tokens, model=GreedyModel(), pretokenizer=Pretokenizer(None))
+
+
+def unigram() -> Definition:
+    """A Unigram model as llama.cpp has it, with a token that is found in all text."""
+    return Definition(
+        tokens=[None, None, None, b" a", b"n", b" ", b"an"],
+        model=UnigramModel(
+            [None, None, None, -1.0, -2.0, -3.0, -1.5],
+            unknown=-13.0,
+            spelled=(Spelled("<x>", 7, 0.0),),
+        ),
+        pretokenizer=Pretokenizer(None, normalizer=SentencePiece(add_space="before word")),
+        special_tokens={"<pad>": 0, "</s>": 1, "<unk>": 2, "<x>": 7},
+        unit="char",
+        on_unknown=SpecialToken("<unk>"),
+        matching={"<x>": Matching(always=True)},
+        strip_first_space=True,
+    )
+
+
+def word_level() -> Definition:
+    return Definition(
+        tokens=[None, b" low", b" an"],
+        model=WordLevelModel(),
+        pretokenizer=Pretokenizer(None, normalizer=SPACED_WORDS),
+        special_tokens={"[UNK]": 0},
+        unit="char",
+        on_unknown=SpecialToken("[UNK]"),
+        strip_first_space=True,
+    )
+
+
 FILES = {
     "tokenizer.json": whole(BANANA, digest=True),
     "tokenizer.json without digest": whole(BANANA, digest=False),
     "tokenizer.json of characters": whole(SHORT, digest=False),
     "tokenizer.json of words": whole(WORDS, digest=False),
+    "tokenizer.json with a suffix": whole(ENDED, digest=False),
+    "codes": single(ENDED, subword_nmt),
+    "CLIP": single(clip.loads(CLIP), clip),
+    "CLIP, not compressed": File(CLIP, clip.loads, clip.dumps, clip.loads),
+    "tokenizer.json of whole words": whole(word_level(), digest=False),
     "vocab.txt": lines(),
     ".tiktoken": ranks(),
     "vocab.json": half(GPT2, 0, vocab_merges, pretokenizer=None),
@@ -165,6 +222,9 @@ FILES = {
     "merges.json": half(SEED, 1, seed_pair),
     ".gguf": single(changed(PLAIN, **SPECIAL), gguf),
     ".gguf of characters": single(SCORED, gguf),
+    ".gguf of Unigram": single(unigram(), gguf),
+    ".gguf of RWKV": single(word_list(), gguf),
+    "RWKV's word list": single(word_list(), rwkv),
     "tekken.json": single(FIRST, tekken),
     ".model of minbpe": single(changed(PLAIN, special_tokens={"<|end|>": 259}), minbpe),
     "Unigram .model": pieces(Kind.UNIGRAM),

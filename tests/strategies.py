@@ -21,8 +21,8 @@ import digram
 from digram import reference
 from digram.pretokenizers.pretokenizer import resolve
 from digram.reference import picky
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
-from digram.vocab.model import BpeModel
 from digram.vocab.schemes import Picky
 
 # More by hand; with these, all properties together have more than 20,000 cases.

@@ -26,6 +26,7 @@ from benches import (  # noqa: E402
     guard,
     load,
     memory,
+    models,
     picky,
     sequences,
     shapes,
@@ -94,6 +95,26 @@ def test_encoders_give_the_same_under_a_pattern_of_ones_own(
     )
     assert len(own) == len(other) == 1
     assert own != other
+
+
+def test_readers_of_other_models_give_the_same(
+    shared_data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("vocabs/ggml-vocab-bert-bge.gguf", "vocabs/ggml-vocab-llama-spm.gguf"):
+        shared_data(name)
+    monkeypatch.setenv("DIGRAM_BIG", str(tmp_path))
+    for file in ("bert.json", "wordpiece.json", "llama.json"):
+        names = ("digram, arrays", "digram, lists", "tokenizers")
+        found = [models.measure(name, file, "multi", 0.02) for name in names]
+        assert len({one["digest"] for one in found}) == 1, file
+
+
+def test_nfc_leaves_the_ids_of_normal_text(shared_data: Callable[[str], Path]) -> None:
+    for name in ("vocabs/cl100k_base.tiktoken", "flores-dev/kor_Hang.txt"):
+        shared_data(name)
+    found = models.measure(models.NFC, corpus="kor_Hang")
+    assert found["nfc"] > 0
+    assert found["alone"] > 0
 
 
 def test_the_guard_says_what_fell(

@@ -59,6 +59,7 @@ SET_UP = {
     "make demo CORPUS=path/to/your/text",
     "make test",
     "make test-engines",
+    "make test-exports",
     "make test-web",
     "make lint",
     "make format",

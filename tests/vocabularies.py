@@ -10,7 +10,7 @@ import strategies
 
 import digram
 from digram import Definition, Pretokenizer, Regex, SpecialToken, TrainingRecord
-from digram.vocab.model import BpeModel, require_bpe
+from digram.vocab.bpe import BpeModel, require_bpe
 
 CORPUS = (
     "It's 2,024 tokens long; she'll say 1234567 isn't a number. The low lower lowest words, "

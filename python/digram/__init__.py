@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from digram.shards import TokenFiles, encode_files, read_tokens
     from digram.tokenizer.batch import FlatIds
     from digram.tokenizer.cache import cache_bytes, limit_cache
+    from digram.tokenizer.chat import Chat
     from digram.tokenizer.count import Chunk
     from digram.tokenizer.encoding import Encoding, Encodings
     from digram.tokenizer.load import load
@@ -74,14 +75,17 @@ if TYPE_CHECKING:
     from digram.training.fair import train_fair
     from digram.training.superwords import Boundless, TwoStage
     from digram.training.train import train
+    from digram.training.unigram import Unigram
     from digram.training.wordpiece import WordPiece
+    from digram.vocab.bpe import BpeModel
     from digram.vocab.definition import Definition, TrainingRecord
-    from digram.vocab.model import BpeModel
+    from digram.vocab.greedy import GreedyModel
     from digram.vocab.picky import Event
     from digram.vocab.scores import ScoredModel, UnigramModel
     from digram.vocab.special_roles import SpecialRoles
     from digram.vocab.special_tokens import Matching, SpecialToken
     from digram.vocab.template import Template
+    from digram.vocab.word_level import WordLevelModel
     from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = [
@@ -91,6 +95,7 @@ __all__ = [
     "Boundless",
     "BpeModel",
     "Change",
+    "Chat",
     "CheckpointError",
     "Chunk",
     "Comparison",
@@ -110,6 +115,7 @@ __all__ = [
     "Explanation",
     "Files",
     "FlatIds",
+    "GreedyModel",
     "IdSpace",
     "InternalError",
     "Intervals",
@@ -143,11 +149,13 @@ __all__ = [
     "TrainingRecord",
     "Tree",
     "TwoStage",
+    "Unigram",
     "UnigramModel",
     "Verification",
     "VocabError",
     "VocabularyHistory",
     "VocabularyVersion",
+    "WordLevelModel",
     "WordPiece",
     "WordPieceModel",
     "__version__",
@@ -232,6 +240,7 @@ _NAMES_OF = {
     "digram.reports": ["Report", "report"],
     "digram.shards": ["TokenFiles", "encode_files", "read_tokens"],
     "digram.tokenizer.batch": ["FlatIds"],
+    "digram.tokenizer.chat": ["Chat"],
     "digram.tokenizer.count": ["Chunk"],
     "digram.tokenizer.encoding": ["Encoding", "Encodings"],
     "digram.tokenizer.cache": ["cache_bytes", "limit_cache"],
@@ -242,14 +251,17 @@ _NAMES_OF = {
     "digram.training.fair": ["train_fair"],
     "digram.training.superwords": ["Boundless", "TwoStage"],
     "digram.training.train": ["train"],
+    "digram.training.unigram": ["Unigram"],
     "digram.training.wordpiece": ["WordPiece"],
     "digram.vocab.definition": ["Definition", "TrainingRecord"],
-    "digram.vocab.model": ["BpeModel"],
+    "digram.vocab.greedy": ["GreedyModel"],
+    "digram.vocab.bpe": ["BpeModel"],
     "digram.vocab.scores": ["ScoredModel", "UnigramModel"],
     "digram.vocab.picky": ["Event"],
     "digram.vocab.special_roles": ["SpecialRoles"],
     "digram.vocab.special_tokens": ["Matching", "SpecialToken"],
     "digram.vocab.template": ["Template"],
+    "digram.vocab.word_level": ["WordLevelModel"],
     "digram.vocab.wordpiece": ["WordPieceModel"],
 }
 _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}

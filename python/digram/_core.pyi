@@ -49,6 +49,8 @@ __all__ = [
     "train_by_likelihood",
     "train_fair",
     "train_picky",
+    "train_unigram",
+    "unigram_likelihood",
 ]
 
 __version__: str
@@ -74,6 +76,8 @@ class Splitter:
         rules: tuple[Sequence[str], Sequence[str], Sequence[str], bool, bool] | None = None,
         # Stages: a name, and arguments.
         normalizer: Sequence[tuple[object, ...]] = ...,
+        # Patterns for which each byte is the letter of `ByteLevel`.
+        letter_patterns: Sequence[str] = ...,
     ) -> Splitter: ...
     def found(
         self, text: bytes
@@ -92,17 +96,34 @@ class Splitter:
 @final
 class Algorithm:
     @staticmethod
-    def ranked(ignore_merges: bool) -> Algorithm: ...
+    def ranked(
+        ignore_merges: bool,
+        fuses_unknown: bool = False,
+        prefix: str | None = None,
+        ends: bool = False,
+    ) -> Algorithm: ...
     @staticmethod
     def superwords(words: Splitter, ranks: list[int]) -> Algorithm: ...
     @staticmethod
     def events(events: list[tuple[int, int | None]]) -> Algorithm: ...
     @staticmethod
-    def unigram(scores: list[float | None], unknown: float, single: bool) -> Algorithm: ...
+    def unigram(
+        scores: list[float | None],
+        unknown: float,
+        single: bool,
+        # Names of tokens, with the id and the score.
+        spelled: list[tuple[str, int, float]],
+    ) -> Algorithm: ...
     @staticmethod
     def scored(scores: list[float | None], unused: list[int]) -> Algorithm: ...
     @staticmethod
+    def fewest() -> Algorithm: ...
+    @staticmethod
     def wordpiece(max_word_chars: int, prefix: str) -> Algorithm: ...
+    @staticmethod
+    def word_level(splits: bool) -> Algorithm: ...
+    @staticmethod
+    def greedy() -> Algorithm: ...
 
 @final
 class Forbidden:
@@ -223,6 +244,7 @@ class Counter:
         splitter: Splitter,
         *,
         memory: tuple[int, str | os.PathLike[str]] | None = None,
+        between: Core | None = None,
     ) -> Counter: ...
     @staticmethod
     def resumed(
@@ -231,6 +253,7 @@ class Counter:
         checkpoint: _CountState | None = None,
         *,
         memory_limit: int | None = None,
+        between: Core | None = None,
     ) -> Counter: ...
     def add(
         self, batch: Sequence[_Text], threads: int | None = None, documents: int | None = None
@@ -438,6 +461,13 @@ class Core:
         skip_special_tokens: bool = False,
     ) -> str: ...
     def decode_bytes(self, ids: _Ids, *, skip_special_tokens: bool = False) -> bytes: ...
+    def offsets(
+        self,
+        ids: _Ids,
+        *,
+        unit: Literal["characters", "bytes", "utf16"] = "characters",
+        skip_special_tokens: bool = False,
+    ) -> list[tuple[int, int]]: ...
     def counter(self, text: _Text = "") -> RunningCount: ...
     def intervals(self, text: _Text) -> Intervals: ...
     def decoder(
@@ -517,6 +547,9 @@ class Core:
     def _histogram_batch(
         self, texts: Sequence[_Text], special: _OnSpecial | None = None, threads: int | None = None
     ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]: ...
+    @property
+    def _finds_in_all_text(self) -> bool: ...
+    def _last_border(self, text: bytes, start: int) -> int: ...
     def _chunks(self, text: _Text, size: int, overlap: int) -> list[tuple[Any, int, int, int]]: ...
     @overload
     def _truncate(
@@ -610,6 +643,32 @@ def train_by_likelihood(
     list[int],
     Literal["max_merges", "min_frequency", "no_pairs"],
 ]: ...
+def train_unigram(
+    counts: Counts | SortedCounts,
+    *,
+    pieces: int,
+    seeds: int,
+    min_count: int,
+    max_chars: int,
+    shrinking: float,
+    steps: int,
+    alphabet: str | None,
+    limit_alphabet: int | None,
+    coverage: float,
+    spaces: Literal["uncut", "first", "last"],
+    symbols: Sequence[str],
+    threads: int | None,
+    memory: int | None,
+    on_progress: Callable[[int, int], object] | None,
+) -> tuple[list[tuple[bytes, float]], bool]: ...
+def unigram_likelihood(
+    counts: Counts | SortedCounts,
+    pieces: Sequence[tuple[bytes, float]],
+    *,
+    unknown: float,
+    spaces: Literal["uncut", "first", "last"],
+    symbols: Sequence[str],
+) -> tuple[float, int]: ...
 def join_words(
     counts: Counts | SortedCounts,
     words: Core,

@@ -19,7 +19,7 @@ import digram
 from digram import CorruptFileError, Definition, OptionError, SpecialToken, VocabError
 from digram.formats import huggingface
 from digram.pretokenizers.pretokenizer import resolve
-from digram.vocab.model import BpeModel
+from digram.vocab.bpe import BpeModel
 
 TEXT = (
     "low low lower lowest newer newest wider widest, and so on and on, through thick and thin, "

@@ -77,3 +77,61 @@ def test_published_encodings(run: Run, shared_data: Callable[[str], Path], tmp_p
     assert digram.load(out).special_tokens == {"<|endoftext|>": 50256}
     shown = run("show", "-t", source, "--encoding", "r50k_base", "--ids", "--text", "Hello world")
     assert shown.stdout == "[Hello] [·world]\n15496   995\n"
+
+
+# --- folders for programs
+
+
+def test_a_folder_for_transformers(run: Run, tok_path: str, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.jinja"
+    chat.write_text("{{ messages[0].content }} é", encoding="utf-8")
+    asked = ("convert", "-t", tok_path, "-o", tmp_path / "model", "--for", "transformers")
+    made = run(*asked, "--eos", "<|end|>", "--context-size", "2k", "--chat-template", chat)
+    assert made.exit_code == 0, made.stderr
+    assert f"Saved {tmp_path / 'model'}: " in made.stderr
+    tok = digram.load(tmp_path / "model")
+    assert (tok.eos_token, tok.context_size) == ("<|end|>", 2000)
+    assert tok.chat_template == "{{ messages[0].content }} é"
+    assert tok.vocab == digram.load(tok_path).vocab
+
+
+def test_a_plugin_for_tiktoken(run: Run, tok_path: str, tmp_path: Path) -> None:
+    asked = ("convert", "-t", tok_path, "-o", tmp_path / "plugin", "--for", "tiktoken")
+    made = run(*asked, "--name", "mine")
+    assert made.exit_code == 0, made.stderr
+    digram.load(tok_path).save_tiktoken_plugin(tmp_path / "other", "mine")
+    names = [path.relative_to(tmp_path / "other") for path in (tmp_path / "other").rglob("*.*")]
+    assert len(names) == 3
+    for name in names:
+        assert (tmp_path / "plugin" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--eos", "<|end|>"], 2, "--eos applies only to --for transformers."),
+        (["--for", "tiktoken", "--pad", "x"], 2, "--pad applies only to --for transformers."),
+        (["--for", "transformers", "--name", "x"], 2, "--name applies only to --for tiktoken."),
+        (["--for", "tiktoken"], 2, "--for tiktoken needs --name, the name of the encoding."),
+        (["--for", "tiktoken", "--allow-loss"], 2, "--allow-loss applies only to --for trans"),
+        (["--for", "transformers", "--format", "gguf"], 2, "--for and --format exclude each"),
+        (["--for", "transformers", "--eos", "<x>"], 2, "'<x>'"),
+        (["--for", "tiktoken", "--name", "gpt2"], 2, "--name gpt2 is published"),
+    ],
+)
+def test_options_of_programs(
+    run: Run, tok_path: str, tmp_path: Path, options: list[str], code: int, message: str
+) -> None:
+    refused = run("convert", "-t", tok_path, "-o", tmp_path / "x", *options)
+    assert (refused.exit_code, refused.stdout) == (code, "")
+    assert message in refused.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_folder_cannot_be_written_to_stdout(run: Run, tok_path: str, tmp_path: Path) -> None:
+    refused = run("convert", "-t", tok_path, "-o", "-", "--for", "transformers")
+    assert refused.exit_code == 2
+    assert "-o - means stdout, but a folder is written" in refused.stderr
+    (tmp_path / "chat").write_bytes(b"\xff")
+    asked = ("convert", "-t", tok_path, "-o", tmp_path / "m", "--for", "transformers")
+    assert "byte 0 is not UTF-8" in run(*asked, "--chat-template", tmp_path / "chat").stderr

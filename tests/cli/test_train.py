@@ -14,6 +14,7 @@ import pytest
 from click.testing import Result
 
 import digram
+from digram import pretokenizers
 from digram.cli.train import train
 
 Run = Callable[..., Result]
@@ -404,3 +405,56 @@ def test_a_text_that_names_a_file_is_text_and_warned_about(tmp_path: Path) -> No
     assert tok.training.bytes == len(str(tmp_path / "text"))
     with pytest.warns(UserWarning, match="of a file or folder"):
         digram.train(str(tmp_path), max_merges=0)
+
+
+# --- normalizers
+
+
+def test_normalizers(run: Run, corpus: Path, tmp_path: Path) -> None:
+    stages = ["nfkc", '["replace_matches", "\\\\s+", " "]', '["strip", true, false]', "bert"]
+    options = [word for stage in stages for word in ("--normalizer", stage)]
+    out = tmp_path / "t.json"
+    made = run("train", corpus, "--max-merges", "9", *options, "-o", out)
+    assert made.exit_code == 0, made.stderr
+    normalizer: list[pretokenizers.Normalizer] = [
+        pretokenizers.NFKC(),
+        pretokenizers.Replace(digram.Regex(r"\s+"), " "),
+        pretokenizers.Strip(right=False),
+        pretokenizers.BertNormalizer(),
+    ]
+    cut = digram.Pretokenizer("o200k", normalizer=normalizer)
+    assert digram.load(out) == digram.train(corpus, max_merges=9, pretokenizer=cut)
+
+
+@pytest.mark.parametrize(
+    ("stage", "message"),
+    [
+        ("nfx", "'nfx' is not a stage of a normalizer: there is no stage of a normalizer ['nfx']"),
+        ('["replace", "a"]', "is not a stage of a normalizer: "),
+        ('["replace", "", "b"]', "the pattern of Replace is empty."),
+        ('["replace_matches", "(", "b"]', "unclosed group"),
+        ("[1", "is not a list in JSON: "),
+        ("[" * 100_000, "is not a list in JSON: "),
+    ],
+)
+def test_stages_of_normalizers_are_checked(
+    run: Run, corpus: Path, tmp_path: Path, stage: str, message: str
+) -> None:
+    asked = ["train", corpus, "--max-merges", "9", "--normalizer", stage, "-o", tmp_path / "t"]
+    refused = run(*asked)
+    assert refused.exit_code == 2
+    assert message in " ".join(refused.stderr.split())
+
+
+def test_unigram_and_a_tokenizer_like_another(run: Run, tmp_path: Path) -> None:
+    text, old, new = (tmp_path / name for name in ("text.txt", "a.model", "b.model"))
+    text.write_text("low lower lowest newest widest " * 4, encoding="utf-8")
+    result = run("train", text, "--model", "unigram", "--vocab-size", "300", "-o", old)
+    assert result.exit_code == 0, result.output
+    assert "no other text in the corpus is frequent enough" in result.stderr
+    assert digram.load(old) == digram.train(text, model="unigram", vocab_size=300)
+    result = run("train", text, "--like", old, "--vocab-size", "20", "-o", new)
+    assert result.exit_code == 0, result.output
+    assert digram.load(new) == digram.train(text, like=digram.load(old), vocab_size=20)
+    result = run("train", text, "--like", old, "--unit", "byte", "-o", new)
+    assert "unit='byte' contradicts" in result.stderr or "contradicts --like" in result.stderr

@@ -11,7 +11,7 @@ from typing import Any
 from faults.valid_arguments import TEXT, file_of_text, table_of_texts, tok
 
 import digram
-from digram.vocab.model import require_bpe
+from digram.vocab.bpe import require_bpe
 
 
 def composed() -> Iterator[tuple[str, Any, dict[str, Any]]]:

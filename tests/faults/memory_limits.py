@@ -107,7 +107,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "call of many": lambda: PLAIN(MANY),
     "offsets": lambda: ENCODING.offsets,
     "word_ids": lambda: ENCODING.word_ids,
-    "offsets of many": lambda: [one.offsets for one in PLAIN(MANY[:100_000])],
+    "offsets of many": lambda: [one.offsets for one in PLAIN(MANY[:100_000])[:]],
     "count": lambda: PLAIN.count(TEXT),
     "count, 64 threads": lambda: PLAIN.count_batch([TEXT] * 4, threads=64),
     "count_batch": lambda: PLAIN.count_batch(MANY),
@@ -164,6 +164,9 @@ CALLS: dict[str, Callable[[], object]] = {
     ),
     "train, picky": lambda: digram.train(
         COUNTS, vocab_size=300, pretokenizer="whitespace", picky=0.8, progress=False
+    ),
+    "train, unigram": lambda: digram.train(
+        DISTINCT[:1_200_000], vocab_size=4000, model="unigram", progress=False
     ),
     "train, boundless": lambda: digram.train(
         TEXT, vocab_size=280, pretokenizer="gpt2", superwords="boundless", progress=False

@@ -32,7 +32,7 @@ OPERATORS: dict[str, tuple[type[BaseException], ...]] = {
 }
 
 RETURNED = {"ArrowIds", "Decoder", "Encoding", "Encodings", "Intervals", "Reading", "RunningCount"}
-RETURNED |= {"TokenFiles"}
+RETURNED |= {"Chat", "TokenFiles"}
 """Classes that nobody makes objects of but the calls that return them."""
 
 INNER = {"Alphabet", "IdRange"}

@@ -12,6 +12,8 @@ import digram
 
 TEXT = "low low lower lowest, slow slower slowest 5 mg"
 
+_CHAT = [{"role": "user", "content": "low"}, {"role": "assistant", "content": "lower"}]
+
 TEXTS = {"en": TEXT, "de": "nieder niedrig " * 3}
 
 
@@ -20,6 +22,7 @@ def tok() -> digram.Tokenizer:
     """The tokenizer that methods are called of."""
     special = ["<s>", "<pad>", "<|endoftext|>"]
     found = digram.train(TEXT, vocab_size=280, special_tokens=special, pretokenizer="gpt2")
+    found = found.with_chat_template("{% for m in messages %}{{ '<s>' + m.content }}{% endfor %}")
     return found.with_pad_token("<pad>").with_context_size(64)
 
 
@@ -87,6 +90,7 @@ VALID: dict[str, Callable[[], Any]] = {
     "before": _small,
     "after": _small,
     "chat_template": lambda: "{{ messages }}",
+    "chats": lambda: [_CHAT, _CHAT],
     "chunks": lambda: ["low ", "lower"],
     "column": lambda: "text",
     "context_size": lambda: 16,
@@ -102,6 +106,7 @@ VALID: dict[str, Callable[[], Any]] = {
     "ids": lambda: [97, 98],
     "languages": lambda: TEXTS,
     "message": lambda: "a message",
+    "messages": lambda: _CHAT,
     "max_length": lambda: 3,
     "n": lambda: 3,
     "name": lambda: "text",
@@ -118,6 +123,7 @@ VALID: dict[str, Callable[[], Any]] = {
     "sequence": lambda: [1, 2, 3],
     "sequences": lambda: [[1, 2, 3] * 9],
     "single": lambda: "<s> $A",
+    "segmentation": lambda: "fewest",
     "special_roles": lambda: digram.SpecialRoles(bos="<s>"),
     "corpus": lambda: [TEXT, "low lower"],
     "start": lambda: 0,
@@ -152,7 +158,8 @@ VALID: dict[str, Callable[[], Any]] = {
     "EmbeddingPlan.apply(embeddings)": lambda: __import__("numpy").zeros((283, 2)),
     "Encoding.token_to_chars(token)": lambda: 0,
     "Encoding.word_to_tokens(word)": lambda: 0,
-    "Encodings.__getitem__(index)": lambda: 0,
+    "Encodings.__contains__(key)": lambda: "input_ids",
+    "Encodings.__getitem__(key)": lambda: 0,
     "Files(paths)": lambda: (Path(file_of_text()),),
     "IdSpace(ranges)": lambda: {"text": tok(), "image": 16},
     "IdSpace.grow(name)": lambda: "image",

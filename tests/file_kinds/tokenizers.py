@@ -139,6 +139,11 @@ def tokenizers() -> Iterable[Kind]:
         loaded("tokenizer.json"),
         form="json",
     )
+    files = {"tokenizer.json": few["tokenizer.json with a suffix"]}
+    yield Kind("tokenizer.json with a suffix", files, loaded("tokenizer.json"), form="json")
+    yield Kind("codes", {"codes": few["codes"]}, loaded("codes"), form="lines")
+    yield Kind("CLIP", {"c.gz": few["CLIP"]}, loaded("c.gz"), form="bytes")
+    yield Kind("CLIP's text", {"c.txt": few["CLIP, not compressed"]}, loaded("c.txt"), form="lines")
     yield Kind(
         "vocab.txt",
         {"vocab.txt": few["vocab.txt"]},
@@ -153,6 +158,10 @@ def tokenizers() -> Iterable[Kind]:
         form="lines",
     )
     whole = {".gguf": "", ".gguf of characters": "", ".model of minbpe": "", "tekken.json": "json"}
+    whole |= {".gguf of Unigram": "", ".gguf of RWKV": ""}
+    yield Kind(
+        "RWKV's word list", {"a.txt": few["RWKV's word list"]}, loaded("a.txt"), form="lines"
+    )
     for name, form in whole.items():
         file = name.split(" ")[0].lstrip(".")
         yield Kind(name, {file: few[name]}, loaded(file), form=form or "bytes")

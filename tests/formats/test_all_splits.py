@@ -20,7 +20,7 @@ import digram
 from digram.formats import huggingface
 from digram.formats._alone import in_order
 from digram.formats._letters import to_letters
-from digram.vocab.model import require_bpe
+from digram.vocab.bpe import require_bpe
 
 Pairs = list[tuple[str, str]]
 

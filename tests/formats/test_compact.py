@@ -18,7 +18,7 @@ from vocabularies import SAMPLES, texts
 import digram
 from digram import Definition, DigramError, Tokenizer, _core
 from digram.formats import _bpe, huggingface, tiktoken
-from digram.vocab.model import BpeKernel
+from digram.vocab.bpe import BpeKernel
 from digram.vocab.packed import Compact, Settings, compacted
 
 MUTANTS = 1500
@@ -69,7 +69,7 @@ def test_the_core_reads_whole_files(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError
 
     monkeypatch.setattr(tiktoken, "_tokens", nothing)
-    monkeypatch.setattr(huggingface, "_vocab", nothing)
+    monkeypatch.setattr(huggingface, "vocabulary", nothing)
     for name in (".tiktoken", "tokenizer.json", "tokenizer.json without digest"):
         assert FILES[name].load(FILES[name].data)
 

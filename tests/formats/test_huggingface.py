@@ -286,6 +286,7 @@ def cut_by(regex: str) -> bytes:
 
 
 LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+UNTRIMMED = LEVEL | {"trim_offsets": False}
 SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
 ADDED = json.loads(dumps(BANANA))["added_tokens"][0]
 OWN = ("model", "digram")
@@ -301,9 +302,9 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (b'{"model": []}', CorruptFileError, "model should be an object"),
     (b'{"model": {}}', VocabError, "a model of type"),
     (
-        changed("model", "type", to="WordLevel"),
+        changed("model", "type", to="Markov"),
         VocabError,
-        "WordLevel is not supported. digram supports BPE, WordPiece and Unigram",
+        "Markov is not supported. digram supports BPE, WordPiece, Unigram and WordLevel",
     ),
     (changed("model", "type", to=7), VocabError, "a model of type"),
     (changed("version", to="2.0"), VocabError, "version '2.0' is not supported"),
@@ -340,14 +341,14 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     ),
     (changed("something", to=1), VocabError, "the key 'something' is not supported"),
     (changed("model", "something", to=1), VocabError, "the key 'something' of the model"),
-    (changed("model", "dropout", to=0.1), VocabError, "dropout 0.1"),
-    (changed("model", "dropout", to=False), VocabError, "dropout False"),
+    (changed("model", "dropout", to=-0.1), CorruptFileError, "dropout -0.1 is not a probability"),
+    (changed("model", "dropout", to=False), CorruptFileError, "dropout False is not"),
     (changed("model", "continuing_subword_prefix", to="##"), VocabError, "prefix '##'"),
     (changed("model", "end_of_word_suffix", to="</w>"), VocabError, "suffix '</w>'"),
     (changed("model", "ignore_merges", to=1), CorruptFileError, "true or false, not 1"),
     (changed("model", "fuse_unk", to="no"), CorruptFileError, "true or false, not 'no'"),
     (changed("model", "unk_token", to=5), CorruptFileError, "unk_token should be a string"),
-    (changed(*PRE, to={"type": "UnicodeScripts"}), VocabError, "of type UnicodeScripts"),
+    (changed(*PRE, to={"type": "Scripts"}), VocabError, "of type Scripts"),
     (changed(*PRE, to={"type": "Metaspace"}), VocabError, "of type Metaspace"),
     (changed(*PRE, to={"type": 3}), CorruptFileError, "pre_tokenizer.type should be a string"),
     (changed(*PRE, to=[LEVEL]), CorruptFileError, "pre_tokenizer should be an object"),
@@ -377,9 +378,9 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (changed(*PRE, "pretokenizers", 1, "use_regex", to=1), CorruptFileError, "use_regex"),
     (changed(*PRE, "pretokenizers", 1, "trim_offsets", to=1), CorruptFileError, "trim_offsets"),
     (
-        changed(*PRE, to={"type": "Sequence", "pretokenizers": [LEVEL, SPLIT]}),
+        changed(*PRE, to={"type": "Sequence", "pretokenizers": [LEVEL, LEVEL]}),
         VocabError,
-        "of type Split after ByteLevel",
+        "of type ByteLevel after ByteLevel",
     ),
     (changed("decoder", to=None), VocabError, "decoder None is not supported"),
     (changed("decoder", to={"type": "Fuse"}), VocabError, "Set the decoder to ByteLevel"),
@@ -514,8 +515,8 @@ def test_refused(data: bytes, error: type[DigramError], message: str) -> None:
         changed("model", "continuing_subword_prefix", to=""),
         changed("model", "unk_token", to="<unk>"),
         changed("model", "merges", to=["a n", "an an", "b anan"]),
-        changed("post_processor", to={"type": "Sequence", "processors": [LEVEL]}),
-        changed("post_processor", to=LEVEL),
+        changed("post_processor", to={"type": "Sequence", "processors": [UNTRIMMED]}),
+        changed("post_processor", to=UNTRIMMED),
         changed("decoder", to={"type": "Sequence", "decoders": [LEVEL]}),
         changed("added_tokens", 0, "normalized", to=True),
         changed(*VOCAB, "<|end|>", delete=True),
@@ -561,12 +562,11 @@ def test_files_of_characters() -> None:
     assert loads(characters()).on_unknown == digram.SpecialToken("<unk>")
     dropping = loads(characters(unk_token=None))
     assert dropping.on_unknown == "error"  # where others drop in silence
-    with pytest.raises(VocabError, match="fuse_unk, which joins several"):
-        loads(characters(fuse_unk=True))
+    assert bpe(loads(characters(fuse_unk=True))).fuse_unknown
     with pytest.raises(VocabError, match="unk_token '<none>' is not in the vocabulary"):
         loads(characters(unk_token="<none>"))
-    with pytest.raises(VocabError, match="decoder Fuse is not supported"):
-        loads(characters(byte_fallback=True))
+    # Without tokens of bytes it has no effect.
+    assert loads(characters(byte_fallback=True)) == loads(characters())
     top = json.loads(dumps(SAMPLES["characters or bytes"]))
     del top["model"]["digram"]
     top["added_tokens"].append(ADDED | {"content": "<0x41>", "id": top["model"]["vocab"]["<0x41>"]})

@@ -409,8 +409,8 @@ def test_flags_without_an_effect_are_left_out() -> None:
     ("normalizer", "message"),
     [
         (
-            normalizers.Sequence([normalizers.NFC(), normalizers.ByteLevel()]),
-            r"normalizers\[1\] 'ByteLevel'",
+            normalizers.Sequence([normalizers.ByteLevel(), normalizers.NFC()]),
+            r"normalizers\[0\] 'ByteLevel'",
         ),
     ],
 )
@@ -459,6 +459,15 @@ def test_other_ways_with_spaces_are_refused(change: dict[str, Any], message: str
     file = json.loads(llama2().to_str()) | change
     with pytest.raises(VocabError, match=message):
         loads(json.dumps(file).encode())
+
+
+def test_a_special_token_of_the_vocabulary_with_the_symbol_is_refused() -> None:
+    """As `▁<PRE>` of Code Llama, which is decoded with a space at its start."""
+    theirs = llama2()
+    symbol = next(name for name in theirs.get_vocab() if name.startswith("▁") and len(name) > 2)
+    theirs.add_special_tokens([special(symbol)])
+    with pytest.raises(VocabError, match=f"the added token '{symbol}', which has the symbol"):
+        loads(theirs.to_str().encode())
 
 
 def test_byte_tokens_that_text_could_become_are_refused() -> None:

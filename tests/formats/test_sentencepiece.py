@@ -73,6 +73,46 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "user_defined_symbols": ["<mask>", "ab", "▁▁", "the", "é", "ﬁ"],
     },
     "characters": {"model_type": "char", "user_defined_symbols": ["ab", "<mask>"]},
+    "characters and bytes": {
+        "model_type": "char",
+        "byte_fallback": True,
+        "treat_whitespace_as_suffix": True,
+        "normalization_rule_name": "nfkc_cf",
+    },
+    "words": {"model_type": "word"},
+    "words, kept as they are": {
+        "model_type": "word",
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+        "add_dummy_prefix": False,
+        "user_defined_symbols": ["<mask>", "▁the", "ab"],
+    },
+    "words with suffixes": {
+        "model_type": "word",
+        "treat_whitespace_as_suffix": True,
+        "normalization_rule_name": "nmt_nfkc_cf",
+    },
+    "scripts joined": {
+        "model_type": "unigram",
+        "split_by_unicode_script": False,
+        "split_by_number": False,
+        "split_by_whitespace": False,
+        "split_digits": True,
+        "allow_whitespace_only_pieces": True,
+        "normalization_rule_name": "nfkc_cf",
+    },
+    "BPE of suffixes": {
+        "model_type": "bpe",
+        "treat_whitespace_as_suffix": True,
+        "remove_extra_whitespaces": False,
+        "split_by_unicode_script": False,
+    },
+    "bytes and symbols": {
+        "model_type": "unigram",
+        "byte_fallback": True,
+        "user_defined_symbols": ["<mask>", "ab", "the"],
+        "add_dummy_prefix": False,
+    },
 }
 
 
@@ -113,6 +153,13 @@ def check_ids(data: bytes, count: int, seed: int = 0, parts: list[str] = PARTS) 
         assert len(ours(text).offsets) == len(ids)
 
 
+def test_a_rule_of_ones_own(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.tsv"
+    rules.write_text("61\t62 63\n31\t\nE9\t65 301\n74 68\t64\n")
+    for kind in ("unigram", "bpe", "word", "char"):
+        check_ids(trained(model_type=kind, normalization_rule_tsv=str(rules)), 200)
+
+
 @pytest.mark.parametrize("name", OPTIONS)
 def test_ids_of_trained_models(name: str, tmp_path: Path) -> None:
     data = trained(**OPTIONS[name])
@@ -145,15 +192,19 @@ def adversarial(rng: random.Random, kind: Kind) -> ModelFile:
     """Equal scores, runs of one letter, pieces of every type, and letters without a piece."""
     letters = "ab▁é"
     names = {"▁", *rng.sample(letters, rng.randrange(1, 4))}
+    if kind is Kind.WORD:
+        names |= {"▁" + "".join(rng.choices("abé", k=rng.randint(1, 3))) for _ in range(9)}
     longest = 1 if kind is Kind.CHAR else 7
     names |= {"".join(rng.choices(letters, k=rng.randint(1, longest))) for _ in range(24)}
     pieces = [Piece("<unk>", 0.0, Type.UNKNOWN), Piece("<s>", 0.0, Type.CONTROL)]
-    fallback = rng.random() < 0.5
+    fallback = rng.random() < 0.5 and kind is not Kind.WORD
     if fallback:
         pieces += [Piece(f"<0x{byte:02X}>", 0.0, Type.BYTE) for byte in range(256)]
     scores = rng.choice([[-1.0, -2.0], [0.0], [-0.1, -0.3, -0.7, -1.1], [-7.3, -9000.7, -3.1]])
     for name in sorted(names):
         choices = [Type.NORMAL] * 8 + ([Type.UNUSED, Type.USER_DEFINED] if name != "▁" else [])
+        if kind is Kind.WORD:
+            choices = [one for one in choices if one is not Type.UNUSED]
         kept = rng.choice(choices)
         pieces.append(
             Piece(name, rng.choice(scores) if kept is not Type.USER_DEFINED else 0.0, kept)
@@ -164,7 +215,7 @@ def adversarial(rng: random.Random, kind: Kind) -> ModelFile:
     return ModelFile(pieces=pieces, kind=kind, byte_fallback=fallback, normalization=normalization)
 
 
-@pytest.mark.parametrize("kind", [Kind.UNIGRAM, Kind.BPE, Kind.CHAR])
+@pytest.mark.parametrize("kind", [Kind.UNIGRAM, Kind.BPE, Kind.CHAR, Kind.WORD])
 def test_ids_of_adversarial_models(kind: Kind) -> None:
     rng = random.Random(kind)
     for seed in range(60):
@@ -194,7 +245,18 @@ def plain() -> ModelFile:
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
-        ({"kind": Kind.WORD}, VocabError, "a model of words"),
+        (
+            {
+                "kind": Kind.WORD,
+                "byte_fallback": True,
+                "pieces": [
+                    *plain().pieces,
+                    *(Piece(f"<0x{byte:02X}>", 0.0, Type.BYTE) for byte in range(256)),
+                ],
+            },
+            VocabError,
+            "a model of words with byte_fallback",
+        ),
         (
             {"normalization": Normalization(escape_whitespaces=False)},
             VocabError,

@@ -33,6 +33,7 @@ LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
 BYTES = {letter: i for i, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
 LETTERS = {letter: i for i, letter in enumerate("abc ")}
 BEHAVIORS = ["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
+NAMED_BYTES = [(f"<0x{byte:02X}>", -9.0) for byte in range(256)]
 UNKNOWN: dict[str, Any] = {"vocab": {"[UNK]": 0, "a": 1, "##a": 2}, "unk_token": "[UNK]"}
 
 
@@ -52,7 +53,8 @@ def before_bytes(cut: Any) -> Tokenizer:
 def spaced(cut: Any, normalizer: Any = None, decoder: Any = None) -> Tokenizer:
     vocab = {"<unk>": 0, "▁": 1, "a": 2}
     made = Tokenizer(models.BPE(vocab=vocab, merges=[], unk_token="<unk>"))
-    made.pre_tokenizer = cut
+    if cut is not None:
+        made.pre_tokenizer = cut
     if normalizer is not None:
         made.normalizer = normalizer
     made.decoder = decoder or decoders.Sequence([decoders.Replace("▁", " "), decoders.Fuse()])
@@ -74,8 +76,11 @@ def added(**flags: bool) -> Tokenizer:
 
 def of_normalizers() -> Iterator[tuple[str, Tokenizer]]:
     alone = ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "Strip")
-    for name in (*alone, "BertNormalizer", "ByteLevel"):
+    for name in (*alone, "BertNormalizer"):
         yield f"`{name}`", of_bytes(normalizer=getattr(normalizers, name)())
+    letters = normalizers.ByteLevel()
+    yield "`ByteLevel`", of_bytes(normalizer=letters, pre_tokenizer=None)
+    yield "`ByteLevel` before that pre-tokenizer", of_bytes(normalizer=letters)
     yield "`Prepend`", of_bytes(normalizer=normalizers.Prepend("▁"))
     yield "`Replace` of a text", of_bytes(normalizer=normalizers.Replace(" ", "▁"))
     yield "`Replace` of a regex", of_bytes(normalizer=normalizers.Replace(Regex(r"\s+"), " "))
@@ -101,8 +106,15 @@ def of_pre_tokenizers() -> Iterator[tuple[str, Tokenizer]]:
     for prefixed in (False, True):
         cut = pre_tokenizers.ByteLevel(add_prefix_space=prefixed)
         yield f"`ByteLevel`{', add_prefix_space' * prefixed}", of_bytes(pre_tokenizer=cut)
-    digits = pre_tokenizers.Sequence([LEVEL, pre_tokenizers.Digits()])
-    yield "a stage after `ByteLevel`", of_bytes(pre_tokenizer=digits)
+    for later in (
+        *(pre_tokenizers.Digits(), pre_tokenizers.Punctuation(), pre_tokenizers.Whitespace()),
+        *(pre_tokenizers.Split("a", "isolated"), pre_tokenizers.Split("a", "removed")),
+    ):
+        cut = pre_tokenizers.Sequence([LEVEL, later])
+        kind = json.loads(later.__getstate__())
+        behavior = kind.get("behavior", "").lower()
+        name = f"`{kind['type']}`{f', {behavior},' if kind['type'] == 'Split' else ''}"
+        yield f"{name} after `ByteLevel`", of_bytes(pre_tokenizer=cut)
     for scheme in ("always", "first", "never"):
         for split in (True, False):
             cut = pre_tokenizers.Metaspace("▁", prepend_scheme=scheme, split=split)
@@ -125,6 +137,7 @@ def of_the_rest() -> Iterator[tuple[str, Tokenizer]]:
         ("BertProcessing", processors.BertProcessing(*ends)),
         ("RobertaProcessing", processors.RobertaProcessing(*ends)),
         ("ByteLevel", processors.ByteLevel(trim_offsets=False)),
+        ("ByteLevel`, `trim_offsets", processors.ByteLevel(trim_offsets=True)),
         ("Sequence", processors.Sequence([processors.ByteLevel(trim_offsets=False), template])),
     ):
         made = added(special=True)
@@ -136,6 +149,28 @@ def of_the_rest() -> Iterator[tuple[str, Tokenizer]]:
     yield "truncation and padding", limited
 
 
+def affixed(decoder: Any, **affixes: Any) -> Tokenizer:
+    """A tokenizer of words, whose letters may be at all places of them."""
+    before, behind = (
+        affixes.get(name, "") for name in ("continuing_subword_prefix", "end_of_word_suffix")
+    )
+    names = [first + "a" + last for first in {"", before} for last in {"", behind}]
+    vocab = {name: id for id, name in enumerate(["<u>", *sorted(names)])}
+    return of_model(
+        models.BPE(vocab=vocab, merges=[], unk_token="<u>", **affixes),
+        pre_tokenizer=pre_tokenizers.WhitespaceSplit(),
+        decoder=decoder,
+    )
+
+
+def affixed_bytes(affixes: dict[str, Any]) -> Tokenizer:
+    """As CLIP."""
+    ends = {name + "</w>": 256 + id for name, id in BYTES.items()}
+    cut = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), LEVEL])
+    model = models.BPE(vocab=BYTES | ends, merges=[], **affixes)
+    return of_bytes(model=model, pre_tokenizer=cut)
+
+
 def of_models() -> Iterator[tuple[str, Tokenizer]]:
     yield "BPE of bytes", of_bytes()
     letters = of_model(models.BPE(vocab=LETTERS | {"<u>": 9}, merges=[], unk_token="<u>"))
@@ -143,17 +178,30 @@ def of_models() -> Iterator[tuple[str, Tokenizer]]:
     yield "BPE of characters, `unk_token`", letters
     options: list[tuple[str, dict[str, Any]]] = [
         ("fuse_unk", {"unk_token": "<u>", "fuse_unk": True}),
-        ("end_of_word_suffix", {"end_of_word_suffix": "</w>"}),
-        ("continuing_subword_prefix", {"continuing_subword_prefix": "##"}),
         ("dropout", {"dropout": 0.1}),
     ]
     for name, fields in options:
-        model = models.BPE(vocab=LETTERS | {"<u>": 9}, merges=[], **fields)
+        given = {"unk_token": "<u>", **fields}
+        model = models.BPE(vocab=LETTERS | {"<u>": 9}, merges=[], **given)
         yield f"BPE, `{name}`", of_model(model, decoder=decoders.Fuse())
     yield (
         "BPE, `ignore_merges`",
         of_bytes(model=models.BPE(vocab=BYTES, merges=[], ignore_merges=True)),
     )
+    ended, inner = {"end_of_word_suffix": "</w>"}, {"continuing_subword_prefix": "##"}
+    yield "BPE, `end_of_word_suffix`", affixed(decoders.BPEDecoder(), **ended)
+    yield "BPE, `continuing_subword_prefix`", affixed(decoders.WordPiece("##", False), **inner)
+    yield "BPE, both", affixed(decoders.BPEDecoder(), **ended, **inner)
+    yield "BPE of bytes, `end_of_word_suffix`", affixed_bytes(ended)
+    yield (
+        "BPE of bytes, `continuing_subword_prefix`",
+        of_bytes(
+            model=models.BPE(vocab=BYTES, merges=[], **inner),
+            pre_tokenizer=pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), LEVEL]),
+        ),
+    )
+    both = ended | {"ignore_merges": True}
+    yield "BPE, `ignore_merges` and a suffix", affixed(decoders.BPEDecoder(), **both)
     yield (
         "WordPiece",
         of_model(
@@ -170,13 +218,61 @@ def of_models() -> Iterator[tuple[str, Tokenizer]]:
             decoder=decoders.Metaspace(),
         ),
     )
-    yield "WordLevel", of_model(models.WordLevel({"[UNK]": 0}, "[UNK]"))
+    yield (
+        "Unigram, `byte_fallback`",
+        of_model(
+            models.Unigram([("<unk>", 0.0), ("a", -2.0), *NAMED_BYTES], 0, True),
+            decoder=decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()]),
+        ),
+    )
+    for name in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer"):
+        words = of_model(models.WordLevel({"[UNK]": 0, "a": 1}, "[UNK]"))
+        words.pre_tokenizer = getattr(pre_tokenizers, name)()
+        yield f"WordLevel, `{name}`", words
+    yield "WordLevel without pre_tokenizer", of_model(models.WordLevel({"[UNK]": 0}, "[UNK]"))
+
+
+def of_decoders() -> Iterator[tuple[str, Tokenizer]]:
+    symbol, fuse, strip = (
+        decoders.Replace("▁", " "),
+        decoders.Fuse(),
+        decoders.Strip(" ", 1, 0),
+    )
+    yield "`ByteLevel`", of_bytes()
+    yield "none", of_bytes(decoder=None)
+    level = decoders.ByteLevel()
+    yield "`Sequence` of `ByteLevel`, `Fuse`", of_bytes(decoder=decoders.Sequence([level, fuse]))
+
+    def of_letters(decoder: Any) -> Tokenizer:
+        model = models.BPE(vocab=LETTERS | {"<u>": 9}, merges=[], unk_token="<u>")
+        return of_model(model, decoder=decoder)
+
+    yield "`Fuse`", of_letters(fuse)
+    yield "`Fuse`, `Strip`", of_letters(decoders.Sequence([fuse, strip]))
+    yield "`Strip` of each token", of_letters(strip)
+    yield "`Replace` of a regex", of_letters(decoders.Replace(Regex("a+"), "b"))
+    yield "`CTC`", of_letters(decoders.CTC())
+    yield "`BPEDecoder`", of_letters(decoders.BPEDecoder())
+    llama = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    for parts in (
+        [symbol, fuse],
+        [symbol, fuse, strip],
+        [symbol, decoders.ByteFallback(), fuse, strip],
+        [decoders.ByteFallback(), symbol, strip],
+    ):
+        names = ", ".join(f"`{json.loads(one.__getstate__())['type']}`" for one in parts)
+        yield names, spaced(None, llama, decoders.Sequence(parts))
+    yield "`Metaspace`", spaced(pre_tokenizers.Metaspace(), None, decoders.Metaspace())
+    words: dict[str, Any] = {"pre_tokenizer": pre_tokenizers.BertPreTokenizer()}
+    wordpiece = of_model(models.WordPiece(**UNKNOWN), decoder=decoders.WordPiece(), **words)
+    yield "`WordPiece`", wordpiece
 
 
 GROUPS = {
     "Models": of_models,
     "Normalizers": of_normalizers,
     "Pre-tokenizers": of_pre_tokenizers,
+    "Decoders": of_decoders,
     "Added tokens, post-processors and options": of_the_rest,
 }
 
@@ -201,6 +297,12 @@ def outcome(theirs: Tokenizer) -> tuple[str, str]:
         ids = theirs.encode(text, add_special_tokens=False).ids
         assert tok.encode(text, special="parse") == ids, (theirs.to_str(), text)
         assert again.encode(text, add_special_tokens=False).ids == ids, (theirs.to_str(), text)
+        offsets = theirs.encode(text, add_special_tokens=False).offsets
+        assert tok(text, special="parse", add_special_tokens=False).offsets == offsets
+        decoded = theirs.decode(ids, skip_special_tokens=False)
+        if definition.unit == "byte" and "</w>" in decoded:
+            decoded = decoded.replace("</w>", " ").removesuffix(" ")  # as transformers does
+        assert tok.decode(ids) == decoded, theirs.to_str()
     return "yes", ""
 
 

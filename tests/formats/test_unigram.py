@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import digram
-from digram.errors import CorruptFileError, DigramError, VocabError
+from digram.errors import CorruptFileError, DigramError, LimitExceededError, VocabError
 from digram.formats._sentencepiece_file import ModelFile
 from digram.formats.huggingface import dumps, loads
 from digram.vocab.scores import UnigramModel
@@ -143,7 +144,8 @@ def test_character_maps_are_applied_as_there(pre_tokenizer: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"byte_fallback": True}, VocabError, "byte_fallback"),
+        ({"byte_fallback": True, "unk_id": None}, VocabError, "byte_fallback and without unk_id"),
+        ({"byte_fallback": True}, VocabError, "Metaspace with byte_fallback"),
         ({"alpha": 0.1}, VocabError, "the key 'alpha'"),
         ({"unk_id": 999}, VocabError, "unk_id 999 is not the id of a token"),
         ({"vocab": {"a": 1}}, CorruptFileError, "model.vocab should be"),
@@ -173,3 +175,55 @@ def test_the_score_of_unknown_characters_is_kept(tmp_path: Path) -> None:
             dumps(other)
     with pytest.raises(VocabError, match="cannot store context size"):
         dumps(replace(definition, context_size=7))
+
+
+def of_bytes(rng: random.Random) -> bytes:
+    """A file with tokens for bytes, whose names text becomes too."""
+    pieces = {"".join(rng.choices("ab<unk>0x41é日", k=rng.randint(1, 4))) for _ in range(25)}
+    values = rng.choice([[-1.0, -2.0], [-0.1, -0.3, -1.7], [-5.5]])
+    vocab = [("<unk>", rng.choice([0.0, -3.0]))]
+    vocab += [(piece, rng.choice(values)) for piece in sorted(pieces - {"<unk>"})]
+    vocab += [(f"<0x{byte:02X}>", rng.choice([*values, 0.0, -30.0])) for byte in range(256)]
+    theirs = Tokenizer(models.Unigram(vocab, unk_id=0, byte_fallback=True))
+    theirs.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
+    theirs.add_special_tokens([AddedToken("<unk>", normalized=False, special=True)])
+    return theirs.to_str().encode()
+
+
+def test_bytes_of_unknown_characters_and_their_names() -> None:
+    """Names of bytes are pieces, and each byte of a run has the offsets of the whole run."""
+    parts = ["a", "b", "<0x41>", "<0xE6>", "日", "本", "é", "<", "unk", "x", " ", "0x41>", "<unk>"]
+    for seed in range(20):
+        rng = random.Random(seed)
+        data = of_bytes(rng)
+        theirs, ours = Tokenizer.from_str(data.decode()), digram.Tokenizer(loads(data))
+        assert digram.Tokenizer(loads(dumps(ours.definition))) == ours
+        assert digram.Tokenizer(loads(dumps(ours.definition, own=True))) == ours
+        for _ in range(150):
+            text = "".join(rng.choices(parts, k=rng.randrange(9)))
+            expected = theirs.encode(text)
+            found = ours(text, special="parse", add_special_tokens=False)
+            assert found.ids == expected.ids, text
+            assert found.offsets == expected.offsets, text
+    assert ours.decode(ours.encode("xy日本")) == "xy日本"
+    damaged = data.replace(b"<0x41>", b"<0x4Z>")
+    with pytest.raises(VocabError, match="byte_fallback needs the token"):
+        loads(damaged)
+
+
+def test_many_long_pieces_are_refused_in_time() -> None:
+    """Encoding each of them would take quadratic time, so that is not tried."""
+    for pieces in (
+        [(f"{'a' * 360}{number}", -1.0) for number in range(9000)]
+        + [("a" * size, -1.0) for size in range(1, 360)],
+        [("a" * size, -1.0 * size) for size in range(1, 2500)],
+        [("ab" * 200_000, -1.0)],
+    ):
+        # The library itself overflows the stack with such a piece.
+        model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], *map(list, pieces)]}
+        top = {"version": "1.0", "decoder": {"type": "Fuse"}, "model": model}
+        definition = loads(json.dumps(top).encode())
+        started = time.monotonic()
+        with pytest.raises(LimitExceededError, match="the tokens are too long"):
+            digram.Tokenizer(definition)
+        assert time.monotonic() - started < 10

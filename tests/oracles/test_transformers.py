@@ -7,6 +7,7 @@ transformers is no requirement of the tests. These run where version 4 or 5 is i
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import warnings
@@ -145,3 +146,37 @@ def test_any_folder_is_read_as_auto_tokenizer_reads_it(seed: int, tmp_path: Path
         ids = ours.encode(text, special="parse")
         kept = theirs.decode(ids, skip_special_tokens=True)
         assert ours.decode(ids, skip_special_tokens=True) == kept
+
+
+def fast(tok: digram.Tokenizer, folder: Path) -> Any:
+    tok.save(folder / "tokenizer.json", format="huggingface")
+    return transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
+
+
+@pytest.mark.parametrize("text", ["tests", "corpus"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"byte_order": "gpt2", "special_tokens": ["<s>", "</s>"], "special_first": True},
+        {"byte_order": "gpt2", "pretokenizer": "cl100k", "special_tokens": ["<end>"]},
+    ],
+)
+def test_like_gives_the_vocabulary_of_train_new_from_iterator(
+    options: dict[str, Any], text: str, tmp_path: Path
+) -> None:
+    """Ids too, if special tokens are first; theirs always are."""
+    data = Path(__file__).read_text(encoding="utf-8")
+    if text == "corpus":
+        path = Path(os.environ.get("DIGRAM_DATA", ".")) / "corpora" / "multi.txt"
+        if not path.exists():
+            pytest.skip("DIGRAM_DATA has no corpora/multi.txt")
+        data = path.read_text(encoding="utf-8")[:400_000]
+    texts = data.splitlines(keepends=True)
+    old = digram.train("low lower", vocab_size=270, **options)
+    old = old.with_special_roles(SpecialRoles(eos=options["special_tokens"][-1]))
+    theirs = fast(old, tmp_path).train_new_from_iterator(texts, 2000)
+    new = digram.train(texts, like=old, vocab_size=2000, special_first=True)
+    ours = fast(new, tmp_path)
+    assert ours.get_vocab() == theirs.get_vocab()
+    for line in texts[:200]:
+        assert new.encode(line, special="parse") == theirs(line).input_ids

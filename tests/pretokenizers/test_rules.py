@@ -436,3 +436,62 @@ def test_text_before_may_make_a_term_of_what_was_there() -> None:
     counter = tok.counter("/dL")
     counter.prepend("mg")
     assert counter.count == tok.count("mg/dL") == 1
+
+
+DOSES = ["5ml", "5 ml", "5  mL", "5\u00a0\u202fml", "5 \u00b5g", "5 \u03bcg", "2 l"]
+SPELLED = Rules(["iron"], units=["mL", "\u00b5g", "L"], normalize="units")
+
+
+def test_a_unit_is_one_token_in_all_its_spellings(tmp_path: Path) -> None:
+    tok = digram.train(NOTES, max_merges=12, rules=SPELLED)
+    last = [tok.tokens(tok.encode(dose))[-1].decode() for dose in DOSES]
+    assert last == ["mL"] * 4 + ["\u03bcg"] * 2 + ["L"]
+    assert [tok.count(dose) for dose in DOSES[1:4]] == [3, 3, 3]
+    assert tok.decode(tok.encode("html, 5  ml, ml")) == "html, 5 mL, mL"
+    assert tok("5  ml").offsets == [(0, 1), (1, 2), (3, 5)]
+    assert digram.check_rules(tok, DOSES).violated == 0
+    text = str(digram.explain(tok, "5  ml"))
+    assert "[mL]  bytes 2 to 3, cut out by rules" in text
+    path = tmp_path / "tokenizer.json"
+    tok.save(path, format="digram")
+    assert digram.load(path) == tok
+    assert pickle.loads(pickle.dumps(tok)) == tok
+    assert tok != digram.train(NOTES, max_merges=12, rules=Rules(["iron"], units=SPELLED.units))
+
+
+def test_training_counts_units_in_one_spelling() -> None:
+    rules = Rules(units=["mL"], normalize="units")
+    several = digram.train(["5 ml, 5  mL"] * 9, max_merges=9, rules=rules)
+    one = digram.train(["5 mL, 5 mL"] * 9, max_merges=9, rules=rules)
+    assert several.merges == one.merges
+
+
+def test_a_protected_term_keeps_its_spelling() -> None:
+    rules = Rules(["ml", "\u00b5g-assay"], units=["mL", "\u00b5g"], normalize="units")
+    tok = digram.train(NOTES, max_merges=2, rules=rules)
+    for text in ("5 ml of \u00b5g-assay", "the ml"):
+        assert tok.decode(tok.encode(text)) == text
+
+
+@pytest.mark.parametrize(
+    "format", ["huggingface", "tiktoken", "gguf", "sentencepiece", "vocab_merges"]
+)
+def test_files_that_cannot_spell_units_are_refused(format: Any, tmp_path: Path) -> None:
+    tok = digram.train(NOTES, max_merges=2, rules=SPELLED)
+    with pytest.raises((OptionError, VocabError), match="cannot store"):
+        tok.save(tmp_path / "tokenizer", format=format)
+
+
+def test_other_spellings_violate_rules_for_units() -> None:
+    tok = digram.train(NOTES, max_merges=12, rules=Rules(units=["ml", "mL"]))
+    found = digram.check_rules(tok, "5 ml, 5 mL", Rules(units=["mL"], normalize="units"))
+    places = found.by_kind["units"]
+    assert (places.places, places.violated) == (2, 1)
+    assert places.examples[0].text == "ml"
+
+
+def test_spellings_are_refused_where_they_cannot_be_used() -> None:
+    with pytest.raises(OptionError, match="no effect without units"):
+        Rules(normalize="units")
+    with pytest.raises(OptionError, match="7 places"):
+        Rules(units=["\u00b5" * 7], normalize="units")

@@ -343,10 +343,10 @@ def test_a_call_is_what_the_naive_account_says(
         width = -(-width // multiple) * multiple
     pad, side = tok.special_tokens["<pad>"], o.get("padding_side", "right")
     batch = call()
-    assert len(batch) == len(made)
+    assert len(batch.encodings) == len(made)
     every: list[list[list[Any]]] = []
     origin = []
-    for number, (encoding, account) in enumerate(zip(batch, made, strict=True)):
+    for number, (encoding, account) in enumerate(zip(batch.encodings, made, strict=True)):
         sources = [as_bytes(text) for text in samples[number]]
         named = [unit_of(text, unit) for text in samples[number]]
         wanted = [expected(padded(row, width, pad, side), sources, named) for row in account]
@@ -360,7 +360,7 @@ def test_a_call_is_what_the_naive_account_says(
             assert call(number) == encoding
         every += wanted
         origin += [number] * len(wanted)
-    assert batch.ids == [encoding.ids for encoding in batch]
+    assert batch.ids == [encoding.ids for encoding in batch.encodings]
     check_arrays(batch, every, origin, width)
 
 
@@ -421,7 +421,7 @@ def test_split_texts(
         batch = tok(drawn, is_split_into_words=True, offsets=unit, **o)
     except (digram.OptionError, digram.LimitExceededError):
         return
-    for words, kept in zip(drawn, batch, strict=True):
+    for words, kept in zip(drawn, batch.encodings, strict=True):
         for encoding in (kept, *kept.overflowing):
             where = list(zip(encoding.word_ids, encoding.ids, encoding.offsets, strict=True))
             for number in range(-1, len(words) + 1):

@@ -229,3 +229,28 @@ def test_what_is_saved_and_made_smaller(
 def test_languages_without_text() -> None:
     tok = digram.train_fair({"a": "", "b": ""}, max_merges=5, unit="char")
     assert (tok.vocab_size, tok.merges) == (0, [])
+
+
+RULES = digram.Rules(["iron"], units=["mg"], prefer=["th"], forbid=["at"], numbers="individual")
+SOME = ["the cat, 5 mg of iron", "that iron mat 10mg", "paka na mbwa", "iron", "at the hat 77"]
+
+
+@cases(60)
+@given(texts=st.lists(st.sampled_from(SOME), min_size=1, max_size=6), merges=st.integers(0, 30))
+def test_rules_for_one_language_are_those_of_ordinary_training(
+    texts: list[str], merges: int
+) -> None:
+    options: dict[str, Any] = {"max_merges": merges, "rules": RULES, "pretokenizer": "gpt2"}
+    plain = digram.train(texts, **options)
+    assert digram.train_fair({"a": texts}, **options) == plain
+    seen: list[digram.Merge] = []
+    both = {"a": texts, "b": SOME}
+    tok = digram.train_fair(both, dev=both, on_merge=seen.append, **options)
+    assert tok.training is not None
+    assert tok.merge_log[0].token == b"th"
+    assert [one.language for one in tok.merge_log][:1] == [None]
+    assert [(one.rank, one.token, one.language) for one in tok.merge_log[1:]] == [
+        (one.rank, one.token, one.language) for one in seen
+    ]
+    assert digram.check_rules(tok, SOME).violated == 0
+    assert b"at" not in tok.vocab

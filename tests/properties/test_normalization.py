@@ -28,7 +28,7 @@ from digram.pretokenizers import StripAccents as WithoutMarks
 from digram.reference import BYTES, decode, encode
 from digram.reference import normalization as reference
 from digram.reference.normalization import Added, WordRule
-from digram.vocab.model import BpeModel
+from digram.vocab.bpe import BpeModel
 
 SPACE, RUN = reference.WHITE_SPACE, f"{reference.WHITE_SPACE}+"
 STAGES: list[tuple[Any, reference.Stage]] = [
@@ -128,6 +128,42 @@ def test_ids_are_those_of_the_reference(
     renamed = [tok.special_tokens[names[id]] if id in names else id for id in plain.encode(text)]
     assert tok.encode(text) == renamed
     assert len(tok(text, special="parse").offsets) == len(ids)
+
+
+# Texts of whole blocks of characters that a stage leaves, or changes one by one.
+FILLINGS = [
+    *"aA é語д가",
+    "ที่",
+    "ế",
+    "あ",
+    "x ",
+    "ab. ",
+    "Abc\n",
+    "e\u0323\u0302",
+    "क्",
+    "ب",
+    "\u0301",
+]
+long_texts = st.lists(
+    st.one_of(
+        st.sampled_from(PARTS),
+        st.tuples(st.sampled_from(FILLINGS), st.integers(1, 40)).map(lambda one: one[0] * one[1]),
+    ),
+    max_size=8,
+).map("".join)
+
+
+@cases(400)
+@given(st.lists(st.sampled_from(STAGES[:8]), max_size=3), st.sampled_from(RULES), long_texts)
+def test_blocks_are_normalized_like_characters(
+    pipeline: list[tuple[Any, reference.Stage]],
+    words: tuple[list[Any], WordRule | None],
+    text: str,
+) -> None:
+    tok = tokenizer({}, [*(stage for stage, _ in pipeline), *words[0]])
+    ids = expected(text, {}, [stage for _, stage in pipeline], words[1])
+    assert tok.encode(text) == ids
+    assert tok(text).ids == ids
 
 
 @cases(200)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,11 +16,13 @@ from digram import reference
 from digram.formats._greedy import not_carried
 from digram.formats._rules import regex_of, whole_regex_of
 from digram.pretokenizers.pretokenizer import Pretokenizer, pretokenize
-from digram.pretokenizers.rules import Numbers, Rules
+from digram.pretokenizers.rules import Compiled, Numbers, Rules
+from digram.pretokenizers.units import spelling, spellings
 from digram.reference import rules as reference_rules
 
 TERMS = ["ab", "a", "b c", "a-b", "B1", "1a", "é", "+", "ab+", "(a)", "a b", "m", "b.c.", "日本"]
 UNITS = ["m", "mg", "m/s", "%", "1/L", "µg", "m²", "b"]
+LITRES = ["mL", "ml", "L", "\u00b5g/mL", "\u03bcl", "\u00b5", "m/l"]
 PATTERNS = [r"[ab]\d+", r"a(?:b|bc)", r"-\d", r"\d+[a-c]", r"b |c", r"[^a]b"]
 PATTERNS += [r"a(?:b|bc-\d+)", r"a[a-c]*?(?:-\d+)??", r"b-\d+(?:--[a-c]+)?", r"a\d{1,2}(?:[.-]\d)?"]
 NUMBERS: list[Numbers] = ["individual", "threes_from_left", "threes_from_right", "whole"]
@@ -75,6 +77,37 @@ rules = st.builds(
 spaced = concatenations([*NEAR, *SPACING, *TERMS], 16)
 """Terms, numbers and units beside each other, with every spacing between them."""
 
+spelled = [r.replace(a, b) for r in LITRES for a, b in ("lL", "Ll", "\u00b5\u03bc", "\u03bc\u00b5")]
+measured = concatenations(
+    [
+        "1",
+        "12",
+        "5",
+        "a",
+        "m",
+        "-",
+        ".",
+        "b c",
+        *LITRES,
+        *spelled,
+        *SPACING[:6],
+        " " * 7,
+        *" \u00a0\u2009",
+    ],
+    16,
+)
+"""Units in all their spellings, after numbers and elsewhere."""
+
+normalizing = st.builds(
+    Rules,
+    st.lists(st.sampled_from([*TERMS, "ml", "ml-a", "\u00b5g"]), max_size=4),
+    units=st.lists(st.sampled_from([*UNITS, *LITRES]), min_size=1, max_size=4),
+    patterns=st.lists(st.sampled_from([*PATTERNS, "\u00b5[a-z]", " +", "[a-z]+L?"]), max_size=2),
+    case=st.sampled_from(["exact", "forms"]),
+    numbers=st.none() | st.sampled_from(NUMBERS),
+    normalize=st.just("units"),
+)
+
 any_texts = spaced | concatenations([*NEAR, *SPACING, *SOUP], 16)
 patterns = st.none() | st.sampled_from(["gpt2", "cl100k", "o200k", "whitespace"])
 
@@ -84,11 +117,78 @@ def by_reference(text: str, ruled: Pretokenizer) -> list[str]:
     assert ruled.rules is not None
     terms, units, regexes, whole, numbers = ruled.rules._compiled(ruled.digits is not None)
     cut = reference_rules.Cut(terms, units, regexes, whole, numbers)
+    text = normalized(text, ruled)
     inner = Pretokenizer([digram.Regex(p) for p in ruled.patterns] or None, digits=ruled.digits)
     found: list[str] = []
     for piece, is_cut_out in reference_rules.cut_out(text, cut):
         found += [piece] if is_cut_out else pretokenize(piece, inner)
     return found
+
+
+def normalized(text: str, ruled: Pretokenizer) -> str:
+    """The text with units in one spelling, by the definition."""
+    assert ruled.rules is not None
+    if ruled.rules.normalize is None:
+        return text
+    every = spellings(ruled.rules.units)
+    (_, described, changed) = ruled.rules._normalizer(ruled.digits is not None)[0]
+    terms, units, regexes, whole, numbers = cast("Compiled", described)
+    assert {*units} == {*every}
+    cut = reference_rules.Cut(terms, units, regexes, whole, numbers, blanks=True)
+    return reference_rules.one_spelling(text, cut, dict(cast("list[tuple[str, str]]", changed)))
+
+
+@cases(1500)
+@given(normalizing, patterns, measured)
+def test_units_are_spelled_as_the_reference_says(
+    rules: Rules, pattern: str | None, text: str
+) -> None:
+    ruled = Pretokenizer(pattern, rules=rules)
+    assert ruled.splitter().normalize(text) == normalized(text, ruled)
+    assert pretokenize(text, ruled) == by_reference(text, ruled)
+
+
+@cases(1000)
+@given(normalizing, patterns, measured, st.lists(st.integers(0, 60), max_size=5))
+def test_spelled_units_in_streams_batches_and_offsets(
+    rules: Rules, pattern: str | None, text: str, places: list[int]
+) -> None:
+    tok = digram.train(["ab a b 12 mg 5 ml"], max_merges=5, pretokenizer=pattern, rules=rules)
+    ids = tok.encode(text)
+    assert tok.decode(ids) == normalized(text, tok.pretokenizer)
+    cuts = [0, *sorted(min(place, len(text)) for place in places), len(text)]
+    chunks = [text[a:b] for a, b in pairwise(cuts)]
+    assert [id for ids in tok.encode_stream(chunks) for id in ids] == ids
+    long = [text * 40] * 3
+    assert tok.encode_batch(long, threads=3) == [tok.encode(one) for one in long]
+    offsets = tok(text).offsets
+    assert all(0 <= start <= end <= len(text) for start, end in offsets)
+    assert [start for start, _ in offsets] == sorted(start for start, _ in offsets)
+    for id, (start, end) in zip(ids, offsets, strict=True):
+        token = tok.id_to_token(id)
+        if token.isascii() and len(token) == 1:
+            assert (
+                spelling(text[start:end]).replace("l", "L") == token.decode().replace("l", "L")
+                or token == b" "
+            )
+    assert digram.Tokenizer(tok.definition) == tok
+
+
+@cases(300)
+@given(normalizing, patterns, measured, st.integers(0, 30))
+def test_spelled_units_in_counts_of_growing_text(
+    rules: Rules, pattern: str | None, text: str, limit: int
+) -> None:
+    tok = digram.train(["ab a b 12 mg 5 ml"], max_merges=5, pretokenizer=pattern, rules=rules)
+    behind, before = tok.counter(), tok.counter()
+    for at in range(len(text)):
+        behind.append(text[at])
+        before.prepend(text[len(text) - at - 1])
+        assert behind.count == tok.count(text[: at + 1])
+        assert before.count == tok.count(text[len(text) - at - 1 :])
+    assert tok.fits(text, limit) == (tok.count(text) <= limit)
+    for side in ("left", "right"):
+        assert tok.count(tok.truncate(text, limit, side=side)) <= limit
 
 
 @cases(1000)
@@ -98,8 +198,8 @@ def test_text_is_cut_as_the_reference_says(rules: Rules, pattern: str | None, te
     assert pretokenize(text, ruled) == by_reference(text, ruled)
 
 
-@cases(700)
-@given(rules, patterns, spaced, st.integers(1, 40))
+@cases(1000)
+@given(rules | normalizing, patterns, spaced | measured, st.integers(1, 40))
 def test_a_border_is_one_whatever_stands_around_it(
     rules: Rules, pattern: str | None, text: str, at: int
 ) -> None:

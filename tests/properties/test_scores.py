@@ -103,6 +103,40 @@ def test_unigram(table: dict[str, float], text: str, addition: str, fallback: bo
     check(digram.Tokenizer(unused), text, reference.segment(text, left, unknown, how), {*left})
 
 
+# Sums that are nearly equal, and some that reach the one from which on they are counted anew.
+near = st.sampled_from([-1.0, -2.0, -3.0, -0.1, -1.1, -2.2, -3.3, -3.301, -4.4, -350.7])
+repeated = st.tuples(
+    st.lists(st.text(LETTERS + "x語", min_size=1, max_size=7), min_size=1, max_size=6),
+    st.lists(st.integers(0, 5), min_size=10, max_size=300),
+)
+
+
+@cases(100)
+@given(
+    table=st.dictionaries(letters, near, min_size=1, max_size=24),
+    words=repeated,
+    addition=rounded,
+    fallback=st.booleans(),
+)
+def test_parts_of_long_texts_are_cached(
+    table: dict[str, float], words: tuple[list[str], list[int]], addition: str, fallback: bool
+) -> None:
+    single = addition == "single"
+    table = {token: in_single(score) if single else score for token, score in table.items()}
+    unknown = in_single(-12.7)
+    model = UnigramModel([*table.values(), None], unknown=unknown, addition=addition)  # type: ignore[arg-type]
+    tok = tokenizer(table, model, fallback=fallback, special=len(table))
+    chosen, order = words
+    text = "".join(chosen[number % len(chosen)] for number in order)
+    how = reference.single if single else reference.double
+    for part in (text, text[1:], text[len(text) // 2 :]):
+        pieces = reference.segment(part, table, unknown, how)
+        ids = expected(tok, pieces, {*table})
+        assert tok.encode(part) == ids
+        assert tok.count(part) == len(ids)
+    assert tok(text).ids == tok.encode(text)
+
+
 @cases(150)
 @given(table=tables, text=texts, fallback=st.booleans(), unused=st.integers(0, 3))
 def test_scored(table: dict[str, float], text: str, fallback: bool, unused: int) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_corpora, cases
 
 import digram
+from digram.pretokenizers import Pretokenizer, Regex, Words
 
 # It holds what every option needs to make a difference: ties, characters of several bytes, pairs
 # of several frequencies, words that follow each other, tokens that become mere steps.
@@ -63,6 +67,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "pretokenizer": SPACED,
         "min_frequency": 2,
     },
+    "unigram": {"model": "unigram", "vocab_size": 60, "max_merges": None},
 }
 SOURCES: dict[str, Any] = {"text": TEXT, "names": NAMED, **COUNTS, "counts": {"en": COUNTS["byte"]}}
 
@@ -70,9 +75,10 @@ SOURCES: dict[str, Any] = {"text": TEXT, "names": NAMED, **COUNTS, "counts": {"e
 NEEDLESS = {
     "whole_characters": (
         *("characters", "characters and bytes", "an alphabet", "char"),
-        *("words", "words by likelihood"),
+        *("words", "words by likelihood", "unigram"),
     ),
-    "unit": ("char", "words", "words by likelihood"),
+    "unit": ("char", "words", "words by likelihood", "unigram"),
+    "on_unknown": ("unigram",),
 }
 
 
@@ -123,7 +129,7 @@ def test_train(option: str, setting: str, source: str) -> None:
 OF_FAIR = [
     (option, setting)
     for option in OPTIONS
-    if option not in ("weights", "picky", "superwords", "runners_up", "rules")
+    if option not in ("weights", "picky", "superwords", "runners_up")
     for setting in ("bytes", "characters", "characters and bytes", "an alphabet")
     if needed(option, setting)
 ]
@@ -227,6 +233,25 @@ def test_what_was_trained_on_can_be_encoded(
     tok = digram.train(corpus, unit=unit, pretokenizer=pretokenizer, max_merges=merges)
     for text in corpus:
         assert tok.decode(tok.encode(text)) == text
+
+
+def test_letters_alone_are_a_base_for_words_without_their_spaces(tmp_path: Path) -> None:
+    """As descriptions of BPE begin: words split at white space, and a base of letters."""
+    text, letters = "use byte pair encoding to tokenize text", string.ascii_lowercase
+    words = Words((Regex(r"\s+"),), removed=Regex(r"\s"))
+    options: dict[str, Any] = {"unit": "char", "alphabet": letters, "ties": "first_seen"}
+    for merges in range(12):
+        cut = Pretokenizer(None, normalizer=words)
+        tok = digram.train(text, pretokenizer=cut, max_merges=merges, **options)
+        alone = digram.train(text.split(), pretokenizer=None, max_merges=merges, **options)
+        assert tok.merges == alone.merges
+        by_words = [id for word in text.split() for id in alone.encode(word)]
+        assert tok.encode(text) == by_words
+        assert tok.encode(f"  {text}\n") == by_words
+        assert tok.decode(by_words) == text.replace(" ", "")
+        tok.save(tmp_path / "tokenizer.json", allow_loss=True)
+        theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+        assert theirs.encode(text).ids == by_words
 
 
 @pytest.mark.parametrize("pretokenizer", [*NAMES[:-1]])

@@ -14,8 +14,9 @@ from vocabularies import BYTES
 import digram
 from digram import _core
 from digram.tokenizer.summary import facts
+from digram.vocab.bpe import BpeModel, require_bpe, require_ranked
 from digram.vocab.definition import digest
-from digram.vocab.model import BpeModel, Fault, Kernel, Model, require_bpe, require_ranked
+from digram.vocab.model import Fault, Kernel, Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Words(Model, Kernel):
         return {"kind": self.kind}
 
     def core(self) -> _core.Algorithm:
-        return _core.Algorithm.ranked(True)
+        return _core.Algorithm.ranked(True, False)
 
     def model(self, tables: _core.Model) -> Model:
         return self

@@ -43,11 +43,9 @@ def test_it_is_a_tokenizer_like_any_other(tmp_path: Path) -> None:
     "call",
     [
         lambda: digram.extend(TOK, TEXT, add=1),
-        lambda: digram.prune(TOK, TEXT, remove=1),
         lambda: digram.shrink(TOK, 40),
         lambda: digram.union(TOK, TOK),
         lambda: digram.replace_tokens(TOK, TEXT, 1),
-        lambda: digram.explain(TOK, TEXT),
         lambda: digram.replay(TOK, TEXT),
         lambda: digram.merge_tree(TOK, 20),
         lambda: digram.curve(TOK, TEXT),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use digram::encode::{self, Addition, Scores, WordPieceRules};
+use digram::encode::{self, Addition, Affixes, Scores, Spelled, WordPieceRules};
 use digram::events::Event;
 use pyo3::prelude::*;
 
@@ -16,10 +16,14 @@ pub(crate) struct Algorithm {
 
 #[pymethods]
 impl Algorithm {
-    /// Merges by rank alone. With `ignore_merges`, a pretoken that is a token is that token.
+    /// Merges by rank alone. With `ignore_merges`, a pretoken that is a token is that token. With `fuses_unknown`,
+    /// consecutive unknown characters are one token. If words begin with a space, `prefix` is what files write before
+    /// other tokens; if they end with one, `ends` is true.
     #[staticmethod]
-    fn ranked(ignore_merges: bool) -> Algorithm {
-        encode::Algorithm::Ranked { ignore_merges }.into()
+    #[pyo3(signature = (ignore_merges, fuses_unknown=false, prefix=None, ends=false))]
+    fn ranked(ignore_merges: bool, fuses_unknown: bool, prefix: Option<String>, ends: bool) -> Algorithm {
+        let affixes = Affixes { prefix, ends };
+        encode::Algorithm::Ranked { ignore_merges, fuses_unknown, affixes }.into()
     }
 
     /// Superwords: merges inside words first, then the merges of these ranks, which join single-token
@@ -40,24 +44,51 @@ impl Algorithm {
     }
 
     /// Unigram: the score of each id, `None` for a token that no text becomes, the score of an unknown character, and
-    /// whether sums have 32 bits.
+    /// whether sums have 32 bits; `spelled` are names that text becomes too, with their ids and scores.
     #[staticmethod]
-    fn unigram(scores: Vec<Option<f64>>, unknown: f64, single: bool) -> Algorithm {
+    fn unigram(
+        scores: Vec<Option<f64>>,
+        unknown: f64,
+        single: bool,
+        spelled: Vec<(String, u32, f64)>,
+    ) -> Algorithm {
         let addition = if single { Addition::Single } else { Addition::Double };
-        encode::Algorithm::Unigram(Arc::new(Scores { pieces: scores, unknown, addition })).into()
+        let named = |(text, id, score): (String, _, _)| Spelled { text: text.into(), id, score };
+        let spelled = spelled.into_iter().map(named).collect();
+        encode::Algorithm::Unigram(Arc::new(Scores { pieces: scores, unknown, addition, spelled })).into()
     }
 
     /// BPE by the scores of ids, `None` for a token that no text becomes; `unused` are split again at the end.
     #[staticmethod]
     fn scored(scores: Vec<Option<f64>>, unused: Vec<u32>) -> Algorithm {
-        let scores = Arc::new(Scores { pieces: scores, unknown: 0.0, addition: Addition::Single });
+        let scores = Scores { pieces: scores, unknown: 0.0, addition: Addition::Single, spelled: Vec::new() };
+        let scores = Arc::new(scores);
         encode::Algorithm::Scored { scores, unused }.into()
+    }
+
+    /// The fewest tokens.
+    #[staticmethod]
+    fn fewest() -> Algorithm {
+        encode::Algorithm::Fewest.into()
     }
 
     /// The longest token at each place of a word; a word of more characters is unknown.
     #[staticmethod]
     fn wordpiece(max_word_chars: usize, prefix: String) -> Algorithm {
         encode::Algorithm::WordPiece(WordPieceRules { max_word_chars, prefix }).into()
+    }
+
+    /// A pretoken that is a token is that token, any other one the unknown token. With `splits` it is split before each
+    /// space first.
+    #[staticmethod]
+    fn word_level(splits: bool) -> Algorithm {
+        encode::Algorithm::WordLevel { splits }.into()
+    }
+
+    /// The longest token of bytes at each place.
+    #[staticmethod]
+    fn greedy() -> Algorithm {
+        encode::Algorithm::Greedy.into()
     }
 }
 

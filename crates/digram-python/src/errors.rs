@@ -67,6 +67,18 @@ pub(crate) fn from_core(py: Python<'_>, error: Error, text: Option<&Text<'_>>) -
                 )
             })
         }
+        Error::UnknownWord { word, offset } => {
+            let (unit, index) = position(offset);
+            let message = format!("the word {word:?} at {unit} {index} is no token of this vocabulary.");
+            build(py, "InvalidTextError", message, |attributes| {
+                attributes.set_item("index", index)?;
+                attributes.set_item("value", word)?;
+                attributes.set_item(
+                    "hint",
+                    "Give the vocabulary a token for unknown words, with on_unknown=digram.SpecialToken(...).",
+                )
+            })
+        }
         Error::InvalidUtf8 { offset } => {
             build(py, "InvalidTextError", message, |attributes| attributes.set_item("index", offset))
         }

@@ -24,6 +24,7 @@ mod threads;
 mod tokenizer;
 mod training;
 mod turn;
+mod unigram;
 mod words;
 
 use std::borrow::Cow;
@@ -40,7 +41,12 @@ use objects::SignalChecks;
 use signals::Signals;
 
 /// Terms, units, patterns, whether numbers are kept whole, and whether numbers are split off at all.
-type RulesTuple = (Vec<String>, Vec<String>, Vec<String>, bool, bool);
+pub(crate) type RulesTuple = (Vec<String>, Vec<String>, Vec<String>, bool, bool);
+
+/// Rules as Python describes them.
+pub(crate) fn rules_of((terms, units, patterns, whole_numbers, numbers): RulesTuple) -> Rules {
+    Rules { terms, units, patterns, whole_numbers, numbers, blanks: false }
+}
 
 /// A compiled pretokenizer, with its normalizer.
 #[pyclass(frozen, module = "digram._core")]
@@ -54,18 +60,17 @@ impl Splitter {
     /// Compiles the patterns. They are applied in order, after normalization, after the rules, if there are any,
     /// and after the splitting of digits, if a kind is named.
     #[new]
-    #[pyo3(signature = (patterns, digits=None, rules=None, normalizer=Vec::new()))]
+    #[pyo3(signature = (patterns, digits=None, rules=None, normalizer=Vec::new(), letter_patterns=Vec::new()))]
     fn new(
         py: Python<'_>,
         patterns: Vec<String>,
         digits: Option<&str>,
         rules: Option<RulesTuple>,
         normalizer: Vec<Bound<'_, PyTuple>>,
+        letter_patterns: Vec<String>,
     ) -> PyResult<Self> {
         let normalizer = normalizer::compiled(py, &normalizer)?;
-        let rules = rules.map(|(terms, units, patterns, whole_numbers, numbers)| {
-            Stage::Rules(Rules { terms, units, patterns, whole_numbers, numbers })
-        });
+        let rules = rules.map(|rules| Stage::Rules(rules_of(rules)));
         let digits = match digits {
             None => None,
             Some("individual") => Some(Stage::Pattern(r"\p{N}".into())),
@@ -75,8 +80,10 @@ impl Splitter {
                 return Err(errors::raise(py, "OptionError", format!("digits={other:?} is not known.")));
             }
         };
+        let patterns = patterns.into_iter().map(Stage::Pattern);
+        let letter_patterns = letter_patterns.into_iter().map(Stage::LetterPattern);
         let stages: Vec<Stage> =
-            rules.into_iter().chain(digits).chain(patterns.into_iter().map(Stage::Pattern)).collect();
+            rules.into_iter().chain(digits).chain(patterns).chain(letter_patterns).collect();
         let signals = Signals::new();
         let pretokenizer = py.detach(|| Pretokenizer::with_interrupt(&stages, &signals));
         let pretokenizer = pretokenizer.map_err(|error| signals.error(py, error, None))?;
@@ -166,6 +173,8 @@ mod _core {
     use super::tokenizer::{Decoder, Encoded, EncodedDocuments, Intervals, RunningCount, Stream};
     #[pymodule_export]
     use super::training::{Forbidden, MergeOptions, join_words, train, train_by_likelihood, train_fair};
+    #[pymodule_export]
+    use super::unigram::{train_unigram, unigram_likelihood};
     #[pymodule_export]
     use super::words::WordSet;
 

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::errors;
+use crate::{RulesTuple, errors, rules_of};
 
 /// The normalizer of some stages, each a name and its arguments; `None` if there are none. A rule for words may be
 /// the last.
@@ -77,11 +77,16 @@ fn stages_of(described: &Bound<'_, PyTuple>) -> PyResult<Vec<Stage>> {
             added_space: match described.get_item(2)?.extract::<Option<String>>()?.as_deref() {
                 Some("before") => AddedSpace::Before,
                 Some("behind") => AddedSpace::Behind,
+                Some("before word") => AddedSpace::BeforeWord,
                 _ => AddedSpace::No,
             },
             removes_spaces: described.get_item(3)?.extract()?,
             symbols: described.get_item(4)?.extract()?,
         }),
+        "units" => {
+            let (_, rules, spelled): (String, RulesTuple, Vec<(String, String)>) = described.extract()?;
+            Stage::Units { rules: rules_of(rules), spelled }
+        }
         other => return Err(PyTypeError::new_err(format!("there is no stage {other:?} of normalizers"))),
     };
     Ok(vec![stage])

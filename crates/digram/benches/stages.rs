@@ -10,7 +10,9 @@
 //! - `count`: their counts, as for training.
 //! - `lookup`: the pretokens that are tokens, each of them as often as in the text.
 //! - `merge`: the others, each of them once, with nothing remembered from run to run.
-//! - `first`: the text, with nothing remembered. `encode`: the text again. `tally`: the number of its ids. `decode`: its ids back to bytes.
+//! - `first`: the text, with nothing remembered. `encode`: the text again. `tally`: the number of its ids. `decode`: its
+//!   ids back to bytes.
+//! - `fresh`: as `first`, by a tokenizer that has encoded one line before. Only if it is named.
 
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -58,10 +60,12 @@ fn main() {
     }
     let model = Model::from_ranks(&ranks, &Never).expect("tokens in rank order");
     stage("find merges");
-    let unit = Unit::Byte { ids };
-    let tokenizer =
-        Tokenizer::with_model(model, pretokenizer().into(), unit, Algorithm::Ranked { ignore_merges: true })
-            .expect("a consistent vocabulary");
+    let new_tokenizer = |model| {
+        let unit = Unit::Byte { ids: ids.clone() };
+        let made = Tokenizer::with_model(model, pretokenizer().into(), unit, Algorithm::by_rank(true));
+        made.expect("a consistent vocabulary")
+    };
+    let tokenizer = new_tokenizer(model);
     stage("make the tokenizer");
     let stored = tokenizer.model().to_bytes();
     stage("store");
@@ -73,8 +77,9 @@ fn main() {
     for path in texts {
         let text = std::fs::read(path).expect("a readable text");
         let text = &text[..text.len().min(12_000_000)];
-        let is_wanted =
-            |name: &str| only.as_ref().is_none_or(|only| only.split(',').any(|wanted| wanted == name));
+        let is_named =
+            |name: &str| only.as_ref().is_some_and(|only| only.split(',').any(|wanted| wanted == name));
+        let is_wanted = |name: &str| only.is_none() || is_named(name);
         // Without these, a profile shows the other stages alone.
         let pretokens = match is_wanted("lookup") || is_wanted("merge") {
             true => splitter.split(text),
@@ -95,7 +100,7 @@ fn main() {
         print!("{path}:");
         let measure = |name: &str, bytes: usize, run: &mut dyn FnMut()| {
             if is_wanted(name) {
-                print!(" {name} {:.1}", rate(bytes, runs, run));
+                print!(" {name} {:.1}", rate(bytes, runs, || (), |()| run()));
             }
         };
         measure("split", text.len(), &mut || {
@@ -120,6 +125,20 @@ fn main() {
             tokenizer.forget();
             encode(text);
         });
+        if is_named("fresh") {
+            let make = || {
+                let model = Model::from_bytes(&stored).expect("what was stored");
+                let made = new_tokenizer(model);
+                made.encode(b"Hello, world", OnSpecial::Text, &Never, &mut Vec::new()).expect("encodable");
+                made
+            };
+            let encode = |new: Tokenizer| {
+                let mut ids = Vec::new();
+                new.encode(text, OnSpecial::Text, &Never, &mut ids).expect("encodable");
+                (new, ids)
+            };
+            print!(" fresh {:.1}", rate(text.len(), runs, make, encode));
+        }
         measure("encode", text.len(), &mut || encode(text));
         measure("tally", text.len(), &mut || {
             black_box(tokenizer.count(text, OnSpecial::Text, &Never).expect("encodable"));
@@ -135,12 +154,16 @@ fn main() {
     }
 }
 
-fn rate(bytes: usize, runs: usize, run: &mut dyn FnMut()) -> f64 {
+/// The speed of `run`, which takes what `prepare` makes before each run.
+fn rate<T, R>(bytes: usize, runs: usize, mut prepare: impl FnMut() -> T, mut run: impl FnMut(T) -> R) -> f64 {
     let mut seconds: Vec<f64> = (0..runs)
         .map(|_| {
+            let prepared = prepare();
             let started = Instant::now();
-            run();
-            started.elapsed().as_secs_f64()
+            let result = run(prepared);
+            let seconds = started.elapsed().as_secs_f64();
+            black_box(result);
+            seconds
         })
         .collect();
     seconds.sort_by(f64::total_cmp);

@@ -76,6 +76,8 @@ pub struct AddedTokens {
     tokens: Vec<AddedToken>,
     /// The indices of the tokens in the order of their texts.
     by_text: Vec<usize>,
+    /// The ids of all, in ascending order.
+    ids: Vec<TokenId>,
     /// The ids of special tokens, in ascending order.
     special_ids: Vec<TokenId>,
     /// Those of them that decoding leaves out on request.
@@ -146,6 +148,7 @@ impl AddedTokens {
         Ok(AddedTokens {
             tokens,
             by_text,
+            ids,
             special_ids,
             left_out,
             finders,
@@ -182,6 +185,11 @@ impl AddedTokens {
     pub fn allowing(&self, ids: &[TokenId]) -> Result<AddedTokens> {
         let allowed = |token: &&AddedToken| !token.is_special || ids.binary_search(&token.id).is_ok();
         AddedTokens::new(self.tokens.iter().filter(allowed).cloned().collect())
+    }
+
+    /// Whether an id is that of one of these tokens. Takes logarithmic time.
+    pub(crate) fn contains(&self, id: TokenId) -> bool {
+        self.ids.binary_search(&id).is_ok()
     }
 
     /// Whether an id is that of a special token.

@@ -41,6 +41,13 @@ pub enum Error {
         /// Where it starts in the text, in bytes.
         offset: usize,
     },
+    /// A word is no token, and the vocabulary has no token for unknown words.
+    UnknownWord {
+        /// The word, or the beginning of a long one.
+        word: String,
+        /// Where it starts in the text, in bytes.
+        offset: usize,
+    },
     /// A character vocabulary got bytes that are not UTF-8.
     InvalidUtf8 {
         /// The offset of the first invalid byte.
@@ -126,13 +133,17 @@ impl Error {
     pub(crate) fn has_offset(&self) -> bool {
         matches!(
             self,
-            Error::UnknownCharacter { .. } | Error::InvalidUtf8 { .. } | Error::SpecialToken { .. }
+            Error::UnknownCharacter { .. }
+                | Error::UnknownWord { .. }
+                | Error::InvalidUtf8 { .. }
+                | Error::SpecialToken { .. }
         )
     }
 
     /// Changes the offset of the error, which is in bytes of the text.
     pub(crate) fn moved(mut self, to: impl Fn(usize) -> usize) -> Error {
         if let Error::UnknownCharacter { offset, .. }
+        | Error::UnknownWord { offset, .. }
         | Error::InvalidUtf8 { offset }
         | Error::SpecialToken { offset, .. } = &mut self
         {
@@ -171,6 +182,9 @@ impl fmt::Display for Error {
                 "character {character:?} (U+{:04X}) at byte {offset} is in no token.",
                 *character as u32
             ),
+            Error::UnknownWord { word, offset } => {
+                write!(f, "the word {word:?} at byte {offset} is no token.")
+            }
             Error::InvalidUtf8 { offset } => {
                 write!(f, "a character vocabulary needs UTF-8, and the text is not UTF-8 at byte {offset}.")
             }

@@ -10,6 +10,16 @@ pub trait Interrupt {
     /// returns it.
     fn check(&self) -> Result<()>;
 
+    /// The number of bytes, positions or rows between two checks.
+    fn interval(&self) -> usize {
+        CHECK_INTERVAL
+    }
+
+    /// The check after `_work` bytes, positions or rows.
+    fn check_after(&self, _work: usize) -> Result<()> {
+        self.check()
+    }
+
     /// Reports progress: `_done` of `_total` units. Only operations that know their total size call this.
     fn progress(&self, _done: u64, _total: u64) {}
 }
@@ -44,7 +54,7 @@ pub(crate) struct Pacer<'w> {
 impl<'w> Pacer<'w> {
     /// A pacer for units that take nanoseconds each.
     pub(crate) fn new(interrupt: &'w dyn Interrupt) -> Pacer<'w> {
-        Pacer::every(CHECK_INTERVAL, interrupt)
+        Pacer::every(interrupt.interval(), interrupt)
     }
 
     /// A pacer that checks every `every` units, which should take some milliseconds.
@@ -65,16 +75,17 @@ impl<'w> Pacer<'w> {
             self.left -= work;
             return Ok(());
         }
+        let done = (self.every - self.left).saturating_add(work);
         self.left = self.every;
-        check_interrupt(self.interrupt)
+        check_interrupt(self.interrupt, done)
     }
 }
 
 /// A separate function, so that the counter stays in a register in the calling loop.
 #[cold]
 #[inline(never)]
-fn check_interrupt(interrupt: &dyn Interrupt) -> Result<()> {
-    interrupt.check()
+fn check_interrupt(interrupt: &dyn Interrupt, work: usize) -> Result<()> {
+    interrupt.check_after(work)
 }
 
 /// The first of these positions for which `predicate` returns true.

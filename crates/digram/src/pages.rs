@@ -48,30 +48,33 @@ impl<T: Zero> Pages<T> {
         let bytes = len.saturating_mul(size_of::<T>());
         if bytes >= LARGE {
             memory::check_available(bytes)?;
-            #[cfg(unix)]
-            if let Some(pages) = Pages::mapped(len, bytes) {
-                return Ok(pages);
-            }
         }
-        memory::try_filled(T::ZERO, len).map(Pages::of_list)
+        match Pages::large(len) {
+            Some(pages) => Ok(pages),
+            None => memory::try_filled(T::ZERO, len).map(Pages::of_list),
+        }
     }
 
     /// The same for callers that have made sure that there is memory, with [`memory::check_available`].
     pub(crate) fn zeroed_unchecked(len: usize) -> Pages<T> {
-        let bytes = len * size_of::<T>();
-        #[cfg(unix)]
-        if bytes >= LARGE
-            && let Some(pages) = Pages::mapped(len, bytes)
-        {
-            return pages;
-        }
-        Pages::of_list(vec![T::ZERO; len])
+        Pages::large(len).unwrap_or_else(|| Pages::of_list(vec![T::ZERO; len]))
+    }
+
+    /// A large array, if the system provides large pages.
+    fn large(len: usize) -> Option<Pages<T>> {
+        let bytes = len.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= LARGE)?;
+        Pages::mapped(len, bytes)
     }
 
     fn of_list(list: Vec<T>) -> Pages<T> {
         let mut list = std::mem::ManuallyDrop::new(list);
         let items = NonNull::from(&mut **list).cast();
         Pages { items, len: list.len(), owner: Owner::List(PhantomData, list.capacity()) }
+    }
+
+    #[cfg(not(unix))]
+    fn mapped(_: usize, _: usize) -> Option<Pages<T>> {
+        None
     }
 
     #[cfg(unix)]

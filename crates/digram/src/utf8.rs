@@ -41,10 +41,28 @@ pub(crate) fn three_bytes_at(text: &[u8], offset: usize) -> Option<char> {
     is_character.then(|| unsafe { char::from_u32_unchecked(code) })
 }
 
+/// The number of bytes of the character that a byte begins.
+#[inline(always)]
+pub(crate) fn width(first: u8) -> usize {
+    match first {
+        ..0xc0 => 1,
+        0xc0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        0xf0.. => 4,
+    }
+}
+
 /// Whether a byte is a continuation byte.
 #[inline(always)]
 pub(crate) fn is_inside(byte: u8) -> bool {
     byte & 0xc0 == 0x80
+}
+
+/// Whether three bytes are a character, other than those that begin with a byte ED, of which some are none.
+#[inline(always)]
+pub(crate) fn is_three_bytes(first: u8, second: u8, last: u8) -> bool {
+    let are_inside = is_inside(second) & is_inside(last);
+    are_inside & (0xe0..=0xef).contains(&first) & (first != 0xed) & ((first != 0xe0) | (second >= 0xa0))
 }
 
 /// The last offset up to `offset` that is not inside a character, nor inside invalid bytes that one U+FFFD

@@ -7,7 +7,7 @@ use digram::added_tokens::AddedToken;
 use digram::encode::{Algorithm, Unit};
 use digram::merges::Merge;
 use digram::model::Model;
-use digram::pretokenize::Pretokenizer;
+use digram::pretokenize::{Pretokenizer, Stage};
 use digram::ranks::Ranks;
 use digram::tokenizer::Pipeline;
 use digram::vocabulary::Vocabulary;
@@ -73,12 +73,21 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn tokenizer(tokens: &[Vec<u8>], merges: &[Merge], ignore_merges: bool) -> Option<Tokenizer> {
+    tokenizer_of(tokens, merges, &[], ignore_merges)
+}
+
+fn tokenizer_of(
+    tokens: &[Vec<u8>],
+    merges: &[Merge],
+    stages: &[Stage],
+    ignore_merges: bool,
+) -> Option<Tokenizer> {
     let definition = Definition {
         tokens: tokens.iter().cloned().map(Some).collect(),
         merges: merges.to_vec(),
         unit: Unit::Byte { ids: Box::new(std::array::from_fn(|byte| byte as u32)) },
-        pipeline: Pretokenizer::new(&[]).unwrap().into(),
-        algorithm: Algorithm::Ranked { ignore_merges },
+        pipeline: Pretokenizer::new(stages).unwrap().into(),
+        algorithm: Algorithm::by_rank(ignore_merges),
     };
     Tokenizer::new(definition).ok()
 }
@@ -104,6 +113,28 @@ fn encode_by_rank(text: &[u8], merges: &[Merge]) -> Vec<u32> {
     ids
 }
 
+/// Letters of scripts with spaces and without, and others.
+const LETTERS: [&str; 9] = ["क", "ख", "한", "할", "ア", "ィ", "é", "a", "😀"];
+
+/// Merges of the bytes of these letters and spaces, and of their results.
+fn merges_of_letters() -> impl Strategy<Value = (Vec<Vec<u8>>, Vec<Merge>)> {
+    let bytes: Vec<usize> = LETTERS.concat().bytes().chain(*b"  ").map(usize::from).collect();
+    let part = prop_oneof![proptest::sample::select(bytes), 256..600usize];
+    proptest::collection::vec((part.clone(), part), 0..60).prop_map(|pairs| {
+        let mut good = Vec::new();
+        for (left, right) in pairs {
+            let count = bytes_and(&good).0.len();
+            let known =
+                |part: usize| if part < 256 { part } else { 256 + (part - 256) % (count - 255) } as u32;
+            let (left, right) = (known(left), known(right));
+            if left.max(right) < count as u32 {
+                good.push((left, right));
+            }
+        }
+        bytes_and(&good)
+    })
+}
+
 /// Whether each merge joins tokens that only earlier merges make.
 fn is_rising(merges: &[Merge]) -> bool {
     let makes = |token: u32| move |merge: &Merge| merge.id == token;
@@ -126,6 +157,43 @@ proptest! {
         let expected = encode_by_rank(&text, &merges);
         prop_assert!(encode(&tokenizer, &text) == expected, "{} bytes", text.len());
         prop_assert_eq!(tokenizer.count(&text, OnSpecial::Text, &Never).unwrap(), expected.len());
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(150))]
+
+    // Words of letters of three bytes are looked up in pieces, then stored, then looked up whole.
+    #[test]
+    fn words_have_the_same_ids_each_time(
+        (tokens, merges) in merges_of_letters(),
+        words in proptest::collection::vec(
+            (proptest::collection::vec(0..LETTERS.len(), 1..12), prop_oneof![20 => Just(1), 1 => 1..40usize]),
+            1..60,
+        ),
+        order in proptest::collection::vec(any::<proptest::sample::Index>(), 1..3_000),
+    ) {
+        let stages = [Stage::Pattern(" ?[^ ]+| +".into())];
+        let Some(tokenizer) = tokenizer_of(&tokens, &merges, &stages, false) else {
+            return Err(TestCaseError::reject("refused"));
+        };
+        let words: Vec<String> = words
+            .iter()
+            .map(|(letters, times)| {
+                let word: String = letters.iter().map(|&letter| LETTERS[letter]).collect();
+                format!(" {}", word.repeat(*times))
+            })
+            .collect();
+        let expected: Vec<Vec<u32>> = words
+            .iter()
+            .map(|word| naive::encode(word.bytes().map(u32::from).collect(), &merges))
+            .collect();
+        for part in order.chunks(order.len().div_ceil(4)) {
+            let text: String = part.iter().map(|index| &words[index.index(words.len())][..]).collect();
+            let ids: Vec<u32> =
+                part.iter().flat_map(|index| expected[index.index(words.len())].iter().copied()).collect();
+            prop_assert!(encode(&tokenizer, text.as_bytes()) == ids, "{}", text);
+        }
     }
 }
 
@@ -257,7 +325,7 @@ proptest! {
             let position = |byte| tokens.iter().position(|token| *token == Some(vec![byte as u8]));
             let ids = std::array::from_fn(|byte| position(byte).unwrap_or(0) as u32);
             let whole = Pretokenizer::new(&[]).unwrap();
-            let algorithm = Algorithm::Ranked { ignore_merges: ignore };
+            let algorithm = Algorithm::by_rank(ignore);
             let pipeline = Pipeline { added_tokens: vec![AddedToken::special("<s>", 500)], ..whole.into() };
             Tokenizer::with_model(model, pipeline, Unit::Byte { ids: Box::new(ids) }, algorithm)
         };

@@ -182,6 +182,7 @@ fn pretokenizers() -> &'static [Pretokenizer] {
             Stage::Pattern(r"\s+".into()),
             pattern,
         ]);
+        stages.push(vec![Stage::Rules(Rules { blanks: true, ..rules.clone() })]);
         stages.push(vec![Stage::Rules(rules)]);
         stages.extend(PATTERNS.map(|pattern| vec![Stage::Pattern(pattern.into())]));
         stages.iter().map(|stages| Pretokenizer::new(stages).unwrap()).collect()

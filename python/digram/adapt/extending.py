@@ -15,8 +15,9 @@ from digram.tokenizer.tokenizer import Merge, Tokenizer
 from digram.training.counts import CorporaLike, Counts, corpora
 from digram.training.merge_loop import Learned, Start, learned, plain
 from digram.training.options import RunOptions, Ties, TrainOptions
+from digram.training.spelled_tokens import Spotter
+from digram.vocab.bpe import require_ranked
 from digram.vocab.definition import Definition, TrainingRecord, Unit
-from digram.vocab.model import require_ranked
 from digram.vocab.reserved_ids import padded
 
 __all__ = ["extend", "keeps_characters"]
@@ -58,6 +59,11 @@ def extend(
     `whole_characters` is by default that of the training of this tokenizer. The other arguments are
     those of `digram.train`.
 
+    Added tokens that are found in all text (`digram.Matching(always=True)`) are left out of the
+    corpus before it is counted, as `encode` finds them; with `Counts`, leave them out yourself. The
+    text of other special tokens is learned from like any other text, and a warning says how often
+    it occurs.
+
     Published vocabularies can be extended too; if rank and id are the same, as in `.tiktoken`
     files, they stay the same. Returns the new tokenizer, and a `Change` with the map of ids and the
     plan for a model's embeddings. Raises the errors of `train`, and those of `encode` for text
@@ -89,6 +95,7 @@ def extend(
     def begin(_: _core.Counts | _core.SortedCounts, __: Unit) -> Start:
         return Start(start)
 
+    asked = _found_on_request(tok)
     found = learned(
         corpora(corpus),
         begin,
@@ -96,6 +103,8 @@ def extend(
         run,
         deciding_options={"extends": start.digest, **options.deciding_options()},
         weights=weights,
+        spotter=Spotter(asked) if asked else None,
+        between=tok if tok._finds_in_all_text else None,
     )
     record = {
         "extends": tok.digest,
@@ -108,6 +117,17 @@ def extend(
     }
     after = Tokenizer(padded(_grown(whole, found, record), multiple))
     return after, Change.of(tok, after)
+
+
+def _found_on_request(tok: Tokenizer) -> list[str]:
+    """The special tokens whose text is ordinary unless `special=` says otherwise.
+
+    Those of reserved ids are left out: there may be thousands, with names that no text has.
+    """
+    always = {text for text, matching in tok.matching.items() if matching.always}
+    reserved = {id for ids in tok.reserved.values() for id in ids}
+    special = tok.special_tokens.items()
+    return [text for text, id in special if text not in always and id not in reserved]
 
 
 def keeps_characters(tok: Tokenizer, asked: bool | None) -> bool:

@@ -16,8 +16,8 @@ from digram.adapt.pruning import counted, prune
 from digram.errors import ConfigMismatchError
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import CorporaLike, Counts
+from digram.vocab.bpe import require_ranked
 from digram.vocab.definition import Definition, TrainingRecord
-from digram.vocab.model import require_ranked
 from digram.vocab.reserved_ids import multiple_of, padded, without_padding
 
 __all__ = ["replace_tokens", "union"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from digram._util.validation import check_threads, flag, instance, whole_number
 from digram.adapt.change import Change
+from digram.adapt.leaving_out import Whole, least_used, left_out
 from digram.adapt.padding import unpadded
 from digram.corpus import Corpus, CorpusLike
 from digram.errors import OptionError, several, show
@@ -24,8 +25,8 @@ from digram.training.counts import (
     check_made,
     count_pretokens,
 )
+from digram.vocab.bpe import require_ranked
 from digram.vocab.definition import Definition
-from digram.vocab.model import require_ranked
 from digram.vocab.reserved_ids import (
     base_ids,
     new_id,
@@ -33,6 +34,8 @@ from digram.vocab.reserved_ids import (
     size_of,
     without,
 )
+from digram.vocab.scores import UnigramKernel
+from digram.vocab.wordpiece import WordPieceKernel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,11 +76,25 @@ def prune(
     reachable. The least used leaf is removed first, of equal ones the last learned, and its uses
     are added to those of its parts. Single symbols and special tokens stay. Uses are counted once,
     under this tokenizer; a text with a removed token may be split differently nearby, so measure
-    the outcome (`change.compare`). Raises `OptionError` if fewer tokens can be removed. Takes as
+    the outcome (`change.compare`).
+
+    In WordPiece and Unigram models no token is a part of another, so the least used tokens are
+    removed, of equal ones those with the highest ids. Tokens of one character stay, and so do those
+    with a character that is not a token itself, so that no text of known characters becomes
+    unknown. The scores of the others do not change.
+
+    >>> words = digram.train("low low lower lowest slow", max_merges=6, model="wordpiece")
+    >>> small, change = digram.prune(words, "low slow", remove=2)
+    >>> words.tokens(change.removed)
+    [b'st', b' lower']
+
+    BPE by scores (`digram.ScoredModel`) is refused: which tokens make another one depends on the
+    text. Raises `OptionError` if fewer tokens can be removed. Takes as
     long as encoding the corpus, and some µs per token.
     """
     instance("tok", tok, Tokenizer)
-    require_ranked(tok._settings.kernel, "prune")
+    if not isinstance(tok._settings.kernel, UnigramKernel | WordPieceKernel):
+        require_ranked(tok._settings.kernel, "prune")
     if (remove is None) == (vocab_size is None):
         raise OptionError(
             "prune takes one of remove= and vocab_size=.",
@@ -100,8 +117,14 @@ def prune(
         remove = whole_number("remove", remove, 0)
     times = uses(whole, corpus, check_threads(threads))
     kept = _ids(whole, keep) | _of_rules(whole)
-    gone = _least_used(definition, times.tolist(), remove, kept)
-    after = Tokenizer(padded(_without(definition, gone, compact, tok.digest), multiple))
+    compact, model = flag("compact", compact), definition.model
+    if isinstance(model, Whole):
+        gone = least_used(definition, model, times.tolist(), remove, kept)
+        small = left_out(definition, model, gone, compact, tok.digest)
+    else:
+        gone = _least_used(definition, times.tolist(), remove, kept)
+        small = _without(definition, gone, compact, tok.digest)
+    after = Tokenizer(padded(small, multiple))
     return after, Change.of(tok, after)
 
 
@@ -229,7 +252,7 @@ def _without(definition: Definition, gone: Sequence[int], compact: bool, before:
     """
     if not gone:
         return definition
-    compact, removed = flag("compact", compact), {*gone}
+    removed = {*gone}
     model = require_ranked(definition.model, "prune")
     kept = [rank for rank, (_, _, id) in enumerate(model.merges) if id not in removed]
     if compact:

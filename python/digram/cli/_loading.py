@@ -120,9 +120,9 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
 
     given = path
     path, own = with_encoding(path)
-    name, regex, digits = (options.pop(key) for key in ("pretokenizer", "regex", "digits"))
+    cut = [options.pop(key) for key in ("pretokenizer", "regex", "digits", "normalizer")]
     keywords: dict[str, Any] = {"download": options.pop("download")}
-    pretokenizer = _pretokenizers.pretokenizer_from(name, regex, digits)
+    pretokenizer = _pretokenizers.pretokenizer_from(*cut)
     if pretokenizer is not None:
         keywords["pretokenizer"] = pretokenizer
     encoding = options.pop("encoding")

@@ -11,6 +11,7 @@ from digram.cli import _options
 from digram.cli._choices import OptionWithNames, either, pretokenizers
 
 if TYPE_CHECKING:
+    from digram.pretokenizers.normalizers import Normalizer
     from digram.pretokenizers.pretokenizer import Pretokenizer
     from digram.pretokenizers.rules import Digits, Rules
 
@@ -26,6 +27,37 @@ __all__ = [
 _DIGITS = ("individual", "threes_from_left", "threes_from_right")
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
+
+_STAGES = ("nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip_accents", "nmt", "strip", "bert")
+"""The stages of a normalizer that need no values."""
+
+
+class _Stage(click.ParamType):  # type: ignore[type-arg]
+    """A stage of a normalizer: its name, or a list in JSON with its name and values.
+
+    >>> _Stage().convert("nfc", None, None), _Stage().convert('["strip", true, false]', None, None)
+    (NFC(), Strip(left=True, right=False))
+    """
+
+    name = "stage"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        import json
+
+        from digram.errors import OptionError, PatternError
+        from digram.pretokenizers.normalizers import from_described
+
+        try:
+            described = json.loads(value) if value.startswith("[") else [value]
+            (stage,) = from_described([described])
+        except (ValueError, RecursionError) as error:
+            self.fail(f"{value!r} is not a list in JSON: {error}.", param, ctx)
+        except (TypeError, OptionError, PatternError) as error:
+            self.fail(f"{value!r} is not a stage of a normalizer: {error}", param, ctx)
+        return stage
+
 
 named_pretokenizer_option = click.option(
     "--pretokenizer",
@@ -50,28 +82,46 @@ pretokenizer_options = _options.together(
         metavar="RULE",
         help=f"Split numbers first, into digits or groups of three: {either(_DIGITS)}.",
     ),
+    click.option(
+        "--normalizer",
+        type=_Stage(),
+        multiple=True,
+        metavar="STAGE",
+        help=f"Change text before it is split: {either(_STAGES)}, or a stage with its values in "
+        'JSON, such as \'["replace", "a", "b"]\'; repeat it to apply several in turn.',
+    ),
 )
 """What describes a pretokenizer without a name; `pretokenizer_from` reads it."""
 
 
 def pretokenizer_from(
-    name: str | None, regex: Sequence[str], digits: Digits | None
+    name: str | None,
+    regex: Sequence[str],
+    digits: Digits | None,
+    normalizer: Sequence[Normalizer] = (),
 ) -> Pretokenizer | None:
-    """The pretokenizer of the three options; None if none of them is given."""
+    """The pretokenizer of the four options; None if none of them is given."""
     from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 
     if regex and name is not None:
         raise click.UsageError("--regex and --pretokenizer exclude each other; give one of them.")
     if regex:
-        return Pretokenizer([Regex(pattern) for pattern in regex], digits=digits)
-    if name is None and digits is not None:
-        raise click.UsageError("--digits needs --pretokenizer or --regex.")
-    return None if name is None else Pretokenizer(None if name == "none" else name, digits=digits)
+        patterns = [Regex(pattern) for pattern in regex]
+        return Pretokenizer(patterns, digits=digits, normalizer=normalizer)
+    if name is None:
+        for option, value in (("--digits", digits), ("--normalizer", normalizer)):
+            if value:
+                raise click.UsageError(f"{option} needs --pretokenizer or --regex.")
+        return None
+    return Pretokenizer(None if name == "none" else name, digits=digits, normalizer=normalizer)
 
 
 def pretokenizer_spelled(pretokenizer: Pretokenizer) -> str:
     """The options from which `pretokenizer_from` makes this pretokenizer."""
+    import json
     import shlex
+
+    from digram.pretokenizers.normalizers import described
 
     if pretokenizer.name is None and pretokenizer.patterns:
         words = [word for pattern in pretokenizer.patterns for word in ("--regex", pattern)]
@@ -79,6 +129,9 @@ def pretokenizer_spelled(pretokenizer: Pretokenizer) -> str:
         words = ["--pretokenizer", pretokenizer.name or "none"]
     if pretokenizer.digits is not None:
         words += ["--digits", pretokenizer.digits]
+    for name, *values in described(pretokenizer.normalizer):
+        as_json = json.dumps([name, *values], ensure_ascii=False)
+        words += ["--normalizer", str(name) if name in _STAGES and not values else as_json]
     return shlex.join(words)
 
 

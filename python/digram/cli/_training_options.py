@@ -185,7 +185,7 @@ def rehearse(
 def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
     """A summary: what was learned, from how much text, and why training stopped."""
     from digram._util.progress import amount
-    from digram.vocab.model import bpe
+    from digram.vocab.bpe import bpe
 
     record = tok.training
     assert record is not None
@@ -193,6 +193,9 @@ def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
     learned = several(merges_of(tok), "merge")
     if bpe(tok._settings.kernel) is None:
         learned = several(len(tok._made()), "longer token")
+    why = _WHY[record.stop_reason]
+    if tok._settings.kernel.kind == "unigram" and record.stop_reason == "min_frequency":
+        why = "no other text in the corpus is frequent enough"
     if dropped:
         learned += f", dropped {several(dropped, 'token')}"
     if noted:
@@ -200,7 +203,7 @@ def summary(tok: Tokenizer, noted: int, seconds: float) -> str:
     return (
         f"Learned {learned}, {several(tokens, 'token')} in all, "
         f"from {amount(record.bytes)} in {several(record.documents, 'document')}, in "
-        f"{seconds:.1f} s.\nStopped because {_WHY[record.stop_reason]}{_shortfall(tokens, record)}."
+        f"{seconds:.1f} s.\nStopped because {why}{_shortfall(tokens, record)}."
     )
 
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _loading, _options, _pretokenizers, _printing, _saving, _verbs
+from digram.cli import (
+    _exporting,
+    _loading,
+    _options,
+    _pretokenizers,
+    _printing,
+    _saving,
+    _verbs,
+)
 from digram.errors import several
 from digram.formats import FORMATS, chosen
 
@@ -29,28 +37,33 @@ def _formats() -> str:
 @_saving.output_option
 @_saving.format_option
 @_saving.allow_loss_option
+@_exporting.program_options
 @_options.no_summary_option
 @_options.json_option
 def convert(
     *,
     tok: Tokenizer,
     output: str,
+    program: str | None,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
-    """Convert a tokenizer to another file format.
+    """Convert a tokenizer to another file format, or to a folder for a program.
 
     Data that the format cannot store is an error, unless --allow-loss leaves it out. The exception
     are formats that store no pattern: their pretokenizer must be named when the file is loaded, and
     a message says so.
     """
     _saving.check_stdout(output, as_json)
-    _saving.save(tok, output, format_, allow_loss)
+    options["allow_loss"] = allow_loss
+    if not _exporting.exported(tok, output, program, format_, options):
+        _saving.save(tok, output, format_, allow_loss)
     if not quiet and output != "-":
         _printing.log(f"Saved {output}: {several(len(tok), 'token')}, digest {tok.digest[:16]}")
-        if not chosen(tok.definition, output, format_).describes_itself:
+        if program is None and not chosen(tok.definition, output, format_).describes_itself:
             _printing.log(
                 "The file does not store the pretokenizer: load it with "
                 f"{_pretokenizers.pretokenizer_spelled(tok.pretokenizer)}."

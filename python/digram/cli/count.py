@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import click
 
 from digram.cli import (
+    _chats,
     _files_argument,
     _loading,
     _options,
@@ -40,6 +41,7 @@ class _Row(NamedTuple):
 )
 @_files_argument.optional
 @_loading.with_tokenizer
+@_chats.options
 @_reading.source_options
 @_options.special_option
 @_options.json_option
@@ -48,6 +50,8 @@ def count(
     tok: Tokenizer,
     files: tuple[str, ...],
     read_options: _reading.ReadOptions,
+    chats: bool,
+    chat_template: str | None,
     special: Any,
     as_json: bool,
 ) -> None:
@@ -61,6 +65,9 @@ def count(
     the documents: each is encoded by itself, and the file's row is the sum. For a file that cannot
     be read, stderr says why, the other files are counted, and the exit code is that of the first
     error.
+
+    With --chats each record is a chat, and its text is what the template makes of it: so the tokens
+    are those that a model reads.
     """
     from digram.errors import DigramError, OptionError
 
@@ -71,11 +78,17 @@ def count(
         failed.append(of_verb(error))
         failed[-1].show()
 
+    read_options = _chats.checked(chats, chat_template, special, files, read_options)
     sources = _texts_by_file.named(files, read_options, "Counting", fail)
     several = sources.hold_several
+    if chats:
+        sources = _chats.in_lines(sources)
     for holder in sources:
         try:
-            rows.append(_row(tok, holder, several, special))
+            if chats:
+                rows.append(_row_of_chats(tok, holder, chat_template))
+            else:
+                rows.append(_row(tok, holder, several, special))
         except (DigramError, OSError) as error:
             if isinstance(error, OptionError) and error.path is None:
                 raise  # caused by an option, and so the same for all files
@@ -112,6 +125,19 @@ def _row(tok: Tokenizer, holder: _texts_by_file.Holder, several: bool, special: 
             size += len(text)
             continuing += int(np.count_nonzero((np.frombuffer(text, np.uint8) & 0xC0) == 0x80))
     return _Row(tokens, size, size - continuing, holder.name)
+
+
+def _row_of_chats(tok: Tokenizer, holder: _texts_by_file.Holder, template: str | None) -> _Row:
+    from digram.corpus import batches
+
+    tokens = size = characters = documents = 0
+    for batch in cast("Iterator[list[bytes]]", batches(holder.texts)):
+        for chat in _chats.chats_of(tok, batch, template, holder.name, documents):
+            tokens += len(chat)
+            size += len(chat.text.encode())
+            characters += len(chat.text)
+        documents += len(batch)
+    return _Row(tokens, size, characters, holder.name)
 
 
 def _tokens(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from digram.cli import (
+    _chats,
     _files_argument,
     _loading,
     _options,
     _printing,
     _reading,
+    _texts_by_file,
     _training_files,
     _verbs,
 )
@@ -41,12 +44,20 @@ _raw = click.option(
     epilog=_verbs.example(
         "digram encode -t tokenizer.json < book.txt > book.ids",
         "digram encode -t tokenizer.json corpus/ -o shards --format megatron",
+        "digram encode -t tokenizer.json chats.jsonl --chats --mask",
     ),
 )
 @_files_argument.optional
 @_loading.with_tokenizer
 @click.option("--lines", is_flag=True, help="Write one line of ids for each line of text.")
 @_raw
+@_chats.options
+@click.option(
+    "--mask",
+    is_flag=True,
+    help="With --chats, without -o: write lines of JSON with input_ids and assistant_masks, which "
+    "are 1 for what the assistant says.",
+)
 @_reading.source_options
 @_options.special_option
 @_options.threads_option
@@ -57,6 +68,9 @@ def encode(
     files: tuple[str, ...],
     lines: bool,
     raw: str | None,
+    chats: bool,
+    chat_template: str | None,
+    mask: bool,
     special: Any,
     threads: int | None,
     read_options: _reading.ReadOptions,
@@ -73,12 +87,20 @@ def encode(
     With -o, {files_in_folders} A file is one document unless it contains several. Shards of
     documents, each followed by the end-of-text token, and a manifest are written to the folder, in
     little memory. After a crash, run the same command with --resume.
+
+    With --chats each record is a chat, encoded by the template of the tokenizer: a line of ids, or
+    with -o a row of Parquet or Arrow files, whose column assistant_masks has what the assistant
+    says.
     """
+    read_options = _chats.checked(chats, chat_template, special, files, read_options)
+    if mask and not chats:
+        raise click.UsageError("--mask needs --chats.")
     if _training_files.asked(options):
-        if lines or raw:
-            flag = "--lines" if lines else "--raw"
+        if lines or raw or mask:
+            flag = "--lines" if lines else "--raw" if raw else "--mask"
             raise click.UsageError(f"{flag} applies to ids on stdout; leave it out with -o.")
         given = files or ("-",)
+        options["chats"] = (chat_template or True) if chats else False
         _training_files.write(tok, given, read_options, special=special, threads=threads, **options)
         return
     if len(files) > 1:
@@ -86,6 +108,24 @@ def encode(
             f"the ids of {len(files)} files are written to a folder: give -o and --format."
         )
     file = files[0] if files else "-"
+    if chats:
+        if lines or raw:
+            flag = "--lines" if lines else "--raw"
+            raise click.UsageError(f"each chat becomes a line of ids; leave out {flag}.")
+        _encode_chats(tok, file, read_options, chat_template, mask, threads)
+        return
+    _encode_texts(tok, file, read_options, lines, raw, special, threads)
+
+
+def _encode_texts(
+    tok: Tokenizer,
+    file: str,
+    read_options: _reading.ReadOptions,
+    lines: bool,
+    raw: str | None,
+    special: Any,
+    threads: int | None,
+) -> None:
     documents = _holds_documents(file, read_options)
     if raw and (lines or documents):
         cause = "leave out --lines" if lines else "several documents need them"
@@ -145,6 +185,28 @@ def _encode_documents(
                 _printing.emit(" ".join(map(str, ids)) + "\n")
             advance(reading.done - done)
             done = reading.done
+
+
+def _encode_chats(
+    tok: Tokenizer,
+    file: str,
+    read_options: _reading.ReadOptions,
+    template: str | None,
+    mask: bool,
+    threads: int | None,
+) -> None:
+    from digram.corpus import batches
+
+    for name, texts in _chats.in_lines(_texts_by_file.named([file], read_options, "Encoding")):
+        done = 0
+        for batch in cast("Iterator[list[bytes]]", batches(texts)):
+            for chat in _chats.chats_of(tok, batch, template, name, done, threads):
+                if mask:
+                    row = {"input_ids": chat.ids, "assistant_masks": chat.assistant_mask}
+                    _printing.emit(json.dumps(row) + "\n")
+                else:
+                    _printing.emit(" ".join(map(str, chat.ids)) + "\n")
+            done += len(batch)
 
 
 def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: int | None) -> None:

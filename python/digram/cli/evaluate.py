@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
+_FEWEST = ", fewest tokens"
+"""What follows the name of a tokenizer that encodes into the fewest tokens."""
+
 
 @click.command(
     options_metavar="-t PATH... [OPTIONS]",
@@ -51,6 +54,11 @@ __all__ = ["evaluate"]
     metavar="N",
     help="The order of Rényi's entropy.",
 )
+@click.option(
+    "--fewest",
+    is_flag=True,
+    help="Also measure the fewest tokens that each vocabulary allows, in place of its merges.",
+)
 @_options.threads_option
 @_options.json_option
 def evaluate(
@@ -62,6 +70,7 @@ def evaluate(
     reference: str | None,
     read_options: _reading.ReadOptions,
     alpha: float,
+    fewest: bool,
     threads: int | None,
     as_json: bool,
     **described: Any,
@@ -79,7 +88,7 @@ def evaluate(
 
     paths = dict.fromkeys(tokenizers)
     read = {*files, *(one.partition("=")[2] for one in named)} or {"-"}
-    if len(paths) > 1 and "-" in read:
+    if (len(paths) > 1 or fewest) and "-" in read:
         raise click.UsageError("stdin can be read only once, for one tokenizer; name files.")
     if reference is not None and not (by_file or named):
         raise click.UsageError(
@@ -92,9 +101,13 @@ def evaluate(
     for path in paths:
         tok = _loading.load(path, dict(described))
         texts = _inputs.texts_in(files or ("-",), read_options)[0] if source is None else source
-        evaluations[path] = digram.evaluate(
-            tok, texts, reference=reference, alpha=alpha, threads=threads
-        )
+        measured = {path: tok}
+        if fewest:
+            measured[f"{path}{_FEWEST}"] = tok.with_segmentation("fewest")
+        for name, one in measured.items():
+            evaluations[name] = digram.evaluate(
+                one, texts, reference=reference, alpha=alpha, threads=threads
+            )
     if as_json:
         _printing.emit_json(
             {"tokenizers": {path: one.to_dict() for path, one in evaluations.items()}}

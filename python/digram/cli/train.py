@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["train"]
 
 
+_OF_LIKE = ("model", "unit", "on_unknown", "special_first", "byte_order")
+"""What a tokenizer that is given by `--like` decides, unless the option is given."""
+
+
 def _size_or_share(value: str) -> int | float:
     """A click type: a whole number is a size, a decimal number without a suffix is a share."""
     try:
@@ -63,11 +67,17 @@ def _size_or_share(value: str) -> int | float:
 )
 @_training_options.id_options
 @click.option(
+    "--like",
+    metavar="PATH",
+    help="A tokenizer, by its path or name, whose pipeline, special tokens and kind of model the "
+    "new one has; by default its size too.",
+)
+@click.option(
     "--model",
-    type=click.Choice(["bpe", "wordpiece"]),
+    type=click.Choice(["bpe", "wordpiece", "unigram", "wordlevel"]),
     default="bpe",
     show_default=True,
-    help="The model: merges, or that of BERT.",
+    help="The model: merges, that of BERT, that of T5, or whole words.",
 )
 @click.option(
     "--rule",
@@ -109,8 +119,10 @@ def train(
     pretokenizer: str | None,
     regex: tuple[str, ...],
     digits: Any,
+    normalizer: tuple[Any, ...],
     rules: str | None,
     on_unknown: str,
+    like: str | None,
     model: str,
     rule: Any,
     superwords: str | None,
@@ -129,7 +141,8 @@ def train(
     by digram counts make, which store their pretokenizer. A summary on stderr says what was learned
     and why training stopped.
     """
-    _training_options.check_limits(options)
+    if like is None:
+        _training_options.check_limits(options)
     _saving.check_stdout(output, as_json)
     import digram
     from digram.training.checkpoint import noted_merges
@@ -139,14 +152,19 @@ def train(
     if model != "bpe" and _is_default("unit"):
         options["unit"] = None
     counts = _inputs.counts_in(files, read_options)
-    if counts is not None and superwords is None:
+    if like is not None:
+        options["like"] = digram.load(like)
+    elif counts is not None and superwords is None:
         _as_counted(options, counts)
     elif not regex and pretokenizer is None and model == "bpe":
         pretokenizer = "o200k"
-    if regex or pretokenizer is not None or digits is not None:
-        options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits)
+    cut = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits, normalizer)
+    if cut is not None:
+        options["pretokenizer"] = cut
     options["rules"] = _pretokenizers.rules_from(rules)
     options["on_unknown"] = _training_options.unknown_rule(on_unknown)
+    if like is not None:
+        options |= {name: None for name in _OF_LIKE if _is_default(name)}
     tried = {name: options[name] for name in options if name != "checkpoint"}
     _training_options.rehearse(
         lambda: digram.train("", progress=False, **tried), output, format_, allow_loss
@@ -174,7 +192,7 @@ def _model(model: str, rule: Any) -> Any:
     """The model as `digram.train` takes it."""
     import digram
 
-    if model == "bpe" and rule is not None:
+    if model != "wordpiece" and rule is not None:
         raise click.UsageError("--rule applies only to --model wordpiece.")
     return digram.WordPiece(rule=rule) if rule is not None else model
 

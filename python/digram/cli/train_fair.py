@@ -77,6 +77,7 @@ __all__ = ["train_fair"]
 @_training_options.limit_options
 @_pretokenizers.named_pretokenizer_option
 @_pretokenizers.pretokenizer_options
+@_pretokenizers.rules_option("Text that is one token, and text that is never joined.")
 @click.option(
     "--ties",
     type=click.Choice(["ids", "lexicographic", "printable"]),
@@ -98,6 +99,8 @@ def train_fair(
     pretokenizer: str | None,
     regex: tuple[str, ...],
     digits: Any,
+    normalizer: tuple[Any, ...],
+    rules: str | None,
     on_unknown: str,
     read_options: _reading.ReadOptions,
     format_: str | None,
@@ -121,10 +124,12 @@ def train_fair(
     learn = _options.values_by_name("--language", languages, "NAME=FILES", "en=corpus/en")
     steer = _options.values_by_name("--dev", dev, "NAME=FILES", "en=dev/en.txt")
     options["ratios"] = _shortening(ratios)
-    if pretokenizer is None and digits is not None and not regex:
+    if pretokenizer is None and not regex and (digits is not None or normalizer):
         pretokenizer = "o200k"
-    if regex or pretokenizer is not None:
-        options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits)
+    cut = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits, normalizer)
+    if cut is not None:
+        options["pretokenizer"] = cut
+    options["rules"] = _pretokenizers.rules_from(rules)
     options["on_unknown"] = _training_options.unknown_rule(on_unknown)
     _training_options.rehearse(
         lambda: digram.train_fair(

@@ -41,6 +41,11 @@ LIBRARIES = ("tiktoken", "tokenizers", "transformers", "sentencepiece")
     help="How many texts to generate.  [default: 10,000]",
 )
 @click.option(
+    "--offsets/--no-offsets",
+    default=True,
+    help="Compare the places of tokens in the text too.  [default: offsets]",
+)
+@click.option(
     "--seed", type=int, default=0, metavar="N", help="Generate other texts.  [default: 0]"
 )
 @_reading.source_options
@@ -53,6 +58,7 @@ def verify(
     against: str | None,
     fuzz: int,
     seed: int,
+    offsets: bool,
     read_options: _reading.ReadOptions,
     threads: int | None,
     as_json: bool,
@@ -82,7 +88,9 @@ def verify(
         b = peers.load(file, against, encoding or described["encoding"])
     source = _inputs.texts_in(files, read_options)[0] if files else None
     names = (tokenizers[0], path)
-    found = digram.verify(a, b, source, fuzz=fuzz, seed=seed, names=names, threads=threads)
+    found = digram.verify(
+        a, b, source, fuzz=fuzz, seed=seed, offsets=offsets, names=names, threads=threads
+    )
     if as_json:
         _printing.emit_json(found.to_dict())
     else:

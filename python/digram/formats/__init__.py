@@ -24,12 +24,15 @@ from digram.vocab.packed import Compact, compacted
 
 if TYPE_CHECKING:
     from digram.formats import (
+        clip,
         digram,
         gguf,
         huggingface,
         minbpe,
+        rwkv,
         seed_pair,
         sentencepiece,
+        subword_nmt,
         tekken,
         tiktoken,
         vocab_merges,
@@ -46,6 +49,7 @@ __all__ = [
     "PretokenizerLike",
     "TokenizerFormat",
     "chosen",
+    "clip",
     "describes_itself",
     "digram",
     "gguf",
@@ -53,8 +57,10 @@ __all__ = [
     "minbpe",
     "read",
     "read_compact",
+    "rwkv",
     "seed_pair",
     "sentencepiece",
+    "subword_nmt",
     "tekken",
     "tiktoken",
     "vocab_merges",
@@ -240,7 +246,9 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
     if not data.strip():
         raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
     found = starting(data)
-    if found is not None and (found.holds is not None or found.reads_itself):
+    # A file of merges has lines like those of codes.
+    is_second = os.path.basename(path) in {pair[1] for _, pair in both_files()}
+    if found is not None and not is_second and (found.holds is not None or found.reads_itself):
         return found
     if _MODEL.search(data) is None:
         _refuse_half(data, path)
@@ -249,6 +257,13 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
     for format in FORMATS.values():
         if format.starts is not None and format.suffix == suffix:  # its first bytes are damaged
             return format
+    if suffix == ".vocab" and data[0] < 3 and data[1:2] < b"\3":  # its marking, and its encoding
+        raise VocabError(
+            "this is a vocabulary of TokenMonster, which marks capitals in a text, and compares "
+            "several ways to go on at each token by rules that digram does not have.",
+            path=path,
+            hint="Use TokenMonster itself for it.",
+        )
     raise VocabError("this is not a tokenizer that digram knows.", path=path, hint=reading())
 
 

@@ -12,7 +12,14 @@ from digram.pretokenizers.normalizers import SentencePiece, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.special_tokens import Matching
 
-__all__ = ["AddedTokens", "added_tokens", "flags_in_file", "matching_of", "ordinary_tokens"]
+__all__ = [
+    "AddedTokens",
+    "added_tokens",
+    "flags_in_file",
+    "matching_of",
+    "ordinary_tokens",
+    "refuse_neighbours",
+]
 
 AddedTokens = dict[str, tuple[int, Matching]]
 """The ids and flags of added tokens by their texts."""
@@ -77,6 +84,19 @@ def matching_of(
                 path,
             )
     return {text: one for text, one in flags.items() if one != Matching()}
+
+
+def refuse_neighbours(flags: dict[str, Matching], path: str | None) -> None:
+    """Raises `VocabError` for tokens that are searched for beside the letters of bytes.
+
+    Of these none is white space, and all of those beyond ASCII are parts of words.
+    """
+    for text, one in flags.items():
+        if one.normalized and (one.lstrip or one.rstrip or one.single_word):
+            what = (
+                f"the added token {show(text)}, which depends on what is beside it, after ByteLevel"
+            )
+            raise unsupported(what, path)
 
 
 def ordinary_tokens(

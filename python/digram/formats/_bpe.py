@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NoReturn
 
 from digram import _core
 from digram.errors import CorruptFileError, InternalError, LimitExceededError
 from digram.formats import _own
+from digram.formats._affixes import affixes_of, check_affixes, unspaced
 from digram.formats._alone import in_order, late
 from digram.formats._byte_merges import core_model
 from digram.formats._check import Place, named_merges
@@ -16,18 +18,21 @@ from digram.formats._letters import LETTERS
 from digram.formats._loss import ranked
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
+from digram.vocab.bpe import BpeKernel, BpeModel, picky, require_bpe
 from digram.vocab.definition import Definition
-from digram.vocab.model import BpeKernel, BpeModel, Kernel, picky, require_bpe
+from digram.vocab.model import Kernel
 from digram.vocab.schemes import SCHEMES, Scheme
 from digram.vocab.special_tokens import SpecialToken
 
-__all__ = ["SECTION"]
+__all__ = ["BYTE_TOKENS", "SECTION", "dropout_of", "merge_pairs"]
 
 _KEYS = (
     *("type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"),
     *("fuse_unk", "byte_fallback", "ignore_merges", "digram", "vocab", "merges"),
 )
 _OWN = "digram"
+BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
+"""The names of the tokens of bytes, which other characters become with `byte_fallback`."""
 
 
 def _claims(model: dict[str, Any]) -> bool:
@@ -38,15 +43,16 @@ def _check(model: dict[str, Any], path: str | None) -> None:
     for key in model:
         if key not in _KEYS:
             raise unsupported(f"the key {show(key)} of the model", path)
-    if model.get("dropout") is not None and show(model["dropout"]) not in ("0", "0.0"):
-        raise unsupported(f"dropout {show(model['dropout'])}", path)
-    for key in ("continuing_subword_prefix", "end_of_word_suffix"):
-        if model.get(key) not in (None, ""):
-            raise unsupported(f"{key} {show(model[key])}", path)
+    dropout = model.get("dropout")
+    if dropout is not None and not (type(dropout) in (int, float) and 0 <= dropout <= 1):
+        raise CorruptFileError(
+            f"model.dropout {show(dropout)} is not a probability, from 0 to 1.", path=path
+        )
     for key in ("fuse_unk", "byte_fallback", "ignore_merges"):
         expect(model.get(key, False), bool, f"model.{key}", path)
     if model.get("unk_token") is not None:
         expect(model["unk_token"], str, "model.unk_token", path)
+    check_affixes(model, path)
     own = model.get("digram")
     if isinstance(own, dict) and "scheme" in own and kind_of(model) != _OWN:
         raise CorruptFileError(
@@ -55,6 +61,10 @@ def _check(model: dict[str, Any], path: str | None) -> None:
 
 
 def _opened(model: dict[str, Any], path: str | None) -> dict[str, Any]:
+    vocab = model.get("vocab")
+    if model.get("byte_fallback") is True and isinstance(vocab, dict):
+        # Without any token of a byte it has no effect.
+        return model | {"byte_fallback": any(name in vocab for name in BYTE_TOKENS)}
     return model
 
 
@@ -75,23 +85,45 @@ def _tables(model: dict[str, Any], added: Any) -> _core.Model | None:
     apart = set(special)
     ordinary = {name: token_id for name, token_id in vocab.items() if name not in apart}
     try:
-        pairs = _pairs(merges, None)
+        pairs = merge_pairs(merges, None)
         return core_model(ordinary, pairs, None) if late(pairs) else None
     except (CorruptFileError, LimitExceededError):
         return None  # and Python names the place
 
 
 def _kernel(model: dict[str, Any], own: dict[str, Any] | None, path: str | None) -> BpeKernel:
-    return BpeKernel(model.get("ignore_merges", False), _scheme(own, path))
+    prefix, suffix = affixes_of(model) or ("", "")
+    ignore_merges, fuses = model.get("ignore_merges", False), _fuses_unknown(model)
+    return BpeKernel(ignore_merges, _scheme(own, path), fuses, prefix, suffix)
 
 
 def _model(
     model: dict[str, Any], own: dict[str, Any] | None, ids: dict[str, int], path: str | None
 ) -> BpeModel:
-    pairs = in_order(_pairs(model.get("merges"), path), ids, path)
-    merges = named_merges(pairs, ids, Place(path))
-    ignore_merges, scheme = model.get("ignore_merges", False), _scheme(own, path)
-    return BpeModel(merges, ignore_merges=ignore_merges, scheme=scheme)
+    pairs: Sequence[Sequence[str]] = merge_pairs(model.get("merges"), path)
+    if affixes_of(model) is None:  # with affixes, a space belongs to a letter
+        pairs = in_order(pairs, ids, path)
+    merges, kernel = named_merges(pairs, ids, Place(path)), _kernel(model, own, path)
+    return BpeModel(
+        merges,
+        ignore_merges=kernel.ignore_merges,
+        fuse_unknown=kernel.fuse_unknown,
+        scheme=kernel.scheme,
+        prefix=kernel.prefix,
+        suffix=kernel.suffix,
+    )
+
+
+def dropout_of(model: dict[str, Any]) -> float | None:
+    """The probability with which other libraries leave out merges; None for 0."""
+    dropout = model.get("dropout")
+    return float(dropout) if dropout else None
+
+
+def _fuses_unknown(model: dict[str, Any]) -> bool:
+    """Whether consecutive unknown characters are one token; byte tokens are not fused."""
+    fuses = model.get("fuse_unk") is True and model.get("byte_fallback") is not True
+    return fuses and model.get("unk_token") is not None
 
 
 def _scheme(own: dict[str, Any] | None, path: str | None) -> Scheme | None:
@@ -117,7 +149,7 @@ def _steps(model: dict[str, Any], kernel: Kernel) -> _own.Steps:
 
 
 def _refuse(definition: Definition) -> None:
-    ranked(definition, "a tokenizer.json")
+    ranked(definition, "a tokenizer.json", affixes=True)
 
 
 def _written(definition: Definition, of: Names) -> dict[str, Any]:
@@ -125,17 +157,22 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
     scheme = {} if model.scheme is None else {"scheme": model.scheme.to_dict()}
     return dict.fromkeys(_KEYS) | {
         "type": _OWN if of.own else "BPE",
+        "dropout": definition.dropout,
         "unk_token": unknown.text if isinstance(unknown, SpecialToken) else None,
-        "fuse_unk": False,
+        "continuing_subword_prefix": model.prefix or None,
+        "end_of_word_suffix": model.suffix or None,
+        "fuse_unk": model.fuse_unknown,
         "byte_fallback": unknown == "bytes",
         "ignore_merges": model.ignore_merges,
         "digram": _own.to_section(definition, scheme),
         "vocab": of.vocab,
-        "merges": [[names[left], names[right]] for left, right, _ in model.merges],
+        "merges": [
+            [names[left], names[right]] for left, right in unspaced(definition, model.merges)
+        ],
     }
 
 
-def _pairs(value: Any, path: str | None) -> list[list[str]]:
+def merge_pairs(value: Any, path: str | None) -> list[list[str]]:
     """The merges as pairs; the file may write them as `["a", "b"]` or as `"a b"`."""
     merges = expect(value, list, "model.merges", path)
     if set(map(type, merges)) == {str}:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from digram.errors import InternalError, VocabError, several
 from digram.formats._show import show
-from digram.vocab.model import TOGETHER, Fault
+from digram.vocab.merges import TOGETHER
+from digram.vocab.model import Fault
 from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:

@@ -49,9 +49,10 @@ def to_pattern(pretokenizer: Pretokenizer, what: str, hint: str) -> str | None:
     that other engines interpret differently, and one that does not match all text.
     """
     patterns = pretokenizer.patterns
-    others = (pretokenizer.digits, pretokenizer.rules, pretokenizer.normalizer or None)
+    others = (pretokenizer.digits, pretokenizer.rules)
+    changes = pretokenizer.normalizer or pretokenizer.byte_patterns
     problem = None
-    if len(patterns) > 1 or others != (None, None, None):
+    if len(patterns) > 1 or changes or others != (None, None):
         problem = "which is more than one pattern"
     elif patterns and _RUST.search(patterns[0]) and patterns[0] not in _SINGLE:
         problem = "whose syntax other programs interpret differently"

@@ -36,8 +36,8 @@ from digram.formats._gguf_tokens import (
 from digram.formats._letters import LETTERS, from_letters, to_letters
 from digram.formats._loss import refuse_ignore_merges
 from digram.formats._show import show
+from digram.vocab.bpe import BpeKernel, BpeModel
 from digram.vocab.definition import Definition
-from digram.vocab.model import BpeKernel, BpeModel
 from digram.vocab.packed import Compact, Settings
 
 __all__ = ["pre_of", "read_bytes", "written_bytes"]

@@ -15,8 +15,8 @@ from digram.formats._json import unsupported
 from digram.formats._show import show
 from digram.pretokenizers.normalizers import Replace
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
-from digram.vocab.model import BpeModel
 
 __all__ = ["CHARACTERS", "read_characters"]
 

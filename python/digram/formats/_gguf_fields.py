@@ -35,6 +35,7 @@ class Defaults(NamedTuple):
     bos: int | None
     eos: int | None
     add_bos: bool = False
+    add_eos: bool = False
 
 
 class Input(NamedTuple):
@@ -117,6 +118,15 @@ class Fields:
             )
         return value[:count]
 
+    def raw(self, key: str) -> bytes:
+        """The bytes of a list of numbers of 8 bits; none without the key."""
+        value: array[Any] | None = self._value(PREFIX + key, array, "a list of numbers")
+        if value is not None and value.itemsize > 1:
+            raise CorruptFileError(
+                f"{PREFIX}{key} should have numbers of 8 bits, not {_named(value)}.", path=self.path
+            )
+        return b"" if value is None else value.tobytes()
+
     def names(self) -> list[str]:
         """The texts of the tokens, each of which is different; those without one get a name.
 
@@ -159,7 +169,7 @@ class Fields:
         around: list[tuple[str, int]] = [("$A", 0)]
         if self.flag("add_bos_token", given.add_bos) or always_bos:
             around.insert(0, (self._around("bos", given.bos, names, special), 0))
-        if self.flag("add_eos_token", False):
+        if self.flag("add_eos_token", given.add_eos):
             around.append((self._around("eos", given.eos, names, special), 0))
         pad = self.token_id("padding", None, len(names))
         return Input(

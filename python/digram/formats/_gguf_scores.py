@@ -20,8 +20,8 @@ from digram.formats._show import show
 from digram.formats._spaces import named
 from digram.pretokenizers.normalizers import Prepend, Replace
 from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
-from digram.vocab.model import BpeModel
 
 __all__ = ["read_scores", "written_scores"]
 

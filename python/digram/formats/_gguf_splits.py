@@ -261,7 +261,7 @@ def passes(pretokenizer: Pretokenizer) -> tuple[str, ...] | None:
 
     None if it is not a list of regexes alone.
     """
-    if pretokenizer.normalizer or pretokenizer.rules is not None:
+    if pretokenizer.normalizer or pretokenizer.rules is not None or pretokenizer.byte_patterns:
         return None
     if pretokenizer.digits is None:
         return pretokenizer.patterns

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable
 
-__all__ = ["LETTERS", "from_letters", "to_letters"]
+__all__ = ["LETTERS", "PRINTED", "from_letters", "to_letters"]
 
 _PRINTABLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
@@ -19,6 +19,9 @@ LETTERS = "".join(
     chr(byte) if byte in _PRINTABLE else chr(0x100 + _OTHERS.index(byte)) for byte in range(256)
 )
 """The letter of each byte: `LETTERS[byte]`."""
+
+PRINTED = "".join(LETTERS[byte] for byte in (*_PRINTABLE, *_OTHERS))
+"""The letters in the order in which GPT-2 and CLIP number them: those of printable bytes first."""
 
 _FROM = codecs.charmap_build(LETTERS)
 

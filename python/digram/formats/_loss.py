@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from digram.errors import VocabError
 from digram.formats._show import show
-from digram.vocab.model import bpe
+from digram.vocab.bpe import bpe
 
 if TYPE_CHECKING:
+    from digram.vocab.bpe import BpeModel
     from digram.vocab.definition import Definition
-    from digram.vocab.model import BpeModel
 
 __all__ = [
     "ranked",
+    "ranked_bytes",
     "refuse_ignore_merges",
     "refuse_input",
     "refuse_matching",
@@ -40,7 +41,8 @@ def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -
 def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
     """Raises `VocabError` for settings that only a model needs, unless `allow_loss`.
 
-    These are the template, the context size, the pad token, the roles and the chat templates.
+    These are the template, the context size, the pad token, the roles, the chat templates, the
+    dropout, and whether offsets are trimmed.
     """
     fields = {
         "template": definition.template,
@@ -49,6 +51,15 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
         "special_roles": definition.special_roles.to_dict() or None,
         "chat_template": definition.chat_templates or None,
     }
+    for name in ("dropout", "trim_offsets"):
+        value = getattr(definition, name)
+        if value is None or allow_loss:
+            continue
+        raise VocabError(
+            f"{what} cannot store {name}.",
+            value=value,
+            hint='Save it with format="huggingface", or pass allow_loss=True to leave it out.',
+        )
     present = [name for name, value in fields.items() if value is not None]
     if present and not allow_loss:
         raise VocabError(
@@ -80,7 +91,13 @@ def refuse_rules(definition: Definition, what: str) -> None:
 
 
 def refuse_normalizer(definition: Definition, what: str) -> None:
-    """Raises `VocabError` if there is a normalizer, since without it the ids would differ."""
+    """Raises `VocabError` for a normalizer or patterns of bytes: the ids would differ."""
+    if definition.pretokenizer.byte_patterns:
+        raise VocabError(
+            f"{what} cannot store byte_patterns ({definition.pretokenizer.byte_patterns[0]!r}).",
+            value=definition.pretokenizer.byte_patterns,
+            hint='Save it with format="huggingface".',
+        )
     if definition.pretokenizer.normalizer:
         raise VocabError(
             f"{what} cannot store a normalizer ({definition.pretokenizer.normalizer[0]!r}).",
@@ -111,10 +128,30 @@ def refuse_ignore_merges(model: BpeModel, what: str, allow_loss: bool) -> None:
         )
 
 
-def ranked(definition: Definition, what: str) -> BpeModel:
+def ranked_bytes(definition: Definition, what: str, allow_loss: bool) -> BpeModel:
+    """The BPE model of a definition, for formats that store only merges of bytes and a pattern.
+
+    Raises `VocabError` for anything else; unless `allow_loss` also for settings that only a model
+    needs, and for names of reserved ids.
+    """
+    model = ranked(definition, what)
+    if definition.unit != "byte":
+        raise VocabError(
+            f"{what} cannot store a character vocabulary.",
+            hint='Save it with format="huggingface".',
+        )
+    refuse_rules(definition, what)
+    refuse_matching(definition, what)
+    refuse_input(definition, what, allow_loss)
+    refuse_reserved(definition, what, allow_loss)
+    return model
+
+
+def ranked(definition: Definition, what: str, *, affixes: bool = False) -> BpeModel:
     """The BPE model of a definition, for formats that store only merges applied by rank.
 
-    Raises `VocabError` for a model of another kind, or one with a scheme.
+    Raises `VocabError` for a model of another kind, one with a scheme, and one with a prefix or a
+    suffix unless the format stores `affixes`.
     """
     model = bpe(definition.model)
     if model is None:
@@ -130,5 +167,11 @@ def ranked(definition: Definition, what: str) -> BpeModel:
             f"them differently ({model.scheme.kind}): other programs would produce other ids.",
             value=model.scheme.kind,
             hint='Save it with format="digram", which only digram can read.',
+        )
+    if not affixes and (model.prefix or model.suffix):
+        raise VocabError(
+            f"{what} cannot store {model.kernel().affixes} of tokens.",
+            value=model.prefix or model.suffix,
+            hint='Save it with format="huggingface".',
         )
     return model

@@ -35,7 +35,7 @@ from digram.pretokenizers.normalizers import (
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.regex import Regex
 
-__all__ = ["from_normalizer", "to_normalizer"]
+__all__ = ["before_letters", "from_normalizer", "to_normalizer"]
 
 _ALONE: dict[str, Normalizer] = {
     "NFC": NFC(),
@@ -52,7 +52,7 @@ _NAME = {stage: name for name, stage in _ALONE.items()}
 _unsupported = partial(
     unsupported,
     hint=f"digram reads {', '.join(_ALONE)}, BertNormalizer, Strip, Prepend, Replace, Precompiled, "
-    "and sequences of them; anything else would result in other ids.",
+    "sequences of them, and for bytes ByteLevel at the end; anything else would give other ids.",
 )
 
 
@@ -133,6 +133,25 @@ def from_normalizer(value: Any, path: str | None, where: str = "normalizer") -> 
     if kind in _READERS:
         return [_READERS[kind](stage, where, path)]
     raise _unsupported(f"{where} {show(kind)}", path)
+
+
+def before_letters(value: Any, path: str | None) -> tuple[Any, bool]:
+    """A `normalizer` without the `ByteLevel` at its end, and whether it had one.
+
+    >>> before_letters({"type": "ByteLevel"}, None), before_letters({"type": "NFC"}, None)
+    ((None, True), ({'type': 'NFC'}, False))
+    """
+    if not isinstance(value, dict):
+        return value, False
+    if value.get("type") == "ByteLevel":
+        only(value, {"type"}, "normalizer", path)
+        return None, True
+    stages = value.get("normalizers")
+    if value.get("type") != "Sequence" or not isinstance(stages, list) or not stages:
+        return value, False
+    last, is_letters = before_letters(stages[-1], path)
+    kept = [*stages[:-1], *([] if last is None else [last])]
+    return (value | {"normalizers": kept} if is_letters else value), is_letters
 
 
 def _strip(stage: dict[str, Any], where: str, path: str | None) -> Strip:

@@ -40,6 +40,7 @@ _ESCAPE = re.compile(
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+,\d*\})\??|\{\d+\}(?!\?)")
 _POSSESSIVE = re.compile(r"[*+?]\+(?![*+?{])")
 _MANY = re.compile(r"\{1,\d*\}\+(?![*+?{])")
+_TO_END = r"\s++$"
 _STACKED = re.compile(r"[*+?{]")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
 _LOOKS, _REPEATS = 1, 2
@@ -131,6 +132,10 @@ class _Reader:
         """A character, an escape or a class."""
         if char == "[":
             self.char_class(folding)
+        elif self.foreign and self.text.startswith(_TO_END, self.at):
+            # The run takes all line feeds, so that what `$` allows after it is the end of the text.
+            self.replace(self.at + len(_TO_END), r"\s+(?![\s\S])")
+            return _LOOKS | _REPEATS
         elif char == "\\":
             if not self.shorthand(folding):
                 self.escape(folding)
@@ -184,7 +189,21 @@ class _Reader:
         while not self.text.startswith("]", self.at) or self.at == first:
             if self.foreign and self.inner_class(start, folding):
                 continue
+            if self.text.startswith("&&[^", self.at) and first == start + 1 < self.at:
+                self.left_out(start, folding)
+                break
             self.class_range(start, folding)
+        self.at += 1
+
+    def left_out(self, start: int, folding: bool) -> None:
+        """What is left out of a class, as in `[a-z&&[^aeiou]]`, up to the end of the class."""
+        sign = self.at
+        self.at += len("&&[^")
+        first = self.at
+        while not self.text.startswith("]", self.at) or self.at == first:
+            self.class_range(start, folding)
+        if not self.text.startswith("]]", self.at):
+            self.refuse(sign, "&&", "inside a class means something else")
         self.at += 1
 
     def class_range(self, start: int, folding: bool) -> None:

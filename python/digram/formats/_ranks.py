@@ -9,7 +9,7 @@ from digram.errors import VocabError
 from digram.formats._show import show
 
 if TYPE_CHECKING:
-    from digram.vocab.model import BpeModel
+    from digram.vocab.bpe import BpeModel
 
 __all__ = ["RANKS", "check_ranks"]
 

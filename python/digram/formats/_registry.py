@@ -123,6 +123,21 @@ FORMATS: dict[str, TokenizerFormat] = {
             starts=re.compile(rb"minbpe v\d+\s"),
         ),
         TokenizerFormat(
+            name="clip",
+            files="CLIP's bpe_simple_vocab_16e6.txt.gz",
+            about="the merges of CLIP, compressed; implies all else",
+            describes_itself=True,
+            starts=re.compile(rb'\x1f\x8b|"bpe_simple_vocab'),
+        ),
+        TokenizerFormat(
+            name="subword_nmt",
+            files="codes of subword-nmt and fastBPE",
+            about="codes of subword-nmt; stores no ids",
+            describes_itself=True,
+            starts=re.compile(rb'#version:|(?!\{"|\[|"bpe_simple)\S+ \S+(?: [0-9]+)?\r?\n'),
+            holds=re.compile(rb"</w>(?: [0-9]+)?\r?\n"),
+        ),
+        TokenizerFormat(
             name="vocab_merges",
             files="a folder with vocab.json and merges.txt",
             about="a folder: vocab.json and merges.txt; stores no pattern",
@@ -158,6 +173,14 @@ FORMATS: dict[str, TokenizerFormat] = {
             in_folder="tokenizer.model",
             # The first field is a piece, whose first field is its text.
             starts=re.compile(rb"\n[\x01-\xff][\x01-\x7f]?\n", re.DOTALL),
+        ),
+        TokenizerFormat(
+            name="rwkv",
+            files="RWKV's word list",
+            about="RWKV's word list, a .txt; for models of the longest token",
+            describes_itself=True,
+            is_uncut=True,
+            starts=re.compile(rb"\d{1,9} b?['\"][^\n]*['\"] \d{1,9}\r?\n"),
         ),
         TokenizerFormat(
             name="digram",

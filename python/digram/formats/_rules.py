@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from digram.errors import PatternError
+from digram.errors import OptionError, PatternError
 from digram.formats._greedy import not_carried
 from digram.formats._portable import check_portable
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -64,7 +64,8 @@ def whole_regex_of(rules: Rules, digits: bool) -> str:
 
 
 def check_carried(pretokenizer: Pretokenizer) -> None:
-    """Raises `PatternError` if regexes would not split as the rules do.
+    """Raises `PatternError` if regexes would not split as the rules do, and `OptionError` for
+    rules that change the text.
 
     >>> check_carried(Pretokenizer("deepseek-v3", rules=Rules(["iron"])))
     Traceback (most recent call last):
@@ -73,6 +74,12 @@ def check_carried(pretokenizer: Pretokenizer) -> None:
     rules = pretokenizer.rules
     if rules is None:
         return
+    if rules.normalize is not None:
+        raise OptionError(
+            f"a tokenizer.json cannot store the rule normalize={rules.normalize!r}.",
+            value=rules.normalize,
+            hint='Save it with format="digram", or use rules without normalize.',
+        )
     if len(pretokenizer.patterns) > 1:
         raise PatternError(
             "a tokenizer.json cannot store rules before several patterns.",

@@ -16,22 +16,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from digram.errors import VocabError
+from digram.formats._decoders import FALLBACK, FUSE, STRIP_FIRST, shown, steps_of
 from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._normalizers import from_normalizer, to_normalizer
 from digram.formats._show import show
 from digram.formats._splits import only
 from digram.pretokenizers.normalizers import Normalizer, Prepend, Replace, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
-from digram.pretokenizers.words import WHITE_SPACE, WHITE_SPACE_RUN
+from digram.pretokenizers.words import SPACE_BEFORE, WHITE_SPACE, WHITE_SPACE_RUN
 
-__all__ = ["STRIP_FIRST", "Spaces", "from_file", "in_order", "named", "to_file"]
+__all__ = ["Spaces", "from_file", "named", "to_file"]
 
-_BEFORE_SPACES = Regex(" ?[^ ]+| ")
-"""The split of `Metaspace`: before each space."""
-_FUSE = {"type": "Fuse"}
-_FALLBACK = {"type": "ByteFallback"}
-STRIP_FIRST = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
-"""The decoder that removes the space at the start of a text."""
 _SCHEMES = ("always", "first", "never")
 _WORDS = {"type": "WhitespaceSplit"}
 
@@ -60,16 +55,20 @@ def from_file(
 
     Raises `VocabError` for what digram cannot reproduce, and `CorruptFileError`.
     """
-    decoders = in_order(top.get("decoder"))
+    names = model.get("vocab")
+    decoders = steps_of(top.get("decoder"), names if isinstance(names, dict) else ())
     symbol = _symbol(decoders[0]) if decoders else None
     if symbol is None:
         return None
     is_metaspace = kind_of(decoders[0]) == "Metaspace"
-    steps = [] if is_metaspace else [*([_FALLBACK] if byte_fallback else []), _FUSE]
-    strips = decoders[1:] == [*steps, STRIP_FIRST]
-    if decoders[1:] not in (steps, [*steps, STRIP_FIRST]) or (is_metaspace and strips):
-        kinds = " + ".join(kind_of(one) for one in decoders)
-        raise _unsupported(f"decoder {kinds} with this model", path)
+    if is_metaspace and byte_fallback:
+        raise _unsupported(
+            "decoder Metaspace with byte_fallback, which shows names of bytes,", path
+        )
+    steps = [FALLBACK] if byte_fallback else []
+    strips = decoders[1:] == [*steps, FUSE, STRIP_FIRST]
+    if decoders[1:] not in (steps, [*steps, FUSE, STRIP_FIRST]) or (is_metaspace and strips):
+        raise _unsupported(f"decoder {shown(top['decoder'])} with this model", path)
     stages, pattern = _before(top, symbol, path)
     if is_metaspace:
         strips = _metaspace_strips(decoders[0], pattern, path)
@@ -79,7 +78,9 @@ def from_file(
             raise _unsupported(f"the token {show(name)}, which has a space,", path)
     for entry in top.get("added_tokens") or []:
         text = entry.get("content") if isinstance(entry, dict) else None
-        if isinstance(text, str) and symbol in text and text not in vocab:
+        if not isinstance(text, str) or symbol not in text:
+            continue
+        if text not in vocab or entry.get("special") is True:  # decoded with a space in its place
             what = f"the added token {show(text)}, which has the symbol of spaces,"
             raise _unsupported(what, path)
     spaced = model | {
@@ -88,12 +89,6 @@ def from_file(
     }
     pretokenizer = Pretokenizer(pattern, normalizer=stages)
     return Spaces(symbol, pretokenizer, strips), spaced
-
-
-def in_order(decoder: Any) -> list[Any]:
-    """The decoders of a sequence; the decoder itself if it is not one."""
-    parts = decoder.get("decoders") if kind_of(decoder) == "Sequence" else None
-    return parts if isinstance(parts, list) else [decoder]
 
 
 def _symbol(decoder: Any) -> str | None:
@@ -146,7 +141,7 @@ def _before(
             space_symbol=symbol,
             first=scheme == "first",
         )
-        return [*stages, words], _BEFORE_SPACES if split else None
+        return [*stages, words], SPACE_BEFORE if split else None
     unused = {
         "type": "Split",
         "pattern": {"String": " "},
@@ -219,8 +214,8 @@ def to_file(
         cut = _to_metaspace(pretokenizer, words, symbol)
     decoders = [
         {"type": "Replace", "pattern": {"String": symbol}, "content": " "},
-        *([_FALLBACK] if byte_fallback else []),
-        _FUSE,
+        *([FALLBACK] if byte_fallback else []),
+        FUSE,
         *([STRIP_FIRST] if strip_first else []),
     ]
     return {
@@ -239,7 +234,7 @@ def _to_metaspace(pretokenizer: Pretokenizer, words: Words, symbol: str) -> dict
     )
     cuts = (words.splits, words.removed)
     is_cut = cuts == ((WHITE_SPACE_RUN,), WHITE_SPACE)
-    is_split = pretokenizer.patterns == (_BEFORE_SPACES.pattern,)
+    is_split = pretokenizer.patterns == (SPACE_BEFORE.pattern,)
     if spaced != expected or not (is_cut or cuts == ((), None)):
         raise _unstored(pretokenizer, symbol)
     if pretokenizer.patterns and not is_split:

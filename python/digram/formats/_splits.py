@@ -17,7 +17,7 @@ from digram.formats._portable import from_oniguruma
 from digram.formats._show import show
 from digram.pretokenizers.words import PUNCTUATION
 
-__all__ = ["CLASS", "READERS", "only", "regex_of_split"]
+__all__ = ["CLASS", "READERS", "escaped", "only", "regex_of_split"]
 
 _NUMBERS = "\\p{N}\U00011de0-\U00011de9\U00016ff4-\U00016ff6"
 """The items of the class of `Digits`: those of Unicode 17."""
@@ -45,8 +45,17 @@ def regex_of_split(stage: dict[str, Any], where: str, path: str | None) -> tuple
     ((kind, text),) = pattern.items()
     regex = expect(text, str, f"{where}.pattern.{kind}", path)
     if kind == "String":
-        regex = re.sub(r"[\\.\[\]{}()*+?^$|]", r"\\\g<0>", regex)
+        regex = escaped(regex)
     return regex, expect(stage.get("invert"), bool, f"{where}.invert", path)
+
+
+def escaped(text: str) -> str:
+    r"""A regex that matches this text, in every engine.
+
+    >>> escaped("a. b")
+    'a\\. b'
+    """
+    return re.sub(r"[\\.\[\]{}()*+?^$|]", r"\\\g<0>", text)
 
 
 def _split(stage: dict[str, Any], where: str, path: str | None) -> str:

@@ -1,8 +1,8 @@
 r"""Convert pretokenizers to and from Hugging Face's `pre_tokenizer`.
 
 A pretokenizer becomes a `Split` for the rules, one for the digit policy, one for each pattern, and
-for bytes a final `ByteLevel`, which writes bytes as letters (with `use_regex` true it also splits
-as GPT-2 does).
+for bytes a `ByteLevel`, which writes bytes as letters (with `use_regex` true it also splits as
+GPT-2 does). Stages after it split these letters: they are patterns of bytes.
 
 A named pattern is written as in the best-known published file: some programs recognise a tokenizer
 only by that exact text of the pattern, and refuse equivalent ones.
@@ -20,7 +20,13 @@ from digram.formats._portable import check_portable, from_oniguruma
 from digram.formats._published import MISSING, Missing
 from digram.formats._rules import check_carried, regex_of, whole_regex_of
 from digram.formats._splits import READERS, only
-from digram.formats._words import KINDS, WordStages, removal_of, to_word_stages
+from digram.formats._words import (
+    KINDS,
+    WordStages,
+    removal_of,
+    splits_letters,
+    to_word_stages,
+)
 from digram.pretokenizers.normalizers import Normalizer, Words
 from digram.pretokenizers.pretokenizer import NAMED, Pretokenizer, Regex
 from digram.pretokenizers.rules import Digits, Rules
@@ -40,12 +46,14 @@ _BYTE_LEVEL = {
     "trim_offsets": True,
     "use_regex": False,
 }
+_WORDS_OF_LETTERS = r"[\p{L}\p{Nd}\p{Pc}]+|[^\p{L}\p{Nd}\p{Pc}]+"
+"""`\\w+|[^\\w\\s]+` among the letters of bytes, written so that all programs read it in one way."""
 _GPT2 = NAMED["gpt2"].patterns
 
 _unsupported = partial(
     unsupported,
-    hint=f"digram reads {', '.join((*READERS, *KINDS))} and, as the last, ByteLevel; anything else "
-    "would result in other ids.",
+    hint=f"digram reads {', '.join((*READERS, *KINDS))} and ByteLevel, after which text can only "
+    "be split; anything else would result in other ids.",
 )
 
 _PUBLISHED: dict[str, tuple[str, ...]] = {name: named.patterns for name, named in NAMED.items()} | {
@@ -70,6 +78,8 @@ def to_stages(pretokenizer: Pretokenizer, unit: Unit, own: bool = False) -> dict
     """
     for pattern in pretokenizer.patterns:
         check_portable(pattern)
+    for pattern in pretokenizer.byte_patterns:
+        check_portable(pattern)
     if not own:
         check_carried(pretokenizer)
     digits = [DIGITS[pretokenizer.digits]] if pretokenizer.digits else []
@@ -82,15 +92,18 @@ def to_stages(pretokenizer: Pretokenizer, unit: Unit, own: bool = False) -> dict
     by_letters = unit == "byte" and patterns == _GPT2 and alone
     later = [before + regex for regex in (*digits, *(() if by_letters else patterns))]
     stages: list[dict[str, Any]] = [] if words is None else _before_words(words, prefixed, later)
-    stages += (
-        {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
-        for regex in (*first, *later)
-    )
+    stages += (_isolated(regex) for regex in (*first, *later))
     if unit == "byte":
         stages.append(_BYTE_LEVEL | {"add_prefix_space": prefixed, "use_regex": by_letters})
+    stages += (_isolated(regex) for regex in pretokenizer.byte_patterns)
     if len(stages) < 2:
         return stages[0] if stages else None
     return {"type": "Sequence", "pretokenizers": stages}
+
+
+def _isolated(regex: str) -> dict[str, Any]:
+    pattern = {"Regex": regex}
+    return {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
 
 
 def _before_words(words: Words, prefixed: bool, later: list[str]) -> list[dict[str, Any]]:
@@ -120,22 +133,25 @@ def from_stages(
     name: str | Literal[Missing.MISSING] | None,
     normalizer: Sequence[Normalizer],
     path: str | None,
+    in_letters: bool = False,
 ) -> tuple[Pretokenizer, Unit]:
     """Convert a `pre_tokenizer`, and the stages before it, to a pretokenizer and a unit.
 
+    `in_letters` says that a normalizer has written bytes as letters before it.
     `digits`, `rules` and `name` are stored in files of digram: what the first splits implement, and
     the name of the rest. For files of other programs they are recognised by comparing the splits.
     Raises `VocabError` and `PatternError` for a `pre_tokenizer` that digram cannot reproduce, and
     `CorruptFileError` for a damaged one.
     """
     splits: list[str] = []
-    unit: Unit = "char"
+    of_bytes: list[Regex] = []
+    unit: Unit = "byte" if in_letters else "char"
     words = WordStages()
     for where, stage in _flattened(value, "pre_tokenizer", path):
         kind = expect(stage.get("type"), str, f"{where}.type", path)
         if unit == "byte":
-            cause = "(it may split the bytes of a character)"
-            raise _unsupported(f"{where} of type {kind} after ByteLevel {cause}", path)
+            of_bytes += _of_letters(stage, where, path)
+            continue
         removal = removal_of(stage, where, path)
         if removal is not None:
             words.remove(splits, removal, path)
@@ -154,7 +170,21 @@ def from_stages(
     policies = DIGITS.values()
     splits = [one if one in policies else from_oniguruma(one, path) for one in splits]
     normalizer = [*normalizer, *words.words()]
-    return _pretokenizer(splits, digits, rules, name, normalizer, path), unit
+    return _pretokenizer(splits, digits, rules, name, (normalizer, of_bytes), path), unit
+
+
+def _of_letters(stage: dict[str, Any], where: str, path: str | None) -> list[Regex]:
+    """The pattern of a stage after `ByteLevel`, which gets the letters of bytes as text."""
+    kind = stage["type"]
+    removal = removal_of(stage, where, path)
+    if kind in READERS and removal is None:
+        return [Regex(from_oniguruma(READERS[kind](stage, where, path), path))]
+    if kind == "Whitespace":
+        return [Regex(_WORDS_OF_LETTERS)]
+    if removal is not None and not splits_letters(removal.removed):
+        return [Regex(regex) for regex in removal.splits if splits_letters(regex)]
+    cause = "(it may change or leave out the letters of bytes)"
+    raise _unsupported(f"{where} of type {kind} after ByteLevel {cause}", path)
 
 
 def _behind_rules(
@@ -204,7 +234,7 @@ def _pretokenizer(
     digits: Digits | Literal[Missing.MISSING] | None,
     rules: Rules | None,
     name: str | Literal[Missing.MISSING] | None,
-    normalizer: Sequence[Normalizer],
+    around: tuple[Sequence[Normalizer], Sequence[Regex]],
     path: str | None,
 ) -> Pretokenizer:
     policy: Digits | None
@@ -227,6 +257,13 @@ def _pretokenizer(
     known = name is not None and _PUBLISHED.get(name) == later
     try:
         patterns = name if known else [Regex(regex) for regex in later]
-        return Pretokenizer(patterns or None, digits=policy, rules=rules, normalizer=normalizer)
+        normalizer, of_bytes = around
+        return Pretokenizer(
+            patterns or None,
+            digits=policy,
+            rules=rules,
+            normalizer=normalizer,
+            byte_patterns=of_bytes,
+        )
     except PatternError as error:
         raise PatternError(error.message, path=path, value=error.value, hint=error.hint) from None

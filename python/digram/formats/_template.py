@@ -1,8 +1,7 @@
 """Convert templates to and from the post_processor of a tokenizer.json.
 
 Templates are written as `TemplateProcessing`. `BertProcessing` and `RobertaProcessing` are read as
-templates too. `ByteLevel`, and `trim_offsets`, affect offsets but not ids, and are ignored: in
-digram the span of a token includes its spaces.
+templates too. `ByteLevel`, and `trim_offsets`, affect offsets but not ids.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from typing import Any
 from digram.errors import OptionError, VocabError
 from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._show import show
-from digram.vocab.definition import Definition
+from digram.vocab.definition import Definition, TrimOffsets
 from digram.vocab.template import SEQUENCES, Piece, Template
 
-__all__ = ["from_post_processor", "to_post_processor"]
+__all__ = ["from_post_processor", "to_post_processor", "trim_offsets_in"]
 
 _NO_PAIR: tuple[Piece, ...] = (("$A", 0), ("$B", 1))
 """The pair written for a template that is only for single texts, since the format needs one."""
@@ -37,6 +36,17 @@ _unsupported = partial(
 
 def to_post_processor(definition: Definition) -> dict[str, Any] | None:
     """The `post_processor` of a tokenizer.json."""
+    added = _to_template(definition)
+    if definition.trim_offsets is None:
+        return added
+    prefixed = definition.trim_offsets == "spaces but the prefix"
+    trimming = {"type": "ByteLevel", "add_prefix_space": prefixed, "trim_offsets": True}
+    if added is None:
+        return trimming
+    return {"type": "Sequence", "processors": [trimming, added]}
+
+
+def _to_template(definition: Definition) -> dict[str, Any] | None:
     template = definition.template
     if template is None:
         return None
@@ -51,6 +61,26 @@ def to_post_processor(definition: Definition) -> dict[str, Any] | None:
     }
 
 
+def trim_offsets_in(value: Any, path: str | None) -> TrimOffsets | None:
+    """Which spaces a `post_processor`, which was read without an error, leaves out of offsets.
+
+    Raises `VocabError` if it does so twice, or after it adds tokens.
+    """
+    parts = value.get("processors") if kind_of(value) == "Sequence" else [value]
+    found: TrimOffsets | None = None
+    is_after_template = False
+    for part in parts:
+        trims = kind_of(part) in ("ByteLevel", "RobertaProcessing")
+        if trims and part.get("trim_offsets", True):
+            if found is not None or is_after_template:
+                what = "twice" if found is not None else "after it adds tokens"
+                raise _unsupported(f"a post_processor that trims offsets {what}", path)
+            prefixed = part.get("add_prefix_space", True)
+            found = "spaces but the prefix" if prefixed else "spaces"
+        is_after_template |= kind_of(part) in _KEYS
+    return found
+
+
 def from_post_processor(
     value: Any, special: Mapping[str, int], path: str | None
 ) -> Template | None:
@@ -63,7 +93,7 @@ def from_post_processor(
         parts = value.get("processors")
     found = None
     for part in expect(parts, list, "post_processor.processors", path):
-        # ByteLevel trims offsets and adds nothing.
+        # ByteLevel trims offsets and adds nothing; see `trim_offsets_in`.
         if part is None or kind_of(part) == "ByteLevel":
             continue
         if kind_of(part) not in _KEYS or not isinstance(part, dict):

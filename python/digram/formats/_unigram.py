@@ -16,13 +16,16 @@ from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel, Model
-from digram.vocab.scores import ScoredModel, UnigramModel
+from digram.vocab.scores import ScoredModel, Spelled, UnigramModel
+from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import SpecialToken
 
-__all__ = ["SCORED", "UNIGRAM"]
+__all__ = ["SCORED", "UNIGRAM", "unknown_role"]
 
 _KEYS = ("type", "unk_id", "vocab", "byte_fallback", "digram")
 _OWN = "digram"
+_UNKNOWN = ("<unk>", "[UNK]", "<UNK>")
+"""Names of tokens for unknown characters."""
 _PENALTY = 10.0
 """An unknown character has a score so much lower than the lowest one."""
 
@@ -50,13 +53,11 @@ def _check(model: dict[str, Any], path: str | None) -> None:
         if key not in _KEYS:
             raise unsupported(f"the key {show(key)} of the model", path)
     expect(model.get("byte_fallback", False), bool, "model.byte_fallback", path)
-    if model.get("byte_fallback") is True and kind_of(model) != _OWN:
-        cause = "(the text <0x41> would become the token of a byte)"
-        raise unsupported(
-            f"a Unigram model with byte_fallback {cause}", path, hint="Load its .model file."
-        )
+    if model.get("byte_fallback") is True and model.get("unk_id") is None and _is_of_others(model):
+        what = "byte_fallback and without unk_id, which refuses unknown characters,"
+        raise unsupported(f"a Unigram model with {what}", path)
     own = model.get("digram")
-    if isinstance(own, dict) and "scheme" in own and kind_of(model) != _OWN:
+    if isinstance(own, dict) and "scheme" in own and _is_of_others(model):
         raise CorruptFileError(
             f"model.digram has a scheme, so the type of the model should be {_OWN!r}.", path=path
         )
@@ -108,13 +109,14 @@ def _model(
 ) -> Model:
     if "scores" not in model:
         model = _opened(model, path)
-    fallback = set(_own_scheme(own).get("bytes", ()))
+    scheme = _own_scheme(own)
+    spelled = _spelled(scheme, path) if scheme else _names_of_others(model)
+    fallback = set(scheme.get("bytes", ())) | {one.id for one in spelled}
     by_name = dict(zip(model["vocab"], model["scores"], strict=True))
     scores: list[float | None] = [None] * (max(ids.values(), default=-1) + 1)
     for name, id in ids.items():
         if id not in fallback:
             scores[id] = float(by_name[name])
-    scheme = _own_scheme(own)
     unused = tuple(_ids(scheme, "unused", path))
     if scheme.get("kind") == ScoredModel.kind:
         return ScoredModel(scores, unused=unused)
@@ -133,7 +135,35 @@ def _model(
         addition=addition,
         user_defined=tuple(_ids(scheme, "user_defined", path)),
         unused=unused,
+        spelled=spelled,
     )
+
+
+def _is_of_others(model: dict[str, Any]) -> bool:
+    return kind_of(model) != _OWN
+
+
+def _names_of_others(model: dict[str, Any]) -> tuple[Spelled, ...]:
+    """The names of bytes, which Hugging Face's libraries look up in text as they do others."""
+    if model.get("byte_fallback") is not True:
+        return ()
+    vocab = model["vocab"]
+    scores = dict(zip(vocab, model["scores"], strict=True))
+    names = (f"<0x{byte:02X}>" for byte in range(256))
+    return tuple(Spelled(name, vocab[name], float(scores[name])) for name in names if name in vocab)
+
+
+def _spelled(scheme: dict[str, Any], path: str | None) -> tuple[Spelled, ...]:
+    """The names of tokens in a file for digram alone."""
+    where = "model.digram.scheme.spelled"
+    rows = expect(scheme.get("spelled", []), list, where, path)
+    for row in rows:
+        kinds = [*map(type, row)] if isinstance(row, list) else []
+        if kinds not in ([str, int, float], [str, int, int]):
+            raise CorruptFileError(
+                f"{where} should have a name, an id and a score each.", path=path, value=row
+            )
+    return tuple(Spelled(*row) for row in rows)
 
 
 def _own_scheme(own: dict[str, Any] | None) -> dict[str, Any]:
@@ -185,6 +215,9 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
     scores: list[float | None] = getattr(model, "scores", [])
     names = [of.names[id] for id in sorted(of.names)]
     found = [(scores[id] if id < len(scores) else None) for id in sorted(of.names)]
+    spelled = model.spelled if isinstance(model, UnigramModel) else ()
+    kept = {one.id: one.score for one in spelled}
+    found = [kept.get(id, score) for id, score in zip(sorted(of.names), found, strict=True)]
     pairs = [
         [name, 0.0 if score is None else score] for name, score in zip(names, found, strict=True)
     ]
@@ -205,14 +238,46 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
             value=missing,
             hint='Save it with format="digram".',
         )
-    if unknown == "bytes" or not isinstance(model, UnigramModel):
+    assert isinstance(model, UnigramModel), "other models are refused before"
+    if unknown == "bytes":
+        unk_id = _unknown_beside_bytes(definition, model)
+    _set_lowest(pairs, unk_id, model)
+    fallback = unknown == "bytes"
+    return {"type": "Unigram", "unk_id": unk_id, "byte_fallback": fallback, "vocab": pairs}
+
+
+def unknown_role(
+    model: dict[str, Any], vocab: dict[str, int], special: dict[str, int]
+) -> SpecialRoles:
+    """The role of the unknown token, made special, in a file whose unknown characters are bytes."""
+    text: str = model["unk_token"]
+    special.setdefault(text, vocab[text])
+    return SpecialRoles(unk=text)
+
+
+def _unknown_beside_bytes(definition: Definition, model: UnigramModel) -> int:
+    """The id that stands in a file for unknown characters, which become bytes.
+
+    Raises `VocabError` if other programs would make tokens of the names of bytes, and if no token
+    is for unknown characters.
+    """
+    names = {one.text for one in model.spelled}
+    special = definition.special_tokens
+    if not names.issuperset(f"<0x{byte:02X}>" for byte in range(256)):
         raise VocabError(
-            "a Unigram model in a tokenizer.json cannot have a fallback to bytes: the text <0x41> "
-            "would become the token of a byte.",
+            "a Unigram model with a fallback to bytes in a tokenizer.json means that the text "
+            "<0x41> becomes the token of a byte, which this tokenizer does not do.",
             hint='Save it with format="digram", or with format="sentencepiece".',
         )
-    _set_lowest(pairs, unk_id, model)
-    return {"type": "Unigram", "unk_id": unk_id, "byte_fallback": False, "vocab": pairs}
+    role = definition.special_roles.to_dict().get("unk", "")
+    found = next((special[name] for name in (role, *_UNKNOWN) if name in special), None)
+    if found is None:
+        raise VocabError(
+            "a tokenizer.json with a Unigram model needs a token for unknown characters, beside "
+            "the tokens of bytes.",
+            hint='Add the special token "<unk>", or save it with format="digram".',
+        )
+    return found
 
 
 def _set_lowest(pairs: list[list[Any]], unk_id: int | None, model: UnigramModel) -> None:

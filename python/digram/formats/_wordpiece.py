@@ -32,7 +32,7 @@ __all__ = [
     "name_of",
     "refuse_ambiguous",
     "spaced",
-    "without_prefix",
+    "without_spaces",
 ]
 
 _KEYS = (
@@ -76,50 +76,55 @@ def name_of(prefix: str) -> Callable[[bytes], str]:
     return named
 
 
-def cut_into_words(cut: Pretokenizer, path: str | None) -> Pretokenizer:
-    """A pretokenizer of a file, with a space before each word.
+def cut_into_words(
+    cut: Pretokenizer, kind: str, path: str | None, prefix: str = " ", suffix: str = ""
+) -> Pretokenizer:
+    """A pretokenizer of a file with a model of words, with a space before each word, or behind it.
 
     Raises `VocabError` if words may contain the white space between them.
     """
     words = cut.words
-    if words is None or words.removed is None or replace_words(cut, "").splitter().split(" "):
+    if words is None or words.removed is None or _unmarked(cut).splitter().split(" "):
         raise unsupported(
-            "a WordPiece model whose pre_tokenizer keeps white space",
+            f"{kind} whose pre_tokenizer keeps white space",
             path,
-            hint="digram reads WordPiece with BertPreTokenizer, Whitespace, WhitespaceSplit, and "
+            hint=f"digram reads {kind} with BertPreTokenizer, Whitespace, WhitespaceSplit, and "
             "other stages after them.",
         )
     digits = [Regex(DIGITS[cut.digits])] if cut.digits else []
     splits = (*words.splits, *digits, *map(Regex, cut.patterns))
-    before = cut.normalizer[:-1]
-    return Pretokenizer(None, normalizer=[*before, replace(words, splits=splits, prefix=" ")])
+    marked = replace(words, splits=splits, prefix=prefix, suffix=suffix)
+    return Pretokenizer(None, normalizer=[*cut.normalizer[:-1], marked])
 
 
-def without_prefix(cut: Pretokenizer) -> Pretokenizer:
+def without_spaces(cut: Pretokenizer, prefix: str = " ", suffix: str = "") -> Pretokenizer:
     """The reverse of `cut_into_words`; raises `VocabError` for what it never gives."""
     words = cut.words
-    if words is None or words.prefix != " " or cut.patterns or cut.digits or cut.rules:
+    fits = words is not None and (words.prefix, words.suffix) == (prefix, suffix)
+    if words is None or not fits or cut.patterns or cut.digits or cut.rules:
         raise VocabError(
-            f"a tokenizer.json with a WordPiece model cannot store {cut!r}.",
+            f"a tokenizer.json with a model of words cannot store {cut!r}.",
             value=cut,
-            hint="Use a normalizer that ends with digram.pretokenizers.BERT_WORDS or "
-            'SPACED_WORDS, and no pattern, or save it with format="digram".',
+            hint="Use a normalizer that ends with words that have a space at the start if tokens "
+            "have a prefix in files, and at the end if they have a suffix, such as "
+            "digram.pretokenizers.BERT_WORDS, and no pattern, or save it with "
+            'format="digram".',
         )
     for count in range(len(words.splits), 0, -1):
-        first = replace(words, splits=words.splits[:count], prefix="")
+        first = replace(words, splits=words.splits[:count], prefix="", suffix="")
         with suppress(VocabError):
             # The stage that leaves out white space is the last of these; the others split words.
             to_word_stages(first)
             stages = [*cut.normalizer[:-1], first]
             return Pretokenizer(words.splits[count:] or None, normalizer=stages)
-    return replace_words(cut, "")
+    return _unmarked(cut)
 
 
-def replace_words(cut: Pretokenizer, prefix: str) -> Pretokenizer:
-    """The pretokenizer with another prefix of its words."""
+def _unmarked(cut: Pretokenizer) -> Pretokenizer:
+    """The pretokenizer without the spaces of its words."""
     assert cut.words is not None
-    stages = [*cut.normalizer[:-1], replace(cut.words, prefix=prefix)]
-    return Pretokenizer(None, normalizer=stages)
+    words = replace(cut.words, prefix="", suffix="")
+    return Pretokenizer(None, normalizer=[*cut.normalizer[:-1], words])
 
 
 def decoder_of(definition: Definition) -> dict[str, Any]:
@@ -156,20 +161,21 @@ def is_cleaned(decoder: Any, prefix: str, path: str | None) -> bool:
 def refuse_ambiguous(
     vocab: Collection[str],
     added: dict[str, Matching],
-    unknown: str,
+    names: Collection[str],
     cut: Pretokenizer,
     path: str | None,
 ) -> None:
-    """Raises `VocabError` for added tokens that other libraries also make from words.
+    """Raises `VocabError` for tokens in `names` that other libraries also make from words.
 
     Their models have all entries, so a word that is the text of an added token becomes it even
     where that text is not found as an added token. `added` are the flags in the file.
     """
-    changes = len(cut.normalizer) > 1
-    for text in (*added, unknown):
+    prefix = "" if cut.words is None else cut.words.prefix
+    changes = len(cut.normalizer) > (cut.words is not None)
+    for text in sorted(names):
         flags = added.get(text)
         is_found = flags is not None and not flags.single_word and (flags.normalized or not changes)
-        if text in vocab and not is_found and cut.splitter().split(text) == [f" {text}"]:
+        if text in vocab and not is_found and cut.splitter().split(text) == [prefix + text]:
             raise unsupported(
                 f"the token {show(text)}, which is in the vocabulary of the model too, so that "
                 "words may become it where it is not found as an added token,",

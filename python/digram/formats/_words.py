@@ -1,7 +1,8 @@
 r"""Hugging Face's pre_tokenizers that leave text out, or put a space before each piece, as `Words`.
 
-They are `Whitespace`, `WhitespaceSplit`, `BertPreTokenizer`, `CharDelimiterSplit`, `Split` and
-`Punctuation` with the behavior `Removed`, and `ByteLevel` with `add_prefix_space`.
+They are `Whitespace`, `WhitespaceSplit`, `BertPreTokenizer`, `UnicodeScripts`,
+`CharDelimiterSplit`, `Split` and `Punctuation` with the behavior `Removed`, and `ByteLevel` with
+`add_prefix_space`.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ from typing import Any, NamedTuple
 
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._json import expect, unsupported
+from digram.formats._letters import LETTERS
 from digram.formats._portable import check_portable, from_oniguruma
 from digram.formats._show import show
-from digram.formats._splits import CLASS, only, regex_of_split
+from digram.formats._splits import CLASS, escaped, only, regex_of_split
 from digram.pretokenizers.normalizers import Normalizer, Words
+from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.regex import Regex
+from digram.pretokenizers.scripts import SCRIPT_RUNS, WITHOUT_SCRIPT
 from digram.pretokenizers.words import PUNCTUATION
 
-__all__ = ["KINDS", "WordStages", "removal_of", "to_word_stages"]
+__all__ = ["KINDS", "WordStages", "removal_of", "splits_letters", "to_word_stages"]
 
 _WHITE_SPACE = r"\s"
 _WORDS = r"\w+|[^\w\s]+"
@@ -42,7 +46,14 @@ _NAMED = {
     "WhitespaceSplit": Removal((r"\s+",), _WHITE_SPACE),
     "Whitespace": Removal((_WORDS,), _WHITE_SPACE),
     "BertPreTokenizer": Removal((r"\s+", PUNCTUATION), _WHITE_SPACE),
+    "UnicodeScripts": Removal(SCRIPT_RUNS, WITHOUT_SCRIPT),
 }
+_COVERING = re.compile(
+    # Texts, letters, numbers, and all other characters that are not white space.
+    r"(?:(?:[^\\\s()\[\]{}.*+?^$|]|\\\|)+\|)*"
+    r"(?:\[\\p\{L\}\]\+?|\\p\{L\}\+?)\|(?:\[\\p\{N\}\]\+?|\\p\{N\}\+?)\|\[\^\\s\\p\{L\}\\p\{N\}\]\+?"
+)
+"""The regexes of CLIP, whose matches are all that is not white space."""
 KINDS = (*_NAMED, "CharDelimiterSplit")
 """The types of stages that leave text out; `Split` is another."""
 
@@ -63,7 +74,7 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
             raise CorruptFileError(
                 f"{where}.delimiter should be one character, not {show(delimiter)}.", path=path
             )
-        return _removed(re.escape(delimiter), False, where, path)
+        return _removed(escaped(delimiter), False, where, path)
     if stage.get("behavior") != "Removed":
         return None
     if kind == "Punctuation":
@@ -75,8 +86,19 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
     return None
 
 
+def splits_letters(regex: str) -> bool:
+    r"""Whether a regex splits text of the letters by which bytes are written.
+
+    >>> splits_letters(r"\s+"), splits_letters("_")
+    (False, True)
+    """
+    return len(Pretokenizer(Regex(regex)).splitter().split("a".join(LETTERS))) > 1
+
+
 def _removed(regex: str, inverted: bool, where: str, path: str | None) -> Removal:
     one = CLASS.fullmatch(regex)
+    if one is None and inverted and _COVERING.fullmatch(regex):
+        return Removal((regex,), _WHITE_SPACE)
     if one is None:
         raise _unsupported(f"{where}.behavior 'Removed' with a Regex other than one class", path)
     items = one["items"] or one["single"]
@@ -149,8 +171,8 @@ def _last_stage(splits: list[str], removed: str) -> tuple[int, dict[str, Any] | 
             return count, {"type": name}
     for inverted in (False, True):
         regex = splits[-1] if splits else ""
-        one = CLASS.fullmatch(regex)
-        if one is not None and _removed(regex, inverted, "", None).removed == removed:
+        is_known = CLASS.fullmatch(regex) or (inverted and _COVERING.fullmatch(regex))
+        if is_known and _removed(regex, inverted, "", None).removed == removed:
             return 1, _split(regex, "Removed", inverted)
     return 0, None
 

@@ -25,15 +25,29 @@ from digram.formats._gguf_bytes import pre_of, read_bytes, written_bytes
 from digram.formats._gguf_characters import CHARACTERS, read_characters
 from digram.formats._gguf_fields import CHAT, PREFIX, Fields, fields_of
 from digram.formats._gguf_file import Value, write_metadata
+from digram.formats._gguf_greedy import read_greedy, written_greedy
 from digram.formats._gguf_scores import read_scores, written_scores
 from digram.formats._gguf_splits import split_of
-from digram.formats._gguf_tokens import CONTROL, ENDS, UNKNOWN, USER_DEFINED, special_of
+from digram.formats._gguf_tokens import (
+    CONTROL,
+    ENDS,
+    NORMAL,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    special_of,
+)
+from digram.formats._gguf_unigram import read_unigram, written_unigram
 from digram.formats._gguf_words import read_words
 from digram.formats._loss import ranked, refuse_reserved, refuse_rules
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.bpe import bpe
 from digram.vocab.definition import Definition
+from digram.vocab.greedy import GreedyModel
 from digram.vocab.packed import Compact
+from digram.vocab.scores import UnigramModel
+from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from digram.vocab.special_tokens import Matching
@@ -54,13 +68,13 @@ _KINDS: dict[str, Callable[[Fields], Definition | Compact]] = {
     "llama": read_scores,
     "gemma4": read_characters,
     "bert": read_words,
+    "t5": read_unigram,
+    "rwkv": read_greedy,
 }
 """The reader for each value of `tokenizer.ggml.model`."""
 
 _REFUSED = {
-    "t5": "a Unigram model",
-    "rwkv": "the tokenizer of RWKV, which takes the longest token",
-    "plamo2": "the tokenizer of PLaMo 2",
+    "plamo2": "the tokenizer of PLaMo 2, which adds rounded costs from the end of a text",
     "hybriddna": "a tokenizer for DNA",
     "whitespace": "a tokenizer that splits at white space and puts it into tokens as it is",
     "none": "no tokenizer",
@@ -134,13 +148,14 @@ def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool
 def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     """The bytes of a GGUF file with the vocabulary and no tensors.
 
-    Raises `VocabError` for data that the file cannot store: a model other than BPE by rank; a
-    pretokenizer that llama.cpp does not have; rules; a normalizer; merges of characters that no
-    scores mean. Unless `allow_loss` leaves them out: details of pretokenizers that llama.cpp has
+    Raises `VocabError` for data that the file cannot store: a model other than BPE by rank, Unigram
+    in double precision and `GreedyModel`; a pretokenizer that llama.cpp does not have; rules; a
+    normalizer other than SentencePiece's with Unigram; merges of characters that no scores mean.
+    Unless `allow_loss` leaves them out: details of pretokenizers that llama.cpp has
     only nearly, flags of special tokens, templates other than a token before and after a text, and
     names of reserved ids.
     """
-    model = ranked(definition, _WHAT)
+    model = definition.model
     refuse_rules(definition, _WHAT)
     special = definition.special_tokens
     size = 1 + max(
@@ -148,12 +163,20 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     )
     size = max(size, *(id + 1 for id in special.values()), 0)
     _refuse_details(definition, allow_loss)
-    if definition.unit == "byte":
-        kind, pre = "gpt2", pre_of(definition, model, _WHAT, allow_loss)
-        names, types, keys = written_bytes(definition, model, pre, size)
+    pre, keys = "", dict[str, object]()
+    if isinstance(model, GreedyModel):
+        kind = "rwkv"
+        names, types = written_greedy(definition, _WHAT, size)
+    elif isinstance(model, UnigramModel):
+        kind = "t5"
+        names, types, keys = written_unigram(definition, model, _WHAT, size)
+    elif definition.unit == "byte":
+        merges = ranked(definition, _WHAT)
+        kind, pre = "gpt2", pre_of(definition, merges, _WHAT, allow_loss)
+        names, types, keys = written_bytes(definition, merges, pre, size)
     else:
-        kind, pre = "llama", ""
-        names, types, keys = written_scores(definition, model, _WHAT, size)
+        kind = "llama"
+        names, types, keys = written_scores(definition, ranked(definition, _WHAT), _WHAT, size)
     _put_special(definition, names, types, pre, allow_loss)
     return write_metadata(
         {
@@ -208,9 +231,11 @@ def _put_special(
                 hint=f"{_WHAT} has one id for each name. {_OTHER}",
             )
         always = text in matching and matching[text].always
-        other = UNKNOWN if text == "<unk>" and definition.unit == "char" else CONTROL
+        is_unknown = text == "<unk>" and definition.unit == "char"
+        other = UNKNOWN if is_unknown or SpecialToken(text) == definition.on_unknown else CONTROL
         names[token_id], types[token_id] = text, USER_DEFINED if always else other
-    made = {made for _, _, made in ranked(definition, _WHAT).merges}
+    merges = bpe(definition.model)
+    made = {made for _, _, made in merges.merges} if merges else _as_their_types(definition, types)
     found = special_of(names, types, made, lambda _: False, "", pre, None)
     for text in {*found.ids, *definition.special_tokens}:
         if text not in definition.special_tokens:
@@ -226,6 +251,12 @@ def _put_special(
                 value=text,
                 hint=f"{_OTHER[:-1]}, or pass allow_loss=True to accept this.",
             )
+
+
+def _as_their_types(definition: Definition, types: list[int]) -> set[int]:
+    """The ids of tokens that are not special whatever their names, in a model without merges."""
+    kind = NORMAL if isinstance(definition.model, GreedyModel) else UNUSED
+    return {token_id for token_id, one in enumerate(types) if one == kind}
 
 
 def _always(matching: dict[str, Matching], text: str) -> bool:
@@ -253,7 +284,9 @@ def _around(definition: Definition, allow_loss: bool) -> dict[str, Value]:
     end = min((i for text, i in ids.items() if text in ENDS), default=None)
     if not after and end is not None:  # otherwise llama.cpp takes any token with its default id
         keys[f"{PREFIX}eos_token_id"] = end
-    if definition.unit == "char" and "<unk>" in ids:
+    if isinstance(definition.on_unknown, SpecialToken) and definition.unit == "char":
+        keys[f"{PREFIX}unknown_token_id"] = ids[definition.on_unknown.text]
+    elif definition.unit == "char" and "<unk>" in ids:
         keys[f"{PREFIX}unknown_token_id"] = ids["<unk>"]
     if definition.pad_token is not None:
         keys[f"{PREFIX}padding_token_id"] = ids[definition.pad_token]

@@ -20,16 +20,27 @@ from collections.abc import Callable
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
+from digram import _core
 from digram._util.storage import LARGEST, atomic_write, read_file
 from digram.errors import VocabError, several
-from digram.formats import _bpe, _own, _unigram, _wordpiece
+from digram.formats import (
+    _affixes,
+    _bpe,
+    _greedy_model,
+    _own,
+    _unigram,
+    _word_level,
+    _wordpiece,
+)
 from digram.formats._added_tokens import (
     AddedTokens,
     added_tokens,
     flags_in_file,
     matching_of,
     ordinary_tokens,
+    refuse_neighbours,
 )
+from digram.formats._around import Around, has_words, read_around, vocabulary, written_around
 from digram.formats._check import (
     Place,
     check,
@@ -37,43 +48,35 @@ from digram.formats._check import (
     check_input,
     check_range,
     check_special,
-    id_table,
 )
 from digram.formats._json import dump, expect, kind_of, parse, unsupported
 from digram.formats._letters import from_letters, to_letters
 from digram.formats._model_section import ModelSection, Names
-from digram.formats._normalizers import from_normalizer, to_normalizer
 from digram.formats._registry import FORMATS
 from digram.formats._show import show
-from digram.formats._spaces import STRIP_FIRST, from_file, in_order, named, to_file
-from digram.formats._stages import from_stages, to_stages
-from digram.formats._template import from_post_processor, to_post_processor
+from digram.formats._spaces import named
+from digram.formats._template import from_post_processor, to_post_processor, trim_offsets_in
 from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.model import Model
 from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.template import Template
+from digram.vocab.word_level import WordLevelModel
 from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = ["compact", "dumps", "load", "loads", "read", "write"]
-
-_BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
-_BYTE_LEVEL = {
-    "type": "ByteLevel",
-    "add_prefix_space": True,
-    "trim_offsets": True,
-    "use_regex": True,
-}
-_FUSE = {"type": "Fuse"}
-_FALLBACK = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, _FUSE]}
 
 _TOP = (
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
     *("post_processor", "decoder", "model"),
 )
-_SECTIONS = (_unigram.UNIGRAM, _unigram.SCORED, _wordpiece.SECTION, _bpe.SECTION)
+_SECTIONS = (
+    *(_unigram.UNIGRAM, _unigram.SCORED, _wordpiece.SECTION, _word_level.SECTION),
+    *(_greedy_model.SECTION, _bpe.SECTION),
+)
 """The supported kinds of models."""
 
 
@@ -105,7 +108,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     section = _section_of(definition.model)
     if not own:
         section.refuse(definition)
-    if definition.unit == "char" and unknown == "error" and not (allow_loss or own):
+    drops = definition.unit == "char" and not isinstance(definition.model, WordLevelModel)
+    if drops and unknown == "error" and not (allow_loss or own):
         raise VocabError(
             "unknown characters are an error for this tokenizer, but Hugging Face's libraries drop "
             "them silently.",
@@ -125,33 +129,11 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
             {"id": i, "content": text, **flags_in_file(definition.matching.get(text, Matching()))}
             for text, i in special
         ],
-        **_around(definition, unknown == "bytes", own),
+        **written_around(definition, unknown == "bytes", own),
         "post_processor": to_post_processor(definition),
         "model": model,
     }
     return dump(top)
-
-
-def _around(definition: Definition, fallback: bool, own: bool) -> dict[str, Any]:
-    """What happens to text before and after the model."""
-    cut, strip = definition.pretokenizer, definition.strip_first_space
-    if isinstance(definition.model, WordPieceModel):
-        cut = cut if own else _wordpiece.without_prefix(cut)
-        return {
-            "normalizer": to_normalizer(cut.normalizer, own),
-            "pre_tokenizer": to_stages(cut, definition.unit, own),
-            "decoder": _wordpiece.decoder_of(definition),
-        }
-    if definition.space_symbol is not None:
-        return to_file(cut, definition.space_symbol, fallback, strip)
-    decoder = _decoder(definition.unit, fallback)
-    if strip:
-        decoder = {"type": "Sequence", "decoders": [*in_order(decoder), STRIP_FIRST]}
-    return {
-        "normalizer": to_normalizer(cut.normalizer, own),
-        "pre_tokenizer": to_stages(cut, definition.unit, own),
-        "decoder": decoder,
-    }
 
 
 def loads(data: bytes, path: str | None = None) -> Definition:
@@ -160,7 +142,7 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     Added tokens are special tokens, even if the model's vocabulary contains them; their flags are
     in `matching`. Unknown characters that Hugging Face's libraries would drop silently are an
     error. Raises `CorruptFileError` for a damaged file, `VocabError` for an inconsistent vocabulary
-    and for unsupported features (pre_tokenizers that change text, dropout, ...), and `PatternError`
+    and for unsupported features (pre_tokenizers that change text, ...), and `PatternError`
     for a pattern that digram interprets differently.
     """
     found = _read_in(data, path, lambda added: added)
@@ -194,54 +176,89 @@ def _read_in(
     byte_fallback = model.get("byte_fallback") is True
     if own is None and byte_fallback:
         _refuse_ignore_merges(model, path)
-    around = _read_around(top, model, section is _wordpiece.SECTION, (digits, rules, name), path)
-    model, pretokenizer, unit, fallback, symbol, strip, cleanup = around
+    has_words = section is _wordpiece.SECTION or (
+        section is _word_level.SECTION and _word_level.has_words(top)
+    )
+    around = read_around(top, model, has_words, (digits, rules, name), path)
+    model, unit = around.model, around.unit
+    if unit == "byte" and section is _bpe.SECTION:
+        model = model | {"fuse_unk": False}  # every byte has a token
 
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
-    vocab = _vocab(model.get("vocab"), path) if in_core is None else model["vocab"]
+    vocab = vocabulary(model.get("vocab"), path) if in_core is None else model["vocab"]
     added = added_tokens(top.get("added_tokens"), vocab, path)
     if (amended := amend(added)) != added:
         added, own = amended, _own.without_digest(own)
     special = {text: i for text, (i, _) in sorted(added.items(), key=lambda item: item[1][0])}
-    given = _own.given(own, path)
     flags = {text: flags for text, (_, flags) in added.items()}
-    if section is _wordpiece.SECTION:
-        _wordpiece.refuse_ambiguous(vocab, flags, model["unk_token"], pretokenizer, path)
-    matching = matching_of(flags, pretokenizer, path)
-    if in_core is not None:
-        check_special(special, in_core.token, path)
-        check_bytes(list(in_core.missing_bytes()), path)
-        kernel = section.kernel(model, own, path)
-        training = _own.training(own, section.steps(model, kernel), in_core.tokens, path)
-        settings = Settings(pretokenizer, kernel, training=training)
-        settings = settings._replace(
-            template=_template(top, given, special, path),
-            context_size=given.context_size,
-            pad_token=_pad_token(top, given, special),
-            special_roles=_own.special_roles(own, path),
-            chat_templates=_own.chat_templates(own, path) or None,
-            matching=matching or None,
-            strip_first_space=strip,
-            reserved=_own.reserved(own, special, path) or None,
-        )
-        check_input(settings, special, path)
-        found = Compact(in_core, special, settings)
-        _own.check_digest(own, found, path)
-        return found
+    if around.in_letters:
+        refuse_neighbours(flags, path)
+    _refuse_words(section, model, vocab, flags, around.pretokenizer, path)
+    matching = matching_of(flags, around.pretokenizer, path)
+    file = _File(top, model, section, own, around, special, matching, path)
+    return _definition(file, vocab) if in_core is None else _compact(file, in_core)
 
+
+class _File(NamedTuple):
+    """The parts of a file that were read, except the tokens."""
+
+    top: dict[str, Any]
+    model: dict[str, Any]
+    section: ModelSection
+    own: dict[str, Any] | None
+    around: Around
+    special: dict[str, int]
+    matching: dict[str, Matching]
+    path: str | None
+
+
+def _compact(file: _File, in_core: _core.Model) -> Compact:
+    """The tokenizer of a file whose tokens and merges the core has read."""
+    top, model, section, own, around, special, matching, path = file
+    check_special(special, in_core.token, path)
+    check_bytes(list(in_core.missing_bytes()), path)
+    kernel, given = section.kernel(model, own, path), _own.given(own, path)
+    settings = Settings(
+        around.pretokenizer,
+        kernel,
+        training=_own.training(own, section.steps(model, kernel), in_core.tokens, path),
+        template=_template(top, given, special, path),
+        context_size=given.context_size,
+        pad_token=_pad_token(top, given, special),
+        special_roles=_own.special_roles(own, path),
+        chat_templates=_own.chat_templates(own, path) or None,
+        matching=matching or None,
+        strip_first_space=around.strip,
+        dropout=_bpe.dropout_of(model),
+        trim_offsets=trim_offsets_in(top.get("post_processor"), path),
+        reserved=_own.reserved(own, special, path) or None,
+    )
+    check_input(settings, special, path)
+    found = Compact(in_core, special, settings)
+    _own.check_digest(own, found, path)
+    return found
+
+
+def _definition(file: _File, vocab: dict[str, int]) -> Definition:
+    """The definition of a file with this vocabulary."""
+    top, model, section, own, around, special, matching, path = file
+    unit, given = around.unit, _own.given(own, path)
     on_unknown: OnUnknown = "error"
-    byte_ids = None
-    if fallback:
+    byte_ids, roles = None, _own.special_roles(own, path) or SpecialRoles()
+    if around.fallback:
         on_unknown, byte_ids = "bytes", _byte_ids(vocab, special, path)
+        if section is _unigram.UNIGRAM and own is None:
+            roles = _unigram.unknown_role(model, vocab, special)
     elif unit == "char" and model.get("unk_token") is not None:
         on_unknown = _unknown_token(model, vocab, special, path)
     ordinary = ordinary_tokens(vocab, matching, special, model)
     decoded = section.model(model, own, ordinary, path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
+    steps = section.steps(model, decoded.kernel())
     definition = Definition(
         tokens=tokens,
         model=decoded,
-        pretokenizer=pretokenizer,
+        pretokenizer=around.pretokenizer,
         special_tokens=dict(sorted(special.items(), key=lambda item: item[1])),
         unit=unit,
         on_unknown=on_unknown,
@@ -249,73 +266,38 @@ def _read_in(
         template=_template(top, given, special, path),
         context_size=given.context_size,
         pad_token=_pad_token(top, given, special),
-        special_roles=_own.special_roles(own, path) or SpecialRoles(),
+        special_roles=roles,
         chat_templates=_own.chat_templates(own, path),
         matching=matching,
-        space_symbol=symbol,
-        strip_first_space=strip,
-        cleanup=cleanup,
+        space_symbol=around.symbol,
+        strip_first_space=around.strip,
+        cleanup=around.cleanup,
+        dropout=_bpe.dropout_of(model),
+        trim_offsets=trim_offsets_in(top.get("post_processor"), path) if unit == "byte" else None,
         reserved=_own.reserved(own, special, path),
-        training=_own.training(own, section.steps(model, decoded.kernel()), lambda: tokens, path),
+        training=_own.training(own, steps, lambda: tokens, path),
     )
     _own.check_digest(own, check(definition, Place(path)), path)
     return definition
 
 
-class _Around(NamedTuple):
-    """The model with its tokens as text, and what happens to text before and after it."""
-
-    model: dict[str, Any]
-    pretokenizer: Pretokenizer
-    unit: Unit
-    fallback: bool
-    symbol: str | None
-    strip: bool
-    cleanup: bool = False
-
-
-def _read_around(
-    top: dict[str, Any],
+def _refuse_words(
+    section: ModelSection,
     model: dict[str, Any],
-    of_words: bool,
-    kept: tuple[Any, Any, Any],
+    vocab: dict[str, int],
+    flags: dict[str, Matching],
+    pretokenizer: Pretokenizer,
     path: str | None,
-) -> _Around:
-    """Read what is around the model, which has words if `of_words`.
-
-    `kept` are the digits, the rules and the name of the pretokenizer in a file of digram.
-    """
-    if of_words:
-        pretokenizer, model, cleanup = _words(top, model, kept, path)
-        return _Around(model, pretokenizer, "char", False, None, True, cleanup)
-    byte_fallback = model.get("byte_fallback") is True
-    spaced = from_file(top, model, byte_fallback, path)
-    if spaced is not None:
-        (symbol, pretokenizer, strip), model = spaced
-        return _Around(model, pretokenizer, "char", byte_fallback, symbol, strip)
-    stages = from_normalizer(top.get("normalizer"), path)
-    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), *kept, stages, path)
-    fallback = unit == "char" and byte_fallback
-    strip = _strips_first(top.get("decoder"), _decoder(unit, fallback), path)
-    return _Around(model, pretokenizer, unit, fallback, None, strip)
-
-
-def _words(
-    top: dict[str, Any], model: dict[str, Any], kept: tuple[Any, Any, Any], path: str | None
-) -> tuple[Pretokenizer, dict[str, Any], bool]:
-    """The pretokenizer, the model with spaces in its tokens, and whether decoding cleans up."""
-    prefix, unknown = model["continuing_subword_prefix"], model["unk_token"]
-    stages = from_normalizer(top.get("normalizer"), path)
-    cut, unit = from_stages(top.get("pre_tokenizer"), *kept, stages, path)
-    if unit == "byte":
-        raise unsupported("ByteLevel with a WordPiece model", path)
-    pretokenizer = _wordpiece.cut_into_words(cut, path)
-    vocab = _vocab(model["vocab"], path)
-    added = added_tokens(top.get("added_tokens"), vocab, path)
-    names = _wordpiece.spaced(vocab, {*added, unknown}, prefix, path)
-    spaced = dict(zip(names, vocab.values(), strict=True))
-    cleanup = _wordpiece.is_cleaned(top.get("decoder"), prefix, path)
-    return pretokenizer, model | {"vocab": spaced}, cleanup
+) -> None:
+    """Raises `VocabError` if a model of words makes an added token of a word in other libraries."""
+    if section is _wordpiece.SECTION:
+        names = {*flags, model["unk_token"]}
+    elif section is _word_level.SECTION and kind_of(model) != "digram":
+        # The word that is the name of the unknown token is unknown anyway.
+        names = {*flags} - {model["unk_token"]}
+    else:
+        return
+    _wordpiece.refuse_ambiguous(vocab, flags, names, pretokenizer, path)
 
 
 def _refuse_ignore_merges(model: dict[str, Any], path: str | None) -> None:
@@ -336,7 +318,7 @@ def _section_in(model: dict[str, Any], path: str | None) -> ModelSection:
     for section in _SECTIONS:
         if section.claims(model):
             return section
-    hint = "digram supports BPE, WordPiece and Unigram; use the library that made the file."
+    hint = "digram supports BPE, WordPiece, Unigram and WordLevel."
     raise unsupported(f"a model of type {kind_of(model)}", path, hint=hint)
 
 
@@ -351,12 +333,16 @@ def _section_of(model: Model) -> ModelSection:
 
 def _spelled(definition: Definition) -> dict[str, int]:
     """The id of each token by its name in the file. Raises if a name would have two ids."""
-    fallback = {i: _BYTE_TOKENS[byte] for byte, i in enumerate(definition.byte_ids or ())}
+    fallback = {i: _bpe.BYTE_TOKENS[byte] for byte, i in enumerate(definition.byte_ids or ())}
     ids: dict[str, int] = {}
     symbol = definition.space_symbol
     of_words = None
     if isinstance(definition.model, WordPieceModel):
         of_words = _wordpiece.name_of(definition.model.prefix)
+    elif has_words(definition):
+        of_words = _word_level.name_of
+    elif isinstance(definition.model, BpeModel) and definition.model.kernel().affixes:
+        of_words = _affixes.name_of(definition.model, definition.unit)
 
     def name_of(token: bytes) -> str:
         if of_words is not None:
@@ -386,10 +372,6 @@ def _spelled(definition: Definition) -> dict[str, int]:
                 hint="Choose another text for the special token, or another format.",
             )
     return ids
-
-
-def _decoder(unit: Unit, fallback: bool) -> dict[str, Any]:
-    return _BYTE_LEVEL if unit == "byte" else _FALLBACK if fallback else _FUSE
 
 
 def _parsed(data: bytes, path: str | None) -> dict[str, Any]:
@@ -426,31 +408,6 @@ def _pad_token(top: dict[str, Any], given: _own.Given, special: dict[str, int]) 
     return given.pad_token or (text if named else None)
 
 
-def _strips_first(decoder: Any, expected: dict[str, Any], path: str | None) -> bool:
-    """Whether a decoder removes a space at the start of the text; raises for other decoders."""
-
-    def kinds(one: Any) -> list[str]:
-        return [kind_of(part) for part in in_order(one)]
-
-    strips = in_order(decoder)[-1:] == [STRIP_FIRST]
-    if kinds(decoder) != kinds(expected) + ["Strip"] * strips:
-        raise VocabError(
-            f"decoder {' + '.join(kinds(decoder))} is not supported with this pre_tokenizer.",
-            path=path,
-            hint=f"Set the decoder to {' + '.join(kinds(expected))}, which restores the text.",
-        )
-    return strips
-
-
-def _vocab(value: Any, path: str | None) -> dict[str, int]:
-    vocab = expect(value, dict, "model.vocab", path)
-    if not set(map(type, vocab.values())) <= {int}:
-        for name, token_id in vocab.items():
-            expect(token_id, int, f"model.vocab[{show(name)}]", path)
-    id_table([*vocab.values()], vocab, path)  # raises for duplicate ids and ids out of range
-    return vocab
-
-
 def _unknown_token(
     model: dict[str, Any], vocab: dict[str, int], special: dict[str, int], path: str | None
 ) -> SpecialToken:
@@ -462,23 +419,22 @@ def _unknown_token(
             value=text,
             hint="Add it.",
         )
-    if model.get("fuse_unk") is True:
-        raise unsupported("fuse_unk, which joins several unknown characters into one token,", path)
     special.setdefault(text, vocab[text])
     return SpecialToken(text)
 
 
 def _byte_ids(vocab: dict[str, int], special: dict[str, int], path: str | None) -> list[int]:
-    for name in _BYTE_TOKENS:
+    for name in _bpe.BYTE_TOKENS:
         if name not in vocab or name in special:
             problem = "is special" if name in special else "is not in the vocabulary"
             raise VocabError(
                 f"byte_fallback needs the token {show(name)}, which {problem}.",
                 path=path,
                 value=name,
-                hint="All 256 byte tokens are needed, or some text would be lost.",
+                hint="Add all 256 byte tokens, or none. With some of them, other libraries lose "
+                "text or change the order of ids.",
             )
-    return [vocab[name] for name in _BYTE_TOKENS]
+    return [vocab[name] for name in _bpe.BYTE_TOKENS]
 
 
 def _tokens(

@@ -22,18 +22,11 @@ from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, check_range
 from digram.formats._findall import from_pattern, to_pattern
 from digram.formats._json import decoded
-from digram.formats._loss import (
-    ranked,
-    refuse_ignore_merges,
-    refuse_input,
-    refuse_matching,
-    refuse_reserved,
-    refuse_rules,
-)
+from digram.formats._loss import ranked_bytes, refuse_ignore_merges
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
-from digram.vocab.model import BpeModel
 
 __all__ = ["dumps", "load", "loads", "read", "write"]
 
@@ -163,13 +156,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     special tokens with white space or that are found in all text; and, unless `allow_loss` leaves
     them out, `ignore_merges`, a template, a context size, a pad token and names of reserved ids.
     """
-    model = ranked(definition, _WHAT)
-    if definition.unit != "byte":
-        raise VocabError(f"{_WHAT} cannot store a character vocabulary.", hint=_OTHER)
-    refuse_rules(definition, _WHAT)
-    refuse_matching(definition, _WHAT)
-    refuse_input(definition, _WHAT, allow_loss)
-    refuse_reserved(definition, _WHAT, allow_loss)
+    model = ranked_bytes(definition, _WHAT, allow_loss)
     refuse_ignore_merges(model, _WHAT, allow_loss)
     pattern = to_pattern(definition.pretokenizer, _WHAT, _OTHER) or ""
     if pattern != pattern.strip() or len(pattern.splitlines()) > 1:

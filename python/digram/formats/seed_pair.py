@@ -31,8 +31,8 @@ from digram.formats._loss import (
 from digram.formats._registry import FORMATS
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
-from digram.vocab.model import BpeModel
 
 __all__ = ["NAMES", "dumps", "load", "loads", "read", "write"]
 

@@ -1,14 +1,14 @@
 """SentencePiece's `.model`: pieces with scores, and how a text is normalized.
 
-Unigram models, BPE models and models of single characters are read and written. A space stands as
-"▁" in the pieces of a file; here tokens have real spaces. The ids are those of SentencePiece
-0.2.3: scores are added in single precision (`UnigramModel`), and BPE merges by score
-(`ScoredModel`).
+Unigram models, BPE models, models of single characters and models of words are read and written. A
+space stands as "▁" in the pieces of a file; here tokens have real spaces. The ids are those of
+SentencePiece 0.2.3: scores are added in single precision (`UnigramModel`), BPE merges by score
+(`ScoredModel`), and words are split before each space (`WordLevelModel`).
 
 Control pieces become special tokens, whose text no text becomes; so does the piece for unknown
-characters. User-defined pieces are found in all text: in Unigram models by their scores, elsewhere
-as added tokens (`digram.Matching`). The ids of `bos` and `eos` are not added to a text, as in
-SentencePiece itself.
+characters. User-defined pieces are found in all text: in Unigram models by their scores, in BPE as
+added tokens (`digram.Matching`). In models of words they are words like others, which are not
+normalized. The ids of `bos` and `eos` are not added to a text, as in SentencePiece itself.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition, OnUnknown
 from digram.vocab.scores import ScoredModel, UnigramModel, in_single
 from digram.vocab.special_tokens import Matching, SpecialToken
+from digram.vocab.word_level import WordLevelModel
 
 if TYPE_CHECKING:
     from digram.vocab.model import Model
@@ -43,6 +44,13 @@ _LARGEST_UNKNOWN = 3.4028234663852886e38
 _FOUND = Matching(always=True, normalized=True)
 """How a user-defined piece is found."""
 _UNKNOWN_PENALTY = 10.0
+
+_KINDS = {
+    UnigramModel.kind: Kind.UNIGRAM,
+    ScoredModel.kind: Kind.BPE,
+    WordLevelModel.kind: Kind.WORD,
+}
+"""The kind of a file for each kind of model."""
 
 _unsupported = partial(unsupported, hint="Use SentencePiece itself for this model.")
 _cannot_store = "a .model file cannot store"
@@ -67,8 +75,8 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     """The definition in the bytes of a `.model` file; `path` is for messages.
 
     Raises `CorruptFileError` for a damaged file, and `VocabError` for one that digram cannot
-    reproduce: models of words, a denormalizer, spaces that are not written as "▁". Takes some µs
-    per piece.
+    reproduce: a denormalizer, spaces that are not written as "▁", models of words with a fallback
+    to bytes. Takes some µs per piece.
     """
     file = ModelFile.loads(data, path)
     _check_support(file, path)
@@ -79,7 +87,7 @@ def loads(data: bytes, path: str | None = None) -> Definition:
     matching: dict[str, Matching] = {}
     byte_ids = [0] * 256
     unknown: str | None = None
-    by_score = file.kind is Kind.UNIGRAM
+    merges = file.kind in (Kind.BPE, Kind.CHAR)
     for id, (text, score, kind) in enumerate(file.pieces):
         if kind in (Type.CONTROL, Type.UNKNOWN):
             special[text] = id
@@ -87,13 +95,16 @@ def loads(data: bytes, path: str | None = None) -> Definition:
         elif kind is Type.BYTE:
             byte_ids[_BYTES[text]] = id
             tokens[id] = bytes([_BYTES[text]])
-        elif kind is Type.USER_DEFINED and not by_score:
+        elif kind is Type.USER_DEFINED and merges:
             special[text.replace(_SPACE, " ")] = id
             matching[text.replace(_SPACE, " ")] = _FOUND
         else:
             tokens[id] = text.replace(_SPACE, " ").encode()
             # The trainer writes -0.0 for the first merge; adding zero makes both zeros the same.
             scores[id] = _user_score(text) if kind is Type.USER_DEFINED else score + 0.0
+    while tokens and tokens[-1] is None:  # as in definitions from other files
+        tokens.pop()
+    del scores[len(tokens) :]
     on_unknown: OnUnknown = "bytes"
     if not file.byte_fallback:
         if unknown is None:
@@ -133,6 +144,8 @@ def _pretokenizer(file: ModelFile, path: str | None) -> Pretokenizer:
 
 def _model(file: ModelFile, scores: list[float | None]) -> Model:
     ids = range(len(file.pieces))
+    if file.kind is Kind.WORD:
+        return WordLevelModel(splits=True)
     unused = tuple(id for id in ids if file.pieces[id].type is Type.UNUSED)
     if file.kind is not Kind.UNIGRAM:
         return ScoredModel(scores, unused=unused)
@@ -162,8 +175,11 @@ def _unknown_score(pieces: list[Piece]) -> float:
 
 
 def _check_support(file: ModelFile, path: str | None) -> None:
-    if file.kind is Kind.WORD:
-        raise _unsupported("a model of words (model_type WORD)", path)
+    if file.kind is Kind.WORD and file.byte_fallback:
+        cause = "(the space before an unknown word becomes the three bytes of its symbol)"
+        raise _unsupported(f"a model of words with byte_fallback {cause}", path)
+    if file.kind is Kind.WORD and any(kind is Type.UNUSED for _, _, kind in file.pieces):
+        raise _unsupported("a model of words with pieces that are not in use", path)
     if not file.normalization.escape_whitespaces:
         raise _unsupported("escape_whitespaces false", path)
     if file.denormalization.charsmap:
@@ -215,8 +231,9 @@ def _check_pieces(file: ModelFile, path: str | None) -> None:
 def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     """The bytes of a `.model` file. They depend only on the definition.
 
-    It can store a `UnigramModel` that adds in single precision, or a `ScoredModel`, with the
-    normalizer `SentencePiece` and without a pretokenizer. Raises `VocabError` for anything else;
+    It can store a `UnigramModel` that adds in single precision, a `ScoredModel`, or a
+    `WordLevelModel` that splits text, with the normalizer `SentencePiece` and without a
+    pretokenizer. Raises `VocabError` for anything else;
     for a template, a context size or a pad token unless `allow_loss` is true.
     """
     rules = _rules(definition)
@@ -239,7 +256,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
         )
     file = ModelFile(
         pieces=pieces,
-        kind=Kind.UNIGRAM if isinstance(model, UnigramModel) else Kind.BPE,
+        kind=_KINDS[model.kind],
         byte_fallback=definition.on_unknown == "bytes",
         whitespace_as_suffix=rules.add_space == "behind",
         normalization=Normalization(
@@ -256,12 +273,12 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
 def _rules(definition: Definition) -> SentencePiece:
     """The normalizer; raises if a file could not store what surrounds the model."""
     model, cut = definition.model, definition.pretokenizer
-    fits = isinstance(model, ScoredModel) or (
-        isinstance(model, UnigramModel) and model.addition == "single"
-    )
+    fits = isinstance(model, ScoredModel)
+    fits |= isinstance(model, UnigramModel) and model.addition == "single" and not model.spelled
+    fits |= isinstance(model, WordLevelModel) and model.splits
     if not fits:
         what = f"a model of the kind {show(model.kind)}"
-        if isinstance(model, UnigramModel):
+        if isinstance(model, UnigramModel) and model.addition == "double":
             what = "scores that are added in double precision: SentencePiece adds in single"
         hint = "Save it as a tokenizer.json."
         raise VocabError(f"{_cannot_store} {what}.", value=model.kind, hint=hint)
@@ -269,7 +286,7 @@ def _rules(definition: Definition) -> SentencePiece:
         raise VocabError(f"{_cannot_store} that unknown characters are an error.")
     if len(cut.normalizer) == 1 and not (cut.patterns or cut.digits or cut.rules):
         rules = cut.normalizer[0]
-        if isinstance(rules, SentencePiece):
+        if isinstance(rules, SentencePiece) and rules.add_space != "before word":
             strips = rules.add_space is not None or rules.remove_spaces
             if strips is definition.strip_first_space:
                 return rules
@@ -284,6 +301,10 @@ def _pieces(definition: Definition) -> list[Piece]:
     model = definition.model
     scores: list[float | None] = getattr(model, "scores", [])
     user_defined = set(getattr(model, "user_defined", ()))
+    if isinstance(model, WordLevelModel):
+        symbols = {symbol.replace(_SPACE, " ").encode() for symbol in _rules(definition).symbols}
+        user_defined = {id for id, token in enumerate(definition.tokens) if token in symbols}
+        scores = [0.0] * len(definition.tokens)
     unused = set(getattr(model, "unused", ()))
     by_id: dict[int, Piece] = {}
     for byte, id in enumerate(definition.byte_ids or ()):

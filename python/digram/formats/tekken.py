@@ -24,17 +24,11 @@ from digram.errors import CorruptFileError, InternalError, VocabError
 from digram.formats._check import check_bytes, check_range, check_special
 from digram.formats._findall import from_pattern, to_pattern
 from digram.formats._json import dump, expect, parse, unsupported
-from digram.formats._loss import (
-    ranked,
-    refuse_input,
-    refuse_matching,
-    refuse_reserved,
-    refuse_rules,
-)
+from digram.formats._loss import ranked_bytes
 from digram.formats._ranks import RANKS, check_ranks
 from digram.formats._show import show
+from digram.vocab.bpe import BpeKernel
 from digram.vocab.definition import Definition
-from digram.vocab.model import BpeKernel
 from digram.vocab.packed import Compact, Settings
 
 __all__ = ["compact", "dumps", "load", "loads", "read", "write"]
@@ -231,13 +225,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     that are found in all text; and, unless `allow_loss` leaves them out, a template, a context
     size, a pad token and names of reserved ids.
     """
-    model = ranked(definition, _WHAT)
-    if definition.unit != "byte":
-        raise VocabError(f"{_WHAT} cannot store a character vocabulary.", hint=_OTHER)
-    refuse_rules(definition, _WHAT)
-    refuse_matching(definition, _WHAT)
-    refuse_input(definition, _WHAT, allow_loss)
-    refuse_reserved(definition, _WHAT, allow_loss)
+    model = ranked_bytes(definition, _WHAT, allow_loss)
     pattern = to_pattern(definition.pretokenizer, _WHAT, _OTHER)
     if pattern is None:
         raise VocabError(f"{_WHAT} needs a pretokenizer, and this tokenizer has none.", hint=_OTHER)

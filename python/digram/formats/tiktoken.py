@@ -36,7 +36,7 @@ from digram.formats._published import (
 from digram.formats._ranks import RANKS, check_ranks
 from digram.formats._show import BOMS, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.vocab.model import BpeKernel
+from digram.vocab.bpe import BpeKernel
 from digram.vocab.packed import Compact, Settings
 
 if TYPE_CHECKING:

@@ -33,14 +33,15 @@ from digram.formats._loss import (
 from digram.formats._published import MISSING, PretokenizerLike, check_count, pretokenizer_of
 from digram.formats._registry import FORMATS
 from digram.formats._show import show
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
-from digram.vocab.model import BpeModel
 
 __all__ = ["NAMES", "dumps", "load", "loads", "read", "write"]
 
 NAMES = FORMATS["vocab_merges"].pairs
 """The names of the two files: those for writing, and those of GPT-2's first release."""
 
+_SUFFIX = "</w>"
 _WHAT = "a folder with vocab.json and merges.txt"
 _DIGEST = re.compile(r"#version: .* sha256=([0-9a-f]{64})")
 
@@ -152,6 +153,7 @@ def loads(
     if encoding is not None:
         check_count(encoding, len(ids), vocab_path)
     pairs, first_line = _pairs(merges, vocab, merges_path)
+    _refuse_suffix(ids, pairs, vocab_path)
     place = Place(vocab_path, merges_path, first_line)
     tokens = id_table([*ids.values()], _bytes_of(ids, vocab_path), vocab_path)
     definition = Definition(
@@ -161,6 +163,21 @@ def loads(
         special_tokens=special,
     )
     return check(definition, place)
+
+
+def _refuse_suffix(ids: dict[str, int], pairs: list[list[str]], path: str | None) -> None:
+    """Raise `VocabError` if tokens that end a word have a suffix, as in CLIP and GPT-1."""
+    made = {left + right for left, right in pairs}
+    ends = [name for name in ids if len(name) == 1 + len(_SUFFIX) and name.endswith(_SUFFIX)]
+    ends = [name for name in ends if name not in made]
+    if ends:
+        raise VocabError(
+            f"tokens at the end of words have the suffix {_SUFFIX!r} ({show(ends[0])}).",
+            path=path,
+            value=ends[0],
+            hint="Load the tokenizer.json of the model, which says how words are made, or the "
+            "file bpe_simple_vocab_16e6.txt.gz of CLIP.",
+        )
 
 
 def _bytes_of(ids: dict[str, int], path: str | None) -> list[bytes]:

@@ -320,13 +320,15 @@ class SentencePiece(_Stage):
     From left to right, the longest entry of `charsmap` is replaced; it has the bytes of the map, as
     a file stores them, none if empty. The texts of `symbols` remain as they are. With
     `remove_spaces` there are no spaces at the ends, and one between words. `add_space` is "before",
-    "behind" or None: where a space is added to a text. Tokens have real spaces here, so the symbol
-    "▁", which SentencePiece does not tell from a space, becomes one. A byte that is not UTF-8
-    becomes U+FFFD. Raises `OptionError` for damaged maps, when it is first used.
+    "behind" or None: where a space is added to a text. "before word" is the rule of llama.cpp for
+    the same models: a text of spaces has no other one added, and a symbol "▁" at the end of a text
+    is kept. Tokens have real spaces here, so the symbol "▁", which SentencePiece does not tell from
+    a space, becomes one. A byte that is not UTF-8 becomes U+FFFD. Raises `OptionError` for damaged
+    maps, when it is first used.
     """
 
     charsmap: bytes = b""
-    add_space: Literal["before", "behind"] | None = "before"
+    add_space: Literal["before", "behind", "before word"] | None = "before"
     remove_spaces: bool = True
     symbols: tuple[str, ...] = ()
     _name: ClassVar[str] = "sentencepiece"
@@ -334,11 +336,11 @@ class SentencePiece(_Stage):
     def __post_init__(self) -> None:
         _bytes("the charsmap of SentencePiece", self.charsmap)
         _flags("remove_spaces", self.remove_spaces)
-        if self.add_space not in ("before", "behind", None):
+        if self.add_space not in ("before", "behind", "before word", None):
             raise OptionError(
                 f"add_space={show(self.add_space)} is not known.",
                 value=self.add_space,
-                hint='Choose "before", "behind" or None.',
+                hint='Choose "before", "behind", "before word" or None.',
             )
         if not isinstance(self.symbols, tuple):
             raise TypeError(f"symbols are a tuple of texts, not {show(self.symbols)}")

@@ -137,6 +137,14 @@ class Pretokenizer:
     >>> from digram.pretokenizers import NFC, Lowercase
     >>> pretokenize("One Two", Pretokenizer("gpt2", normalizer=[NFC(), Lowercase()]))
     ['one', ' two']
+
+    `byte_patterns` are splits after all others, a `Regex` or several, for which each byte is the
+    letter by which Hugging Face's `ByteLevel` writes it: a space is `Ġ`, and é is `Ã©`. They may
+    split a character of several bytes, as Falcon's do: one byte of ² is written `²`, which is a
+    number. A piece of a `str` that is a part of a character is U+FFFD.
+
+    >>> pretokenize("m²".encode(), Pretokenizer("gpt2", byte_patterns=Regex(r"\p{N}")))
+    [b'm', b'\xc2', b'\xb2']
     """
 
     name: str | None
@@ -144,6 +152,7 @@ class Pretokenizer:
     digits: Digits | None
     rules: Rules | None
     normalizer: tuple[Normalizer, ...]
+    byte_patterns: tuple[str, ...]
 
     def __init__(
         self,
@@ -152,6 +161,7 @@ class Pretokenizer:
         digits: Digits | None = None,
         rules: Rules | None = None,
         normalizer: Normalizer | Sequence[Normalizer] | None = None,
+        byte_patterns: Regex | Sequence[Regex] | None = None,
     ) -> None:
         choice("digits", digits, None, *_DIGITS)
         if rules is not None and not isinstance(rules, Rules):
@@ -171,6 +181,7 @@ class Pretokenizer:
         object.__setattr__(self, "digits", digits)
         object.__setattr__(self, "rules", rules)
         object.__setattr__(self, "normalizer", stages_of(normalizer))
+        object.__setattr__(self, "byte_patterns", _byte_patterns(byte_patterns))
         self.splitter()  # raises for unsupported patterns now, not at first use
 
     def __repr__(self) -> str:
@@ -184,13 +195,24 @@ class Pretokenizer:
         rules = "" if self.rules is None else f", rules={self.rules!r}"
         stages = self.normalizer[0] if len(self.normalizer) == 1 else [*self.normalizer]
         normalizer = f", normalizer={stages!r}" if self.normalizer else ""
-        return f"Pretokenizer({pattern!r}{digits}{rules}{normalizer})"
+        regexes = [Regex(one) for one in self.byte_patterns]
+        shown = regexes[0] if len(regexes) == 1 else regexes
+        of_bytes = f", byte_patterns={shown!r}" if regexes else ""
+        return f"Pretokenizer({pattern!r}{digits}{rules}{normalizer}{of_bytes})"
 
     @property
     def is_plain(self) -> bool:
         """Whether it is fully described by its name, or does not split at all."""
         named = self.name is not None or not self.patterns
-        return named and self.digits is None and self.rules is None and not self.normalizer
+        others = (self.digits, self.rules, self.normalizer or None, self.byte_patterns or None)
+        return named and others == (None, None, None, None)
+
+    @property
+    def normalizes(self) -> bool:
+        """Whether text may change before it is split, by the normalizer or by rules for units."""
+        return bool(self.normalizer) or (
+            self.rules is not None and self.rules.normalize is not None
+        )
 
     @property
     def words(self) -> Words | None:
@@ -200,7 +222,7 @@ class Pretokenizer:
 
     def splitter(self) -> _core.Splitter:
         """The compiled form, shared by equal pretokenizers of this process."""
-        return _compile(self.patterns, self.digits, self.rules, self.normalizer)
+        return _compile(self.patterns, self.digits, self.rules, self.normalizer, self.byte_patterns)
 
     def with_rules(self, rules: Rules | None) -> Pretokenizer:
         """The pretokenizer with other rules; None removes them with their digit policy.
@@ -213,7 +235,13 @@ class Pretokenizer:
         from_rules = self.rules is not None and self.rules.numbers is not None
         regexes = [Regex(pattern) for pattern in self.patterns]
         digits = None if from_rules else self.digits
-        return Pretokenizer(regexes or None, digits=digits, rules=rules, normalizer=self.normalizer)
+        return Pretokenizer(
+            regexes or None,
+            digits=digits,
+            rules=rules,
+            normalizer=self.normalizer,
+            byte_patterns=[Regex(pattern) for pattern in self.byte_patterns],
+        )
 
 
 def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, tuple[str, ...]]:
@@ -247,6 +275,15 @@ def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, 
     return known, patterns
 
 
+def _byte_patterns(patterns: Regex | Sequence[Regex] | None) -> tuple[str, ...]:
+    found = () if patterns is None else (patterns,) if isinstance(patterns, Regex) else patterns
+    if not isinstance(found, Sequence) or not all(isinstance(one, Regex) for one in found):
+        raise TypeError(
+            f"byte_patterns are a digram.Regex, a sequence of them, or None, not {show(patterns)}"
+        )
+    return tuple(one.pattern for one in found)
+
+
 class Missing(Enum):
     """The default of `pretokenizer=`, since None means "no split".
 
@@ -273,12 +310,19 @@ def _compile(
     digits: Digits | None,
     rules: Rules | None,
     normalizer: tuple[Normalizer, ...],
+    byte_patterns: tuple[str, ...],
 ) -> _core.Splitter:
+    is_split = digits is not None
+    stages = described(normalizer)
+    # Words are cut last.
+    words = [stages.pop()] if normalizer and isinstance(normalizer[-1], Words) else []
+    of_rules = [] if rules is None else rules._normalizer(is_split)
     return _core.Splitter(
         list(patterns),
         digits,
-        None if rules is None else rules._compiled(digits is not None),
-        described(normalizer),
+        None if rules is None else rules._compiled(is_split),
+        [*stages, *of_rules, *words],
+        list(byte_patterns),
     )
 
 

@@ -17,15 +17,18 @@ from digram import _core
 from digram._util.validation import choice, path_name
 from digram.errors import CorruptFileError, OptionError, PatternError, show
 from digram.pretokenizers.regex import Regex
-from digram.pretokenizers.units import TABLE
+from digram.pretokenizers.units import TABLE, spelling, spellings
 
-__all__ = ["SEPARATORS", "Case", "Digits", "Numbers", "Rules"]
+__all__ = ["SEPARATORS", "Case", "Digits", "Normalize", "Numbers", "Rules"]
 
 Case = Literal["exact", "forms"]
 Digits = Literal["individual", "threes_from_left", "threes_from_right"]
 Numbers = Literal["individual", "threes_from_left", "threes_from_right", "whole"]
+Normalize = Literal["units"]
 
 Pair = tuple[str, str]
+Compiled = tuple[list[str], list[str], list[str], bool, bool]
+"""Terms, units, patterns, whether numbers are whole, and whether they are split off."""
 
 SEPARATORS = " \u00a0\u2009\u202f-\u2010\u2011"
 """Characters allowed between a number and its unit: spaces and hyphens."""
@@ -58,6 +61,9 @@ class Rules:
         units: True for the table `digram.pretokenizers.units.TABLE`, or a list of units. After a
             number, a unit is the same token in `5mg`, `5 mg` and `5-mg`; a unit of two or more
             characters is also a term when there is no number before it.
+        normalize: "units" to write units in one way before text is split: µ as the Greek letter
+            U+03BC, the litre as L, and one space instead of up to eight, or non-breaking ones,
+            between a number and its unit. Like other normalization, it cannot be undone.
         prefer: tokens, or pairs of tokens, whose merges precede all learned merges, in this order.
             A token is merged from the left.
         forbid: tokens, pairs of tokens, or regexes of whole tokens that no merge may make. Terms
@@ -74,6 +80,7 @@ class Rules:
     case: Case
     numbers: Numbers | None
     units: tuple[str, ...]
+    normalize: Normalize | None
     prefer: tuple[str | Pair, ...]
     forbid: tuple[str | Pair | Regex, ...]
 
@@ -86,11 +93,13 @@ class Rules:
         case: Case = "exact",
         numbers: Numbers | None = None,
         units: Iterable[str] | bool | None = None,
+        normalize: Normalize | None = None,
         prefer: Iterable[str | Pair] = (),
         forbid: Iterable[str | Pair | Regex] = (),
     ) -> None:
         choice("case", case, *get_args(Case))
         choice("numbers", numbers, None, *get_args(Numbers))
+        choice("normalize", normalize, None, *get_args(Normalize))
         if units is None or isinstance(units, bool):
             units = sorted(TABLE) if units else ()
         given: dict[str, Any] = {
@@ -100,13 +109,20 @@ class Rules:
             "case": case,
             "numbers": numbers,
             "units": _terms("units", units),
+            "normalize": normalize,
             "prefer": _each("prefer", prefer, _token_or_pair),
             "forbid": _each("forbid", forbid, _token_pair_or_regex),
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
+        if normalize and not self.units:
+            raise OptionError(
+                'normalize="units" has no effect without units.',
+                value=normalize,
+                hint="Pass units=True, or a list of units.",
+            )
         self._forbidden()  # raises for unsupported regexes now, not at first use
-        _core.Splitter([], None, self._compiled(False))
+        _core.Splitter([], None, self._compiled(False), self._normalizer(False))
         both = {*self.tokens()} & {text.encode() for text in _of(self.forbid, str)}
         if both:
             token = min(both).decode()
@@ -138,7 +154,9 @@ class Rules:
         [b'iron', b' iron', b'mg', b' mg']
         """
         alone = [text for term in self.forms() for text in (term, f" {term}")]
-        units = [t for unit in self.units for t in (unit, *[f" {unit}"] * (len(unit) > 1))]
+        units = [
+            t for unit in self._spelled_units() for t in (unit, *[f" {unit}"] * (len(unit) > 1))
+        ]
         every = dict.fromkeys(text.encode() for text in (*alone, *units))
         return [token for token in every if len(token) > 1]
 
@@ -230,11 +248,29 @@ class Rules:
         parts = [f"{n}={_short(value)}" for n, value in held.items() if value not in ((), None)]
         return f"Rules({', '.join(one for one in parts if one != 'case=' + repr('exact'))})"
 
-    def _compiled(self, digits: bool) -> tuple[list[str], list[str], list[str], bool, bool]:
+    def _compiled(self, digits: bool) -> Compiled:
         """The rules for the core. `digits` says whether a policy splits digits."""
-        terms = [*self.forms(), *(unit for unit in self.units if len(unit) > 1)]
+        return self._with_units(self._spelled_units(), digits)
+
+    def _with_units(self, units: Iterable[str], digits: bool) -> Compiled:
+        units = [*units]
+        terms = [*self.forms(), *(unit for unit in units if len(unit) > 1)]
         whole = self.numbers == "whole"
-        return terms, [*self.units], [*self.patterns], whole, whole or digits
+        return terms, units, [*self.patterns], whole, whole or digits
+
+    def _spelled_units(self) -> list[str]:
+        """The units as text has them after normalization."""
+        spelled = map(spelling, self.units) if self.normalize else self.units
+        return [*dict.fromkeys(spelled)]
+
+    def _normalizer(self, digits: bool) -> list[tuple[object, ...]]:
+        """The stage for the core that writes units in one way, if there is one."""
+        if not self.normalize:
+            return []
+        every, terms = spellings(self.units), {*self.forms()}
+        # A protected term stays as it is.
+        spelled = [(unit, one) for unit, one in every.items() if unit not in terms]
+        return [("units", self._with_units(every, digits), spelled)]
 
     def _forbidden(self) -> _core.Forbidden:
         """The forbidden merges for the core."""

@@ -9,14 +9,23 @@ True
 
 Units are case-sensitive: `mg` is not `Mg`. If a unit is commonly written in two ways, both are in
 the table as separate units: `mL` and `ml`, and µ as U+00B5, the micro sign, and as U+03BC, the
-Greek letter.
+Greek letter. `Rules(units=True, normalize="units")` makes them one; `spelling` says which.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from itertools import product
 
-__all__ = ["TABLE"]
+from digram.errors import OptionError, show
+
+__all__ = ["TABLE", "spelling", "spellings"]
+
+_MICRO_SIGN, _MU = "\u00b5", "\u03bc"
+_LETTER = r"[^\W\d_]"
+_LITRE = re.compile(rf"(?<!{_LETTER})((?:mc|[cdfhkmnpu{_MICRO_SIGN}{_MU}])?)[lL](?!{_LETTER})")
+_MOST_PLACES = 6
 
 _MICRO = ("\u00b5", "\u03bc", "u")
 
@@ -90,3 +99,45 @@ TABLE: frozenset[str] = frozenset(
     ]
 )
 """The texts of all units."""
+
+
+def spelling(unit: str) -> str:
+    r"""The one way to write a unit: µ is the Greek letter, and the litre a capital L.
+
+    >>> spelling("ml"), spelling("mmol/l"), spelling("kcal")
+    ('mL', 'mmol/L', 'kcal')
+    >>> spelling("\u00b5g") == "\u03bcg"
+    True
+
+    As many characters as the unit has. The litre is an l without other letters beside it than those
+    of a prefix. The Greek letter is what Unicode's NFKC makes of the micro sign.
+    """
+    return _LITRE.sub(r"\1L", unit).replace(_MICRO_SIGN, _MU)
+
+
+def spellings(units: Iterable[str]) -> dict[str, str]:
+    """All ways to write some units, each with the one way.
+
+    >>> spellings(["mL", "mg"])
+    {'mL': 'mL', 'ml': 'mL', 'mg': 'mg'}
+
+    Raises `OptionError` for a unit with more than six places that can be written in two ways.
+    """
+    found = dict[str, str]()
+    for unit in units:
+        one = spelling(unit)
+        places = [n for n, c in enumerate(one) if c == _MU]
+        places += [match.end() - 1 for match in _LITRE.finditer(one)]
+        if len(places) > _MOST_PLACES:
+            raise OptionError(
+                f"the unit {show(unit)} has {len(places)} places that can be written in two ways.",
+                value=unit,
+                hint=f"At most {_MOST_PLACES} are supported.",
+            )
+        others = [(one[n], _MICRO_SIGN if one[n] == _MU else "l") for n in places]
+        for chosen in product(*others):
+            letters = [*one]
+            for place, letter in zip(places, chosen, strict=True):
+                letters[place] = letter
+            found["".join(letters)] = one
+    return found

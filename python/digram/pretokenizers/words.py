@@ -12,7 +12,15 @@ from __future__ import annotations
 from digram.pretokenizers.normalizers import Words
 from digram.pretokenizers.regex import Regex
 
-__all__ = ["BERT_WORDS", "PUNCTUATION", "SPACED_WORDS", "WHITE_SPACE", "WHITE_SPACE_RUN"]
+__all__ = [
+    "BERT_WORDS",
+    "PUNCTUATION",
+    "SPACED_WORDS",
+    "SPACE_BEFORE",
+    "SPACE_BEHIND",
+    "WHITE_SPACE",
+    "WHITE_SPACE_RUN",
+]
 
 _CODE_POINTS = """
     21-2F 3A-40 5B-60 7B-7E A1 A7 AB B6-B7 BB BF 37E 387 55A-55F 589-58A 5BE 5C0 5C3 5C6 5F3-5F4
@@ -49,6 +57,11 @@ PUNCTUATION = _class_of(_CODE_POINTS)
 
 WHITE_SPACE = Regex(r"\s")
 WHITE_SPACE_RUN = Regex(r"\s+")
+
+SPACE_BEFORE = Regex(" ?[^ ]+| ")
+"""A cut before each space, as Hugging Face's `Metaspace` does it."""
+SPACE_BEHIND = Regex("[^ ]+ ?| ")
+"""A cut behind each space."""
 
 SPACED_WORDS = Words((WHITE_SPACE_RUN,), removed=WHITE_SPACE, prefix=" ")
 """Words between white space, each with a space before it."""

@@ -294,6 +294,35 @@ def encode(word: Iterable[int], merges: Mapping[Pair, int]) -> list[int]:
     return ids
 
 
+def encode_text(
+    text: str,
+    base: Sequence[bytes],
+    merges: Mapping[Pair, int],
+    unknown: int,
+    *,
+    fuse_unknown: bool = False,
+) -> list[int]:
+    """Merge one pretoken in which some characters are not in the base: each is an unknown token.
+
+    Nothing merges with it. With `fuse_unknown`, all unknown characters next to each other are one.
+
+    >>> base, merges = [b"a", b"b", b"ab"], {(0, 1): 2}
+    >>> encode_text("abxyab", base, merges, 9)
+    [2, 9, 9, 2]
+    >>> encode_text("abxyab", base, merges, 9, fuse_unknown=True)
+    [2, 9, 2]
+    """
+    ids: list[int] = []
+    known = set(base)
+    for is_known, run in groupby(text, lambda character: character.encode() in known):
+        characters_of_run = "".join(run)
+        if is_known:
+            ids += encode(symbols(characters_of_run, base), merges)
+        else:
+            ids += [unknown] * (1 if fuse_unknown else len(characters_of_run))
+    return ids
+
+
 def numbers(seed: int) -> Iterator[float]:
     """An endless stream of pseudorandom numbers from 0 up to 1: SplitMix64, with 53 bits of each.
 
@@ -362,3 +391,36 @@ def decode(ids: Iterable[int], tokens: Sequence[bytes]) -> str:
     'A\ufffdB'
     """
     return b"".join(tokens[n] for n in ids).decode("utf-8", errors="replace")
+
+
+def offsets(forms: Iterable[bytes]) -> list[tuple[int, int]]:
+    r"""Where each of several forms, the bytes of tokens, stands in their decoded text.
+
+    A form covers each character of which it has a byte. Bytes that are not UTF-8 belong to the
+    U+FFFD that replaces them; an empty form is before the character that goes on, or comes next.
+
+    >>> offsets([b"a\xc3", b"\xa9", b"", b"\xff"])
+    [(0, 2), (1, 2), (2, 2), (2, 3)]
+    """
+    listed = list(forms)
+    whole = b"".join(listed)
+    character_of: list[int] = []
+    number = at = 0
+    while at < len(whole):
+        size = 1
+        # Further bytes belong to the character as long as they do not begin another one.
+        while at + size < len(whole) and _is_one(whole[at : at + size + 1]):
+            size += 1
+        character_of += [number] * size
+        number, at = number + 1, at + size
+    character_of.append(number)
+    spans, at = [], 0
+    for form in listed:
+        start = character_of[at]
+        spans.append((start, character_of[at + len(form) - 1] + 1 if form else start))
+        at += len(form)
+    return spans
+
+
+def _is_one(data: bytes) -> bool:
+    return len(data.decode("utf-8", errors="replace")) == 1

@@ -24,21 +24,28 @@ always is one between a number and its unit: `500mg`.
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 SEPARATORS = " \u00a0\u2009\u202f-\u2010\u2011"
 """The characters allowed between a number and its unit: spaces and hyphens of several kinds."""
 
+BLANKS = " \u00a0\u2009\u202f"
+MOST_BLANKS = 8
+
 
 class Cut(NamedTuple):
-    """The rules. `numbers`: whether numbers are separate pieces, by the rules or the next split."""
+    """The rules. `numbers`: whether numbers are separate pieces, by the rules or the next split.
+
+    `blanks`: whether up to `MOST_BLANKS` of `BLANKS` may stand between a number and its unit.
+    """
 
     terms: Sequence[str] = ()
     units: Sequence[str] = ()
     patterns: Sequence[str] = ()
     whole_numbers: bool = False
     numbers: bool = False
+    blanks: bool = False
 
 
 def kind(character: str) -> str:
@@ -84,14 +91,15 @@ def found(text: str, at: int, rules: Cut) -> int:
         return may_end(end) or (before_unit and longest(rules.units, end, may_end) > end)
 
     may_begin = may_meet(here, before, rules)
+    in_blanks = bool(rules.blanks and rules.units and blanks_before(text, at))
     # After a number a space is, as before a unit, a separate piece.
-    spaced = here == " " and not (rules.units and kind(before) == "N")
+    spaced = here == " " and not (rules.units and kind(before) == "N") and not in_blanks
     if spaced or (here != " " and may_begin):
         end = longest(rules.terms, at + spaced, may_end_before_unit)
         if end > at + spaced:
             return end
     separated = at > 1 and before in SEPARATORS and kind(text[at - 2]) == "N"
-    if separated or (kind(before) == "N" and kind(here) != "N"):
+    if separated or in_blanks or (kind(before) == "N" and kind(here) != "N"):
         end = longest(rules.units, at, may_end)
         if end > at:
             return end
@@ -102,6 +110,17 @@ def found(text: str, at: int, rules: Cut) -> int:
     if rules.whole_numbers and kind(here) == "N":
         return at + _number(text[at:])
     return at
+
+
+def blanks_before(text: str, at: int) -> int:
+    """The number of blanks between a number and a place; 0 if there is no number, or too many.
+
+    >>> blanks_before("5  mg", 3), blanks_before("5mg", 1), blanks_before("a  mg", 3)
+    (2, 0, 0)
+    """
+    count = len(text[:at]) - len(text[:at].rstrip(BLANKS))
+    number = text[at - count - 1 : at - count] if count < at else ""
+    return count if count <= MOST_BLANKS and kind(number) == "N" else 0
 
 
 def _number(text: str) -> int:
@@ -133,3 +152,33 @@ def cut_out(text: str, rules: Cut) -> list[tuple[str, bool]]:
         pieces.append((text[at:end], True))
         start = at = end
     return [*pieces, (text[start:], False)] if start < len(text) else pieces
+
+
+def one_spelling(text: str, rules: Cut, spelled: Mapping[str, str]) -> str:
+    """The text with its units written in one way, and one space between a number and its unit.
+
+    `spelled` has all ways to write a unit, and the one way of each; they are the units and terms of
+    `rules`, whose `blanks` is true. This comes before the text is cut, by other rules.
+
+    >>> spelled = {"ml": "mL", "mL": "mL"}
+    >>> one_spelling("5  ml, 5ml, html", Cut(["ml", "mL"], [*spelled], blanks=True), spelled)
+    '5 mL, 5mL, html'
+    """
+    new, at = "", 0
+    for piece, is_cut_out in cut_out(text, rules):
+        unit = piece.removeprefix(" ")
+        before = at + len(piece) - len(unit)
+        # What a pattern matches, or a number, is no unit.
+        if is_cut_out and unit in spelled and _is_text(text, at, rules):
+            blanks = blanks_before(text, before)
+            new = (new + piece[: before - at]) if not blanks else new[: len(new) - blanks] + " "
+            new += spelled[unit]
+        else:
+            new += piece
+        at += len(piece)
+    return new
+
+
+def _is_text(text: str, at: int, rules: Cut) -> bool:
+    """Whether what is cut out at a place is a term or a unit."""
+    return found(text, at, rules._replace(patterns=(), whole_numbers=False)) > at

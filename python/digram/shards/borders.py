@@ -25,11 +25,13 @@ def border_of(tok: Tokenizer, special: OnSpecial) -> LastBorder:
     >>> border_of(tok, "text")(text, 0), border_of(tok, "parse")(text, 0)
     (22, 19)
 
-    It is a place where the pretokenizer certainly splits. If special tokens are parsed, none may
-    have started before the place and continue after it. A text is not divided without a
-    pretokenizer, or with one that has look-behind.
+    It is a place where the pretokenizer certainly splits, and no added token that is found in all
+    text reaches over it. If special tokens are parsed, none may have started before the place and
+    continue after it. A text is not divided without a pretokenizer, or with one that has
+    look-behind.
     """
-    last_border = tok.pretokenizer.splitter().last_border
+    splitter = tok.pretokenizer.splitter()
+    last_border = tok._last_border if tok._finds_in_all_text else splitter.last_border
     if special == "text" or not tok.special_tokens:
         return last_border
     names = [name.encode() for name in tok.special_tokens]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from digram._core import __version__, default_threads
+from digram._core import EncodedDocuments, __version__, default_threads
 from digram._util.progress import progress as progress_bar
 from digram._util.storage import advise_on_full_disk, lock_folder
 from digram._util.validation import check_threads, instance, path_name
@@ -17,6 +17,7 @@ from digram.corpus import CorpusLike
 from digram.corpus.prefetch import Ahead
 from digram.errors import CheckpointError, DigramError
 from digram.shards.borders import border_of
+from digram.shards.chats import EncodedChats, encode_chats, lines_of
 from digram.shards.inputs import Batch, Inputs
 from digram.shards.manifest import Manifest
 from digram.shards.options import EndOfText, Options
@@ -46,6 +47,7 @@ def encode_files(
     shard_tokens: int | None = None,
     shard_size: int | str | None = None,
     special: OnSpecial = "text",
+    chats: bool | str = False,
     threads: int | None = None,
     resume: bool = False,
     progress: bool | None = None,
@@ -73,6 +75,10 @@ def encode_files(
         shard_tokens, shard_size: a shard ends with the document that reaches this many tokens
             (100 million by default), or bytes of ids ("1 GB").
         special: how the text of special tokens is encoded, as for `encode`.
+        chats: each document is a chat in JSON: a record with "messages" and, if it has them,
+            "tools" and "documents". They are encoded by `Tokenizer.chat` with the template of
+            the tokenizer, or that of this name. Each line of a .jsonl file is one. Parquet and
+            Arrow files then have a second column, `assistant_masks`; other formats are refused.
         resume: resume the run in the folder, which must have the same tokenizer, options and
             corpus. Without it, a folder with a run is an error.
 
@@ -108,6 +114,7 @@ def encode_files(
         shard_tokens=shard_tokens,
         shard_size=shard_size,
         special=special,
+        chats=chats,
     )
     threads = check_threads(threads)
     tok.encode_batch([], special=special, threads=threads)  # checks the arguments
@@ -119,7 +126,7 @@ def encode_files(
             "exist yet",
             os.fspath(folder),
         )
-    inputs = Inputs(corpus, border_of(tok, special))
+    inputs = Inputs(lines_of(corpus) if chats else corpus, border_of(tok, special))
     inputs.check_outside(home)
     with advise_on_full_disk(_MAKE_ROOM):
         home.mkdir(parents=True, exist_ok=True)
@@ -228,9 +235,7 @@ def _run(
     ):
         for batch in batches:
             try:
-                held = tok._encode_documents(
-                    batch.texts, batch.unfinished, rule_of(options.special), threads
-                )
+                held = _encoded(tok, batch, options, threads)
             except DigramError as error:
                 raise _placed_error(error, tok, inputs, batch, options) from None
             behind.put(Encoded(batch, held))
@@ -239,13 +244,29 @@ def _run(
         behind.finish()
 
 
+def _encoded(
+    tok: Tokenizer, batch: Batch, options: Options, threads: int | None
+) -> EncodedDocuments | EncodedChats:
+    if not options.chats:
+        special = rule_of(options.special)
+        return tok._encode_documents(batch.texts, batch.unfinished, special, threads)
+    return encode_chats(tok, batch.texts, _template(options), threads)
+
+
+def _template(options: Options) -> str | None:
+    return options.chats if isinstance(options.chats, str) else None
+
+
 def _placed_error(
     error: DigramError, tok: Tokenizer, inputs: Inputs, batch: Batch, options: Options
 ) -> DigramError:
     """The error of the first invalid text of a batch, with its place in the corpus."""
     for number, text in enumerate(batch.texts):
         try:
-            tok.encode(text, special=options.special)
+            if options.chats:
+                encode_chats(tok, [text], _template(options), 1)
+            else:
+                tok.encode(text, special=options.special)
         except DigramError as of_text:
             inputs.tell(of_text, batch, number)
             return of_text

@@ -11,7 +11,7 @@ import numpy as np
 
 from digram._util.validation import size_in_bytes, whole_number
 from digram.errors import OptionError, show
-from digram.shards.formats import Format, named
+from digram.shards.formats import FORMATS, Format, named
 from digram.vocab.special_tokens import OnSpecial
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class Options:
     end: tuple[str, int] | None  # the token after each document, and its id
     shard_tokens: int
     special: OnSpecial
+    chats: bool | str = False  # whether documents are chats, or the template for them
 
     @classmethod
     def of(
@@ -58,6 +59,7 @@ class Options:
         shard_tokens: int | None,
         shard_size: int | str | None,
         special: OnSpecial,
+        chats: bool | str = False,
     ) -> Options:
         """Check the options of a call; `OptionError` for invalid ones."""
         chosen = named(format)
@@ -65,18 +67,39 @@ class Options:
         kind = _dtype(chosen, dtype, tok.vocab_size)
         end = _end(tok, end_of_text)
         tokens = _tokens(shard_tokens, shard_size, kind.itemsize)
-        return cls(chosen, kind, end, min(tokens, chosen.max_tokens), special)
+        _check_chats(chats, special, chosen)
+        return cls(chosen, kind, end, min(tokens, chosen.max_tokens), special, chats)
 
     def as_json(self) -> dict[str, Any]:
         """The options for the manifest."""
         special = self.special
-        return {
+        chats = {"chats": self.chats} if self.chats else {}
+        return chats | {
             "format": self.format.name,
             "dtype": self.dtype.name,
             "end_of_text": None if self.end is None else {"token": self.end[0], "id": self.end[1]},
             "shard_tokens": self.shard_tokens,
             "special": special if isinstance(special, str) else sorted(special),
         }
+
+
+def _check_chats(chats: bool | str, special: OnSpecial, format: Format) -> None:
+    if not isinstance(chats, bool | str):
+        raise TypeError(f"chats is True, False or a template, not {type(chats).__name__}")
+    if not chats:
+        return
+    if not format.has_mask:
+        masked = [name for name, one in FORMATS.items() if one.has_mask]
+        raise OptionError(
+            f"format={show(format.name)} has no place for what the assistant says.",
+            value=format.name,
+            hint=f"Formats for chats are {' and '.join(masked)}.",
+        )
+    if special != "text":
+        raise OptionError(
+            f"special={show(special)} does nothing, since chats are encoded by their template.",
+            value=special,
+        )
 
 
 def _dtype(format: Format, asked: str | None, vocab_size: int) -> np.dtype[Any]:
@@ -110,8 +133,6 @@ def _dtype(format: Format, asked: str | None, vocab_size: int) -> np.dtype[Any]:
 
 
 def _wider(vocab_size: int) -> str:
-    from digram.shards.formats import FORMATS
-
     return ", ".join(
         name for name, format in FORMATS.items() if max(format.dtypes.values()) >= vocab_size
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from digram._core import EncodedDocuments
 from digram._util.storage import LEFT_BEHIND, NewFile
 from digram.errors import LimitExceededError
+from digram.shards.chats import EncodedChats
 from digram.shards.formats import About, Documents, Format, Ids, Writer
 from digram.shards.inputs import Batch, Inputs
 from digram.shards.long import Long
@@ -31,7 +32,7 @@ class Encoded(NamedTuple):
     """A batch of texts with its ids."""
 
     batch: Batch
-    held: EncodedDocuments
+    held: EncodedDocuments | EncodedChats
 
 
 class _Open:
@@ -83,6 +84,8 @@ class Shards:
         batch, held = encoded
         end = None if self._options.end is None else self._options.end[1]
         ids, ends = held.gather(end, self._options.dtype.name)
+        # Chats are lines, which are never read in parts.
+        mask = held.mask(end) if isinstance(held, EncodedChats) else None
         passed = _Passed(batch, self._tally)
         done = begins = 0
         if self._long is not None and len(ends):
@@ -93,14 +96,20 @@ class Shards:
             del whole
             self._long.close()
             self._long = None
-        self._write(batch, ids[begins:], ends[done:] - begins, done, passed)
+        self._write(batch, ids[begins:], ends[done:] - begins, done, passed, mask)
         passed.rest()
         if batch.unfinished and batch.unfinished[-1] == len(batch.texts) - 1:
             self._long = self._long or Long(self.folder, self._options.dtype)
             self._long.add(ids[ends[-1] if len(ends) else 0 :])
 
     def _write(
-        self, batch: Batch, ids: Ids, ends: NDArray[np.int64], first: int, passed: _Passed
+        self,
+        batch: Batch,
+        ids: Ids,
+        ends: NDArray[np.int64],
+        first: int,
+        passed: _Passed,
+        mask: NDArray[np.uint8] | None = None,
     ) -> None:
         """Write documents of a batch; `first` is the number of the first in the batch."""
         done = at = 0
@@ -110,7 +119,8 @@ class Shards:
             if stop > done:
                 place = int(ends[stop - 1])
                 runs = self._inputs.runs(batch, first + done, first + stop)
-                shard.writer.write(Documents(ids[at:place], ends[done:stop] - at, runs))
+                own = None if mask is None else mask[at:place]
+                shard.writer.write(Documents(ids[at:place], ends[done:stop] - at, runs, own))
                 shard.documents += stop - done
                 shard.tokens += place - at
                 self._end = passed.take(stop - done)
@@ -149,7 +159,8 @@ class Shards:
                 )
             self._open = _Open(self.folder, _NAME.format(number))
             manifest, options = self.manifest, self._options
-            about = About(options.dtype, manifest.tokenizer, manifest.documents)
+            masked = bool(options.chats)
+            about = About(options.dtype, manifest.tokenizer, manifest.documents, masked)
             self._open.writer = options.format.begin(self._open.open, about)
         return self._open
 

@@ -87,8 +87,8 @@ class ForModelsCore(Core):
         >>> tok.with_chat_template("{{ messages[0].content }}").chat_template
         '{{ messages[0].content }}'
 
-        `chat_template` is the usual one, or several by name. They are kept and written, as for
-        transformers; digram does not render them. Raises `OptionError` for an empty name.
+        `chat_template` is the usual one, or several by name; `chat` renders them. Raises
+        `OptionError` for an empty name.
         """
         if chat_template is None or isinstance(chat_template, str):
             templates = None if chat_template is None else {"default": chat_template}

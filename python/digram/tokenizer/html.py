@@ -61,11 +61,12 @@ def encoding_page(encoding: Encoding) -> str:
 
 def encodings_page(encodings: Encodings) -> str:
     """The first texts of a batch, below each other."""
-    parts = [html.heading(several(len(encodings), "text"))]
-    for encoding in islice(encodings, _TEXTS):
+    texts = len(encodings.encodings)
+    parts = [html.heading(several(texts, "text"))]
+    for encoding in encodings[:_TEXTS]:
         parts += _encoding(encoding, _BATCH_TOKENS)
-    if len(encodings) > _TEXTS:
-        parts.append(html.faint(f"and {several(len(encodings) - _TEXTS, 'text')} more"))
+    if texts > _TEXTS:
+        parts.append(html.faint(f"and {several(texts - _TEXTS, 'text')} more"))
     return html.fragment(*parts)
 
 

@@ -30,8 +30,9 @@ def load(
     >>> digram.load(path) == tok
     True
 
-    The formats are `tokenizer.json`, `.tiktoken`, `.gguf`, `tekken.json`, the `.model` of minbpe,
-    digram's own `.json`, a folder with `vocab.json` and `merges.txt`, and a folder with
+    The formats are `tokenizer.json`, `.tiktoken`, `.gguf`, `tekken.json`, the `.model` of minbpe
+    and of SentencePiece, CLIP's `bpe_simple_vocab_16e6.txt.gz`, codes of subword-nmt, RWKV's word
+    list, digram's own `.json`, a folder with `vocab.json` and `merges.txt`, and a folder with
     `vocabulary.json` and `merges.json`; the format is detected from the content. Of a `.gguf` file
     only the vocabulary is read. Of a folder with `tokenizer.json` the other files that transformers
     writes are read too: they set `special_roles`, `pad_token`, `context_size` and `chat_templates`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from digram.vocab.model import bpe
+from digram.vocab.bpe import bpe
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -50,6 +50,7 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
         "on_unknown": getattr(tok.on_unknown, "text", tok.on_unknown),
         "pretokenizer": tok.pretokenizer.name,
         "patterns": list(tok.pretokenizer.patterns),
+        "byte_patterns": list(tok.pretokenizer.byte_patterns),
         "digits": tok.pretokenizer.digits,
         "scheme": tok._settings.kernel.description,
         "rules": None if tok.rules is None else tok.rules.to_dict(),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args, overload
 
 from digram._core import Model
 from digram._util.validation import any_number, choice, flag, instance, mapping, word
@@ -14,17 +14,20 @@ from digram.errors import OptionError, VocabError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.rules import Rules
 from digram.tokenizer.batch import BatchingCore
+from digram.tokenizer.chat import ChattingCore
 from digram.tokenizer.count import CountingCore
 from digram.tokenizer.encoding import CallableCore, Layout
 from digram.tokenizer.for_models import ForModelsCore
 from digram.tokenizer.to_tiktoken import TiktokenCore
 from digram.tokenizer.vocabulary import Vocabulary
-from digram.vocab.definition import Unit, check_record
-from digram.vocab.model import Kernel, picky, require_ranked
+from digram.vocab.bpe import check_dropout, picky, require_ranked
+from digram.vocab.definition import TrimOffsets, Unit, check_record
+from digram.vocab.model import Kernel
 from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.picky import Event, replayed, single_symbols
 from digram.vocab.reserved_ids import check_reserved, multiple_of, padded, without_padding
 from digram.vocab.rule_tokens import protecting
+from digram.vocab.schemes import Fewest
 from digram.vocab.special_roles import check_chat_templates, check_roles
 from digram.vocab.special_tokens import Matching, SpecialToken, checked, flags_of
 from digram.vocab.template import Template
@@ -74,7 +77,9 @@ class _Extra(NamedTuple):
     layout: Layout
 
 
-class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, TiktokenCore):
+class Tokenizer(
+    CallableCore, BatchingCore, CountingCore, ChattingCore, ForModelsCore, TiktokenCore
+):
     """A tokenizer: encodes text to token ids, decodes ids, and counts tokens.
 
     Made by `digram.train` or `digram.load`, or from a `Definition`.
@@ -106,6 +111,12 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, Tiktoke
         mapping("special_tokens", special_tokens, "texts and ids")
         instance("pretokenizer", settings.pretokenizer, Pretokenizer)
         choice("unit", settings.unit, *get_args(Unit))
+        if settings.unit == "char" and settings.pretokenizer.byte_patterns:
+            raise VocabError(
+                "byte_patterns may split characters, which are the units of this tokenizer.",
+                value=settings.pretokenizer.byte_patterns,
+                hint='Choose unit="byte", or a pretokenizer without byte_patterns=.',
+            )
         instance("definition.model.kernel()", settings.kernel, Kernel)
         algorithm = settings.kernel.core()
         if settings.training is not None:
@@ -144,6 +155,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, Tiktoke
             choice("on_unknown", settings.on_unknown, "error", "bytes")
         if settings.unit == "char" and settings.on_unknown == "bytes":
             unknown = settings.byte_ids
+        check_dropout(settings.dropout, settings.kernel)
+        choice("trim_offsets", settings.trim_offsets, None, *get_args(TrimOffsets))
         if settings.reserved:
             check_reserved(settings.reserved, special_tokens)
         check_roles(settings.special_roles, special_tokens)
@@ -231,6 +244,15 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, Tiktoke
     def pad_token(self) -> str | None:
         """The text of the special token that `tok(text, padding=...)` adds; None if not set."""
         return self._settings.pad_token
+
+    @property
+    def dropout(self) -> float | None:
+        """The probability with which other libraries leave out merges in every call.
+
+        A tokenizer.json may say it for training a model; None if it does not. `encode` leaves out
+        merges only where the call says so: `tok.encode(text, dropout=tok.dropout, seed=1)`.
+        """
+        return self._settings.dropout
 
     @property
     def reserved(self) -> dict[str, range]:
@@ -496,6 +518,32 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, Tiktoke
             ruled = protecting(whole, rules)
         return Tokenizer(padded(ruled, multiple))
 
+    def with_segmentation(self, segmentation: Literal["fewest"]) -> Tokenizer:
+        """Return a tokenizer with the same vocabulary that encodes into the fewest tokens.
+
+        >>> import digram
+        >>> tok = digram.train(["ab"] * 5 + ["bcd"] * 3, max_merges=3, pretokenizer=None)
+        >>> tok.tokens(tok.encode("abcd"))
+        [b'ab', b'c', b'd']
+        >>> fewest = tok.with_segmentation("fewest")
+        >>> fewest.tokens(fewest.encode("abcd"))
+        [b'a', b'bcd']
+
+        Merges are greedy: a pretoken may become more tokens than it needs. Here it becomes the
+        fewest; of equal numbers, those with the longest first token, then with the longest second
+        one, and so on. All methods apply it, so that `digram.compare` and `digram.evaluate` say
+        what the merges cost on a corpus. Models are trained on the ids of merges, so use these ids
+        for a model that was trained on them. Only digram's own format stores the tokenizer.
+
+        Raises `OptionError` for another segmentation, for a model other than BPE, and for merges
+        that are not applied by rank alone. Encoding takes time linear in the text and in the length
+        of the longest token.
+        """
+        choice("segmentation", segmentation, "fewest")
+        kernel = require_ranked(self._settings.kernel, "with_segmentation")
+        kernel = replace(kernel, ignore_merges=False, scheme=Fewest())
+        return self._with(self._settings._replace(kernel=kernel))
+
     def _uncut(self) -> Tokenizer:
         """The tokenizer without a pretokenizer, for encoding single pretokens."""
         return self._with(self._settings._replace(pretokenizer=Pretokenizer(None), matching=None))
@@ -523,7 +571,8 @@ class Tokenizer(CallableCore, BatchingCore, CountingCore, ForModelsCore, Tiktoke
         "tiktoken", "gguf" (a vocabulary for llama.cpp), "tekken" (`tekken.json`), "minbpe" (its
         `.model`), "vocab_merges" (a folder with `vocab.json` and `merges.txt`), "seed_pair" (a
         folder with `vocabulary.json` and `merges.json`), "vocab_txt" (BERT's `vocab.txt`),
-        "sentencepiece" (a `.model` file, for models of scores), or "digram" (a `.json` file for
+        "sentencepiece" (a `.model` file, for models of scores), "clip" (the compressed merges of
+        CLIP), "subword_nmt" (its codes), "rwkv" (RWKV's word list), or "digram" (a `.json` file for
         tokenizers that other programs do not support). By default it follows from the name of the
         file.
 

@@ -175,12 +175,16 @@ class Checkpoint:
         """The number of saved merges."""
         return noted_merges((self._within or self).folder)
 
-    def counter(self, splitter: _core.Splitter, memory: int | None) -> _core.Counter:
+    def counter(
+        self, splitter: _core.Splitter, memory: int | None, between: _core.Core | None = None
+    ) -> _core.Counter:
         """A counter that continues from the saved state."""
         state = self.state
         made = (state.runs, (state.documents, state.bytes, state.pretokens))
         try:
-            return _core.Counter.resumed(splitter, self.folder, made, memory_limit=memory)
+            return _core.Counter.resumed(
+                splitter, self.folder, made, memory_limit=memory, between=between
+            )
         except FileNotFoundError as error:
             raise CheckpointError(
                 f"a file of the checkpoint is missing: {Path(error.filename).name}.",

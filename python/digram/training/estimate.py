@@ -350,7 +350,7 @@ def _growth(
 
 def _name(pretokenizer: str | Regex | Pretokenizer | None) -> str:
     cut = resolve(pretokenizer)
-    if cut.digits is not None or cut.rules is not None or cut.normalizer:
+    if cut.digits is not None or cut.rules is not None or cut.normalizer or cut.byte_patterns:
         return repr(cut)
     return cut.name or ("a regex" if cut.patterns else "none")
 

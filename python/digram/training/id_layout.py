@@ -10,8 +10,8 @@ from digram import _core
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.merge_loop import Learned, Start
 from digram.training.options import TrainOptions, base_tokens, room_for_merges
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition, TrainingRecord, Unit
-from digram.vocab.model import BpeModel
 from digram.vocab.reserved_ids import blocks, padded, with_blocks
 from digram.vocab.rule_tokens import preferring, protecting
 
@@ -64,11 +64,12 @@ def reserved_of(options: TrainOptions) -> dict[str, int]:
 
 def _preferred_first(record: TrainingRecord, preferred: int) -> TrainingRecord:
     """The record with preferred merges at the beginning, which have no counts."""
-    runners_up = record.runners_up
+    runners_up, languages = record.runners_up, record.languages
     return replace(
         record,
         counts=[*[None] * preferred, *record.counts],
         runners_up=runners_up and [[] for _ in range(preferred)] + runners_up,
+        languages=languages and [*[None] * preferred, *languages],
     )
 
 

@@ -163,14 +163,16 @@ def learned(
     deciding_options: Mapping[str, Any],
     weights: Mapping[str, Any] | None,
     spotter: Spotter | None = None,
+    between: Tokenizer | None = None,
     forbid: _core.Forbidden | None = None,
     merge: MergeFunction | None = None,
 ) -> Learned:
     """Count a corpus and learn merges from it.
 
     `start` makes the start of merging from the counts. `deciding_options` are the options that
-    determine the merges; a checkpoint identifies the run by them. `forbid` are merges that are not
-    allowed, and `merge` learns them in another way than by their counts.
+    determine the merges; a checkpoint identifies the run by them. `between` is a tokenizer whose
+    added tokens are left out of the text where they are found in all text. `forbid` are merges that
+    are not allowed, and `merge` learns them in another way than by their counts.
     """
     cut, unit = options.pretokenizer, options.unit
     if isinstance(corpus, Counts):
@@ -187,7 +189,9 @@ def learned(
         if run.checkpoint is not None:
             point = _opened(run.checkpoint, cut, unit, corpus, weights, deciding_options)
             used.enter_context(point)
-        counting = Counting(cut, unit, run.threads, run.progress, run.memory, point, spotter)
+        counting = Counting(
+            cut, unit, run.threads, run.progress, run.memory, point, spotter, between
+        )
         counts, skipped = counting.count(corpus, weights)
         if spotter is not None:
             spotter.warn()
@@ -376,6 +380,9 @@ def _opened(
         "pretokenizer": f"{' then '.join(cuts)}{digits}",
         "rules": f"rules={cut.rules!r}" if cut.rules else "no rules",
         "normalizer": f"normalizer={[*cut.normalizer]!r}" if cut.normalizer else "no normalizer",
+        "byte_patterns": f"byte_patterns={cut.byte_patterns!r}"
+        if cut.byte_patterns
+        else "no byte_patterns",
         "unit": _argument("unit", unit),
         "separator": separator_in_words(corpus),
         **{name: _argument(name, value) for name, value in deciding_options.items()},

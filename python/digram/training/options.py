@@ -18,6 +18,7 @@ from digram._util.validation import (
     whole_number,
 )
 from digram.errors import OptionError, several, show
+from digram.pretokenizers.normalizers import Replace, SentencePiece
 from digram.pretokenizers.pretokenizer import Pretokenizer, resolve
 from digram.tokenizer.tokenizer import Merge
 from digram.training.counts import check_unit
@@ -31,7 +32,7 @@ __all__ = [
     "TrainOptions",
     "alphabet_of",
     "base_tokens",
-    "refuse_beside_model",
+    "listed",
     "refuse_beside_picky",
     "room_for_merges",
 ]
@@ -101,7 +102,7 @@ class TrainOptions:
         if self.alphabet is not None:
             put("alphabet", tuple(self.alphabet))
         self._check_base()
-        special = _listed(self.special_tokens)
+        special = listed(self.special_tokens)
         if isinstance(self.on_unknown, SpecialToken) and self.on_unknown.text not in special:
             special += (self.on_unknown.text,)
         put("special_tokens", special)
@@ -243,7 +244,7 @@ _MINIMUM = {
 """The minimum of each number."""
 
 
-def _listed(special_tokens: Iterable[str]) -> tuple[str, ...]:
+def listed(special_tokens: Iterable[str]) -> tuple[str, ...]:
     """Check the special tokens: a list without duplicates, and not a `str`."""
     if isinstance(special_tokens, str):
         raise TypeError("special_tokens is a list of texts; put a single one in a list")
@@ -284,17 +285,6 @@ def refuse_beside_picky(others: Mapping[str, object]) -> None:
             raise OptionError(f"picky= and {name}= cannot be combined.", value=value, hint=hint)
 
 
-def refuse_beside_model(model: str, others: Mapping[str, object]) -> None:
-    """`OptionError` for options that a model other than BPE does not support."""
-    for name, value in others.items():
-        if value is not None:
-            raise OptionError(
-                f"model={model!r} and {name}= cannot be combined.",
-                value=value,
-                hint="Leave out one of them.",
-            )
-
-
 def base_tokens(options: TrainOptions, counts: _core.Counts | _core.SortedCounts) -> str | bytes:
     """The base tokens in the order of their ids, without the bytes of a fallback.
 
@@ -304,10 +294,26 @@ def base_tokens(options: TrainOptions, counts: _core.Counts | _core.SortedCounts
     if options.unit == "byte":
         return GPT2_BYTE_ORDER if options.byte_order == "gpt2" else bytes(range(256))
     alphabet, limit = options.alphabet, options.limit_alphabet
-    base = counts.characters(limit) if alphabet is None else alphabet_of(alphabet)
+    if alphabet is None:
+        base = _as_written(counts.characters(limit), options.pretokenizer)
+    else:
+        base = alphabet_of(alphabet)
     if options.on_unknown == "error" and (alphabet is not None or limit is not None):
         _check_all_known(base, "limit_alphabet" if alphabet is None else "alphabet", counts)
     return base
+
+
+def _as_written(characters: str, cut: Pretokenizer) -> str:
+    """Sorted characters, where a space counts as the symbol that stands for it in files."""
+    symbol = None if cut.words is None else cut.words.space_symbol
+    if any(isinstance(stage, SentencePiece) for stage in cut.normalizer):
+        symbol = "▁"
+    for stage in cut.normalizer:
+        if isinstance(stage, Replace) and stage.content == " " and stage.pattern == "▁":
+            symbol = "▁"
+    if symbol is None:
+        return characters
+    return "".join(sorted(characters, key=lambda one: symbol if one == " " else one))
 
 
 _SHOWN = 8  # characters that a message names

@@ -38,8 +38,8 @@ from digram.training.merge_loop import (
 )
 from digram.training.options import RunOptions, TrainOptions
 from digram.training.spelled_tokens import Spotter
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition, Unit
-from digram.vocab.model import BpeModel
 from digram.vocab.schemes import Superwords
 
 __all__ = ["Boundless", "Joins", "SuperwordsLike", "TwoStage", "learned_superwords", "named"]
@@ -168,7 +168,13 @@ def _check_cut(pretokenizer: PretokenizerLike) -> None:
 
 
 def refuse_normalizer(cut: Pretokenizer) -> None:
-    """Raises `OptionError` for a pretokenizer with a normalizer."""
+    """Raises `OptionError` for a pretokenizer with a normalizer or with patterns of bytes."""
+    if cut.byte_patterns:
+        raise OptionError(
+            "superwords do not support byte_patterns, but the pretokenizer has some.",
+            value=cut.byte_patterns,
+            hint="Pass a pretokenizer without byte_patterns=.",
+        )
     if cut.normalizer:
         raise OptionError(
             "superwords do not support a normalizer, but the pretokenizer has one.",

@@ -7,19 +7,29 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from digram._util.validation import instance
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.pretokenizers.rules import Rules
 from digram.tokenizer.tokenizer import Merge, Tokenizer
 from digram.training.counts import CorporaLike, Counts, corpora
 from digram.training.id_layout import start_of, tokenizer_of
+from digram.training.like import in_pipeline, options_like
 from digram.training.merge_loop import learned, plain
+from digram.training.models import (
+    ModelLike,
+    model_defaults,
+    named_model,
+    needed_special,
+    refuse_beside_model,
+    train_model,
+)
 from digram.training.options import (
     ByteOrder,
     RunOptions,
     Ties,
     TrainOptions,
-    refuse_beside_model,
+    listed,
     refuse_beside_picky,
 )
 from digram.training.spelled_tokens import Spotter
@@ -31,12 +41,6 @@ from digram.training.superwords import (
     named,
     refuse_normalizer,
 )
-from digram.training.wordpiece import (
-    ModelLike,
-    named_model,
-    train_wordpiece,
-    wordpiece_defaults,
-)
 from digram.vocab.definition import OnUnknown, Unit
 
 __all__ = ["train"]
@@ -45,7 +49,8 @@ __all__ = ["train"]
 def train(
     corpus: CorporaLike | Counts,
     *,
-    model: ModelLike = "bpe",
+    like: Tokenizer | None = None,
+    model: ModelLike | None = None,
     vocab_size: int | None = None,
     min_frequency: int | None = None,
     max_merges: int | None = None,
@@ -55,15 +60,15 @@ def train(
     unit: Unit | None = None,
     alphabet: Iterable[str] | None = None,
     limit_alphabet: int | None = None,
-    on_unknown: OnUnknown = "error",
+    on_unknown: OnUnknown | None = None,
     pretokenizer: PretokenizerLike = MISSING,
     rules: Rules | None = None,
     ties: Ties = "ids",
     special_tokens: Iterable[str] = (),
-    special_first: bool = False,
+    special_first: bool | None = None,
     reserve: Mapping[str, int] | None = None,
     pad_to_multiple: int | None = None,
-    byte_order: ByteOrder = "value",
+    byte_order: ByteOrder | None = None,
     weights: Mapping[str, Any] | None = None,
     superwords: SuperwordsLike | None = None,
     threads: int | None = None,
@@ -85,12 +90,29 @@ def train(
     Each step merges the most frequent pair of adjacent tokens into a new token.
 
     Model:
-        model: "bpe", or "wordpiece" for the model of BERT, or `digram.WordPiece(...)` with options.
-            In WordPiece the base is the letters of words; `unit`, `on_unknown` and `pretokenizer`
+        like: a tokenizer, for a new vocabulary in its pipeline, as transformers'
+            `train_new_from_iterator` makes. The kind of the model with its options, the
+            pretokenizer, the unit, `on_unknown`, the special tokens with their roles and matching,
+            reserved ids, the order of the base, the template, chat templates and the decoding are
+            those of this tokenizer; so is the size, unless a limit is given. Other options come
+            before those of the tokenizer; `special_tokens` are added to its own. Another model or
+            unit is refused, and so is a tokenizer of superwords or PickyBPE.
+        model: "bpe" (the default), "wordpiece" for the model of BERT, "unigram" for that of T5, or
+            "wordlevel"; or `digram.WordPiece(...)` or `digram.Unigram(...)` with options. In
+            WordPiece the base is the letters of words; `unit`, `on_unknown` and `pretokenizer`
             are "char", `SpecialToken("[UNK]")` and the words of BERT, unless given. A word with
             unknown characters is not learned from. `rules`, `superwords`, `picky` and `runners_up`
             are not supported, and with the rule "likelihood" neither are `memory_limit`,
-            `checkpoint` and `ties`.
+            `checkpoint` and `ties`. Unigram has no merges: it needs `vocab_size`, and
+            `min_frequency` is the minimum count of a token when training starts, at least 2. Its
+            `unit`, `on_unknown` and `pretokenizer` are "char", `SpecialToken("<unk>")` and
+            `Pretokenizer(None, normalizer=SentencePiece())`, unless given; with this normalizer
+            tokens do not reach over spaces, and its symbols are tokens. `rules`, `superwords`,
+            `picky`, `runners_up`, `ties`, `on_merge`, `max_merges` and `max_token_length` are not
+            supported, and training must fit into `memory_limit`. "wordlevel" makes tokens of the
+            most frequent whole words, by default those between white space; of equally frequent
+            ones the first by code points. `vocab_size` and `min_frequency` limit them. Options of
+            merges, `alphabet`, `limit_alphabet`, `memory_limit` and `checkpoint` are not supported.
 
     Input:
         corpus: a `str` or `bytes` is one text. A `Path`, a list of paths, or `digram.files(...)`
@@ -184,25 +206,34 @@ def train(
     which grows with the distinct pretokens. Memory: the distinct pretokens, and about 12 bytes for
     each of their bytes.
     """
+    given = {name: value for name, value in locals().items() if name not in ("corpus", "like")}
+    if like is not None:
+        instance("like", like, Tokenizer)
+        return in_pipeline(like, train(corpus, **options_like(like, given)))
     counts = corpus if isinstance(corpus, Counts) and superwords is None else None
-    way = named_model(model)
+    on_unknown = "error" if on_unknown is None else on_unknown
+    way = None if model is None else named_model(model)
     if way is not None:
         refuse_beside_model(
-            "wordpiece",
+            way,
             {
                 "rules": rules,
                 "superwords": superwords,
                 "picky": picky,
                 "runners_up": runners_up or None,
-                **(
-                    {"memory_limit": memory_limit, "checkpoint": checkpoint}
-                    if way.rule == "likelihood"
-                    else {}
-                ),
-                **({"ties": ties} if way.rule == "likelihood" and ties != "ids" else {}),
+                "memory_limit": memory_limit,
+                "checkpoint": checkpoint,
+                "ties": None if ties == "ids" else ties,
+                "on_merge": on_merge,
+                "max_merges": max_merges,
+                "max_token_length": max_token_length,
+                "whole_characters": whole_characters or None,
+                "alphabet": alphabet,
+                "limit_alphabet": limit_alphabet,
             },
         )
-        unit, on_unknown, pretokenizer = wordpiece_defaults(counts, unit, on_unknown, pretokenizer)
+        unit, on_unknown, pretokenizer = model_defaults(way, counts, unit, on_unknown, pretokenizer)
+        special_tokens = needed_special(way, on_unknown, pretokenizer, listed(special_tokens))
     options = TrainOptions(
         vocab_size=vocab_size,
         min_frequency=min_frequency,
@@ -215,10 +246,10 @@ def train(
         alphabet=alphabet,
         limit_alphabet=limit_alphabet,
         on_unknown=on_unknown,
-        byte_order=byte_order,
+        byte_order="value" if byte_order is None else byte_order,
         pretokenizer=_pretokenizer(counts, pretokenizer, rules),
         special_tokens=special_tokens,
-        special_first=special_first,
+        special_first=False if special_first is None else special_first,
         reserve=reserve,
         pad_to_multiple=pad_to_multiple,
         picky=picky,
@@ -246,9 +277,7 @@ def train(
     start = partial(start_of, options)
     more = {} if weights is None else {"weights": plain(weights)}
     if way is not None:
-        return train_wordpiece(
-            texts, options, way, run, weights=weights, spotter=spotter, more=more
-        )
+        return train_model(texts, options, way, run, weights=weights, spotter=spotter, more=more)
     if superwords is not None:
         joining = _checked_way(superwords, options, run)
         found = learned_superwords(
@@ -293,9 +322,11 @@ def _checked_way(
     """The method for superwords; raises for options that it does not support."""
     if options.pretokenizer.rules is not None:
         raise OptionError(
-            "superwords do not support rules.",
+            "superwords do not support rules: a rule cuts its terms out of the text, and a token "
+            "of several words could neither contain such a term nor go around it.",
             value=superwords,
-            hint="Leave out rules=, or superwords=.",
+            hint="Leave out superwords=, or add the rules to the trained tokenizer: "
+            "tok.with_rules(rules), after two-stage superwords.",
         )
     refuse_normalizer(options.pretokenizer)
     for name, value in (("memory_limit", run.memory), ("checkpoint", run.checkpoint)):

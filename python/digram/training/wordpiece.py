@@ -27,7 +27,7 @@ from digram.vocab.reserved_ids import padded, with_blocks
 from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.wordpiece import MAX_WORD_CHARS, PREFIX, WordPieceModel
 
-__all__ = ["ModelLike", "WordPiece", "named_model", "train_wordpiece", "wordpiece_defaults"]
+__all__ = ["WordPiece", "train_wordpiece", "wordpiece_defaults"]
 
 Rule = Literal["count", "likelihood"]
 
@@ -73,17 +73,6 @@ class WordPiece:
     def _metadata(self) -> dict[str, Any]:
         """The options for the training record."""
         return {"kind": "wordpiece", "rule": self.rule}
-
-
-ModelLike = Literal["bpe", "wordpiece"] | WordPiece
-
-
-def named_model(model: ModelLike) -> WordPiece | None:
-    """The options of a model that is not BPE. Raises `OptionError` for an unknown name."""
-    if isinstance(model, WordPiece):
-        return model
-    choice("model", model, "bpe", "wordpiece")
-    return WordPiece() if model == "wordpiece" else None
 
 
 def wordpiece_defaults(

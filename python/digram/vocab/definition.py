@@ -27,6 +27,7 @@ __all__ = [
     "Packed",
     "StopReason",
     "TrainingRecord",
+    "TrimOffsets",
     "Unit",
     "check_record",
     "digest",
@@ -36,6 +37,7 @@ __all__ = [
 
 Unit = Literal["byte", "char"]
 OnUnknown = Literal["error", "bytes"] | SpecialToken
+TrimOffsets = Literal["spaces", "spaces but the prefix"]
 StopReason = Literal["vocab_size", "max_merges", "min_frequency", "no_pairs"]
 
 
@@ -130,6 +132,14 @@ class Definition:
     in WordPiece special tokens are words too. With `cleanup`, for WordPiece, it is also without
     spaces before punctuation and some endings.
 
+    `dropout` is the probability with which other libraries leave out merges in every call, as a
+    tokenizer.json may say it for training a model; None for none. digram keeps it, and leaves out
+    merges only where a call says so, as in `tok.encode(text, dropout=tok.dropout, seed=1)`.
+
+    `trim_offsets` says that the offsets of `tok(text)` leave out the spaces at the ends of tokens,
+    as a post-processor of a tokenizer.json may say: "spaces", or "spaces but the prefix", of which
+    the first token of a text keeps one.
+
     `reserved` maps names to blocks of ids, those of the special tokens `<|name_0|>`, `<|name_1|>`,
     ...
 
@@ -153,8 +163,17 @@ class Definition:
     space_symbol: str | None = None
     strip_first_space: bool = False
     cleanup: bool = False
+    dropout: float | None = None
+    trim_offsets: TrimOffsets | None = None
     reserved: dict[str, range] = field(default_factory=dict)
     training: TrainingRecord | None = None
+
+
+_KEPT = (
+    *("context_size", "pad_token", "space_symbol", "strip_first_space", "cleanup", "dropout"),
+    "trim_offsets",
+)
+"""Settings that the digest includes as they are, if they are set."""
 
 
 class Packed(NamedTuple):
@@ -194,9 +213,9 @@ def digest(definition: Definition) -> str:
     pretokenizer, special tokens and settings; the training record is not included. Files store the
     digest, so its input must never change: a line of JSON with the settings, the lengths of the
     tokens (-1 for none), their bytes, and the merges, with little-endian numbers of 64 bits. Newer
-    settings (template, context size, pad token, special roles, chat templates, reserved blocks,
-    rules, scheme, normalizer, matching, spaces) are included only if they are set. Linear, some
-    0.2 µs per token.
+    settings (template, context size, pad token, dropout, trimming, special roles, chat templates,
+    reserved blocks, rules, scheme, normalizer, patterns of bytes, matching, spaces) are included
+    only if they are set. Linear, some 0.2 µs per token.
     """
     special, kernel = definition.special_tokens, definition.model.kernel()
     return digest_of(definition, kernel, special, packed(definition))
@@ -230,13 +249,15 @@ def digest_of(
         settings["rules"] = definition.pretokenizer.rules.to_dict()
     if definition.pretokenizer.normalizer:
         settings["normalizer"] = described(definition.pretokenizer.normalizer)
+    if definition.pretokenizer.byte_patterns:
+        settings["byte_patterns"] = definition.pretokenizer.byte_patterns
     if definition.matching:
         settings["matching"] = {t: flags_of(one) for t, one in definition.matching.items()}
     if definition.special_roles is not None and definition.special_roles.to_dict():
         settings["special_roles"] = definition.special_roles.to_dict()
     if definition.chat_templates:
         settings["chat_templates"] = definition.chat_templates
-    for name in ("context_size", "pad_token", "space_symbol", "strip_first_space", "cleanup"):
+    for name in _KEPT:
         if getattr(definition, name) not in (None, False):
             settings[name] = getattr(definition, name)
     if definition.reserved:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram._util.validation import mapping
 from digram.errors import OptionError, VocabError, several, show
-from digram.vocab.model import require_bpe
+from digram.vocab.bpe import require_bpe
 
 if TYPE_CHECKING:  # importing it takes longer than reading a file
     from digram.vocab.definition import Definition, TrainingRecord
@@ -206,6 +206,12 @@ def family(definition: Definition) -> Family:
         raise VocabError(
             "this vocabulary contains no smaller ones: its merges are not applied by rank alone "
             f"({model.scheme.kind}).",
+            hint="Train it to the smaller size.",
+        )
+    if model.prefix or model.suffix:
+        raise VocabError(
+            "this vocabulary contains no smaller ones: its tokens depend on where in a word they "
+            "are.",
             hint="Train it to the smaller size.",
         )
     made = [id for _, _, id in model.merges]

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from digram.errors import OptionError
 from digram.pretokenizers.rules import Pair, Rules
+from digram.vocab.bpe import require_bpe
 from digram.vocab.definition import Definition
-from digram.vocab.model import require_bpe
 from digram.vocab.reserved_ids import size_of
 
 __all__ = ["preferring", "protecting"]
@@ -20,7 +20,7 @@ def protecting(definition: Definition, rules: Rules) -> Definition:
     is encoded as that token.
 
     >>> from digram.pretokenizers.pretokenizer import Pretokenizer
-    >>> from digram.vocab.model import BpeModel
+    >>> from digram.vocab.bpe import BpeModel
     >>> tokens = [bytes([byte]) for byte in range(256)]
     >>> cut = Pretokenizer("gpt2")
     >>> definition = Definition(tokens=tokens, model=BpeModel([]), pretokenizer=cut)
@@ -29,7 +29,8 @@ def protecting(definition: Definition, rules: Rules) -> Definition:
     """
     if definition.unit != "byte":
         raise OptionError(
-            'rules need unit="byte".',
+            'rules need unit="byte": a term must be one token, and a base of characters may lack '
+            "some of its characters.",
             value=definition.unit,
             hint='Train with unit="byte", in which every text can be encoded.',
         )
@@ -55,7 +56,7 @@ def preferring(
     """Add preferred merges after the existing ones; each token is made once.
 
     >>> from digram.pretokenizers.pretokenizer import Pretokenizer
-    >>> from digram.vocab.model import BpeModel
+    >>> from digram.vocab.bpe import BpeModel
     >>> tokens = [bytes([byte]) for byte in range(256)]
     >>> cut = Pretokenizer("gpt2")
     >>> definition = Definition(tokens=tokens, model=BpeModel([]), pretokenizer=cut)

@@ -1,4 +1,4 @@
-"""Schemes: ways to apply merges other than by rank alone."""
+"""Schemes: ways to encode by the tokens of BPE other than by the rank of merges alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from digram import _core
 from digram.errors import several
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 
-__all__ = ["SCHEMES", "Picky", "Scheme", "Superwords"]
+__all__ = ["SCHEMES", "Fewest", "Picky", "Scheme", "Superwords"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,35 @@ class Picky:
         return cls(events)
 
 
+@dataclass(frozen=True, slots=True)
+class Fewest:
+    """A pretoken becomes the fewest tokens, whatever the merges are.
+
+    Of equal numbers, those with the longest first token are taken, then with the longest second
+    one, and so on; see `Tokenizer.with_segmentation`. Characters without a token are as few as
+    possible.
+    """
+
+    kind: ClassVar[str] = "fewest"
+
+    def __str__(self) -> str:
+        return "the fewest tokens, in place of the merges"
+
+    def core(self) -> _core.Algorithm:
+        """The algorithm for the core."""
+        return _core.Algorithm.fewest()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scheme as JSON, for files and digests."""
+        return {"kind": self.kind}
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Fewest:
+        """The reverse of `to_dict`; TypeError and ValueError for invalid content."""
+        _check_keys(content, "kind")
+        return cls()
+
+
 def _check_keys(content: dict[str, Any], *known: str) -> None:
     """Raises for a value that is not an object, and for unknown keys."""
     if not isinstance(content, dict):
@@ -100,9 +129,9 @@ def _check_keys(content: dict[str, Any], *known: str) -> None:
             raise ValueError(f"the key {key!r} is not known")
 
 
-Scheme = Superwords | Picky
+Scheme = Superwords | Picky | Fewest
 
-SCHEMES: dict[str, type[Superwords] | type[Picky]] = {
-    scheme.kind: scheme for scheme in (Superwords, Picky)
+SCHEMES: dict[str, type[Superwords] | type[Picky] | type[Fewest]] = {
+    scheme.kind: scheme for scheme in (Superwords, Picky, Fewest)
 }
 """The schemes by their names in files."""

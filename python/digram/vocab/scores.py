@@ -6,7 +6,7 @@ import math
 import struct
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from digram import _core
 from digram._util.validation import choice
@@ -20,6 +20,7 @@ __all__ = [
     "Addition",
     "ScoredKernel",
     "ScoredModel",
+    "Spelled",
     "UnigramKernel",
     "UnigramModel",
     "in_single",
@@ -42,8 +43,33 @@ def in_single(score: float) -> float:
     return found
 
 
+class Spelled(NamedTuple):
+    """The name of a token that stands for something else, but that text becomes too."""
+
+    text: str
+    id: int
+    score: float
+
+
+class _OfScores(Model):
+    """What both models have in common."""
+
+    __slots__ = ()
+
+    scores: list[float | None]
+    unused: tuple[int, ...]
+
+    def fault(self, definition: Definition) -> Fault | None:
+        """Check that the ordinary tokens have scores."""
+        return _wrong_score(self.scores, self.unused, definition)
+
+    def made(self, definition: Definition) -> set[int]:
+        """The ids of tokens of several characters."""
+        return _long(self.scores, definition)
+
+
 @dataclass(frozen=True, slots=True)
-class UnigramModel(Model):
+class UnigramModel(_OfScores):
     """The model of a Unigram tokenizer: the score of each token.
 
     A pretoken becomes the tokens whose scores have the highest sum. Of equal sums, the one with the
@@ -63,7 +89,9 @@ class UnigramModel(Model):
     because different sums are often nearly equal: in "double" precision, as Hugging Face's
     libraries do, or in "single", as SentencePiece does. `user_defined` are the tokens whose scores
     SentencePiece computes from their lengths, and `unused` those that no text becomes although they
-    are ordinary.
+    are ordinary. `spelled` are names of fallback bytes that text becomes too: in Hugging Face's
+    libraries the text "<0x41>" is the token of a byte. All bytes of consecutive unknown characters
+    then have the offsets of all of these characters.
 
     Nothing is checked before `Tokenizer(definition)`, which raises `VocabError` where scores do not
     fit the tokens.
@@ -75,6 +103,7 @@ class UnigramModel(Model):
     addition: Addition = "double"
     user_defined: tuple[int, ...] = ()
     unused: tuple[int, ...] = ()
+    spelled: tuple[Spelled, ...] = ()
 
     kind: ClassVar[str] = "unigram"
 
@@ -85,94 +114,60 @@ class UnigramModel(Model):
 
     def kernel(self) -> UnigramKernel:
         """The same values."""
-        return UnigramKernel(
-            self.scores,
-            unknown=self.unknown,
-            addition=self.addition,
-            user_defined=self.user_defined,
-            unused=self.unused,
-        )
-
-    def tables(self, tokens: list[bytes | None]) -> _core.Model:
-        """The tokens in the core."""
-        return _core.Model(tokens, [])
+        return UnigramKernel(self)
 
     def fault(self, definition: Definition) -> Fault | None:
         """Check that the ordinary tokens have scores."""
         if not _is_finite(self.unknown):
             problem = f"the score of unknown characters is {show(self.unknown)}."
             return Fault(problem, self.unknown, "Make it a finite number.")
-        return _wrong_score(self.scores, self.unused, definition)
-
-    def made(self, definition: Definition) -> set[int]:
-        """The ids of tokens of several characters."""
-        return _long(self.scores, definition)
-
-    def unreached(self, definition: Definition) -> list[int]:
-        """None: whether one is unreachable depends on the scores, and the core finds out."""
-        return []
+        wrong = _wrong_score(self.scores, self.unused, definition)
+        return wrong or _wrong_name(self.spelled, definition)
 
 
 @dataclass(frozen=True, slots=True)
 class UnigramKernel(Kernel):
-    """The scores of tokens; see `UnigramModel`."""
+    """The scores of tokens."""
 
-    scores: list[float | None]
-    _: KW_ONLY
-    unknown: float
-    addition: Addition = "double"
-    user_defined: tuple[int, ...] = ()
-    unused: tuple[int, ...] = ()
+    of: UnigramModel
 
     kind: ClassVar[str] = "unigram"
 
     @property
-    def by_rank(self) -> bool:
-        """False."""
-        return False
-
-    @property
-    def label(self) -> str | None:
-        """The kind."""
-        return self.kind
-
-    @property
     def description(self) -> str | None:
         """The kind, and how scores are added."""
-        return f"unigram, scores are added in {self.addition} precision"
+        return f"unigram, scores are added in {self.of.addition} precision"
 
     def to_dict(self) -> dict[str, Any]:
         """The kind and all values."""
+        of = self.of
         return {
             "kind": self.kind,
-            "scores": self.scores,
-            "unknown": self.unknown,
-            "addition": self.addition,
-            "user_defined": list(self.user_defined),
-            "unused": list(self.unused),
+            "scores": of.scores,
+            "unknown": of.unknown,
+            "addition": of.addition,
+            "user_defined": list(of.user_defined),
+            "unused": list(of.unused),
+            **({"spelled": [list(one) for one in of.spelled]} if of.spelled else {}),
         }
 
     def core(self) -> _core.Algorithm:
         """The scores, without those of tokens that are not in use."""
-        choice("addition", self.addition, "double", "single")
-        scores = _checked(self.scores)
-        for id in _ids("unused", self.unused, scores):
+        of = self.of
+        choice("addition", of.addition, "double", "single")
+        scores = _checked(of.scores)
+        for id in _ids("unused", of.unused, scores):
             scores[id] = None
-        return _core.Algorithm.unigram(scores, self.unknown, self.addition == "single")
+        spelled = [(one.text, one.id, one.score) for one in of.spelled]
+        return _core.Algorithm.unigram(scores, of.unknown, of.addition == "single", spelled)
 
     def model(self, tables: _core.Model) -> UnigramModel:
         """The model with these scores."""
-        return UnigramModel(
-            self.scores,
-            unknown=self.unknown,
-            addition=self.addition,
-            user_defined=self.user_defined,
-            unused=self.unused,
-        )
+        return self.of
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredModel(Model):
+class ScoredModel(_OfScores):
     """BPE by the scores of tokens, as SentencePiece stores it.
 
     Two neighbours are merged if their text is a token. The token with the highest score is made
@@ -208,44 +203,16 @@ class ScoredModel(Model):
 
     def kernel(self) -> ScoredKernel:
         """The same values."""
-        return ScoredKernel(self.scores, unused=self.unused)
-
-    def tables(self, tokens: list[bytes | None]) -> _core.Model:
-        """The tokens in the core."""
-        return _core.Model(tokens, [])
-
-    def fault(self, definition: Definition) -> Fault | None:
-        """Check that the ordinary tokens have scores."""
-        return _wrong_score(self.scores, self.unused, definition)
-
-    def made(self, definition: Definition) -> set[int]:
-        """The ids of tokens of several characters."""
-        return _long(self.scores, definition)
-
-    def unreached(self, definition: Definition) -> list[int]:
-        """None: whether one is unreachable depends on the scores, and the core finds out."""
-        return []
+        return ScoredKernel(self)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredKernel(Kernel):
-    """The scores of tokens; see `ScoredModel`."""
+    """The scores of tokens."""
 
-    scores: list[float | None]
-    _: KW_ONLY
-    unused: tuple[int, ...] = ()
+    of: ScoredModel
 
     kind: ClassVar[str] = "scored"
-
-    @property
-    def by_rank(self) -> bool:
-        """False."""
-        return False
-
-    @property
-    def label(self) -> str | None:
-        """The kind."""
-        return self.kind
 
     @property
     def description(self) -> str | None:
@@ -254,16 +221,16 @@ class ScoredKernel(Kernel):
 
     def to_dict(self) -> dict[str, Any]:
         """The kind and all values."""
-        return {"kind": self.kind, "scores": self.scores, "unused": list(self.unused)}
+        return {"kind": self.kind, "scores": self.of.scores, "unused": list(self.of.unused)}
 
     def core(self) -> _core.Algorithm:
         """The scores."""
-        scores = _checked(self.scores)
-        return _core.Algorithm.scored(scores, list(_ids("unused", self.unused, scores)))
+        scores = _checked(self.of.scores)
+        return _core.Algorithm.scored(scores, list(_ids("unused", self.of.unused, scores)))
 
     def model(self, tables: _core.Model) -> ScoredModel:
         """The model with these scores."""
-        return ScoredModel(self.scores, unused=self.unused)
+        return self.of
 
 
 def _is_finite(score: object) -> bool:
@@ -303,6 +270,17 @@ def _wrong_score(
             return Fault(f"token {show(token)} has the score {show(score)}.", id, _MISMATCH)
     if any(score is not None for score in scores[len(definition.tokens) :]):
         return Fault("there are more scores than tokens.", len(scores), _MISMATCH)
+    return None
+
+
+def _wrong_name(spelled: tuple[Spelled, ...], definition: Definition) -> Fault | None:
+    """A name that is not one of a byte, or of a token that is found in all text."""
+    always = {text for text, one in definition.matching.items() if one.always}
+    known = {*(definition.byte_ids or ()), *map(definition.special_tokens.get, always)}
+    for one in spelled:
+        if one.id not in known or not one.text or not _is_finite(one.score):
+            problem = f"{show(one)} is not the name of a fallback byte or an added token."
+            return Fault(problem, one.id, "Leave it out of spelled.")
     return None
 
 

@@ -68,10 +68,6 @@ class WordPieceModel(Model):
         """The same settings."""
         return WordPieceKernel(self.max_word_chars, self.prefix)
 
-    def tables(self, tokens: list[bytes | None]) -> _core.Model:
-        """The tokens in the core."""
-        return _core.Model(tokens, [])
-
     def fault(self, definition: Definition) -> Fault | None:
         """Check that there is an unknown token, and that files can tell all tokens apart."""
         if definition.unit != "char" or not isinstance(definition.on_unknown, SpecialToken):
@@ -113,16 +109,6 @@ class WordPieceKernel(Kernel):
     prefix: str = PREFIX
 
     kind: ClassVar[str] = "wordpiece"
-
-    @property
-    def by_rank(self) -> bool:
-        """False: there are no merges."""
-        return False
-
-    @property
-    def label(self) -> str | None:
-        """The name of the kind."""
-        return self.kind
 
     @property
     def description(self) -> str | None:

@@ -9,6 +9,7 @@ from digram.analysis.explain.explanation import Explanation, explain
 from digram.analysis.explain.frames import replay
 from digram.analysis.explain.tree import merge_tree
 from digram.errors import LimitExceededError, OptionError
+from digram.vocab.bpe import require_ranked
 
 if TYPE_CHECKING:
     from digram.analysis.explain.symbols import Symbols
@@ -108,6 +109,7 @@ class Seeing:
 
     def _explained(self, text: str, special: Any) -> Explanation:
         _check(text)
+        require_ranked(self._tok._settings.kernel, "this view")
         return explain(self._tok, text, special=special, symbols=self._symbols)
 
 

@@ -14,7 +14,7 @@ from strategies import any_tokenizers, cases, texts
 import digram
 from digram import Definition, Pretokenizer, Regex, Template, Tokenizer
 from digram.display import harmless
-from digram.vocab.model import BpeModel
+from digram.vocab.bpe import BpeModel
 
 TOKENS = list(dict.fromkeys(text.encode() for text in HOSTILE))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,13 +12,15 @@ from typing import Any
 
 import pytest
 import tiktoken
+import tokenizers
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers import processors as processing
 from vocabularies import CORPUS, bpe, of_bytes
 
 import digram
 from digram import Matching, Pretokenizer, Verification, verify
-from digram.analysis.verification import CLASSES, Counterexample, TextGenerator
+from digram.analysis.verification import CLASSES, Counterexample, TextGenerator, peers
+from digram.formats import huggingface, sentencepiece
 from digram.pretokenizers import NFC, NFKC
 
 
@@ -171,7 +174,7 @@ def test_the_library_differs_from_a_file(
 
 
 def test_trimmed_offsets() -> None:
-    """A documented difference to digram, and a difference between two of the library."""
+    """What a file trims is compared trimmed, unless digram does not trim."""
     trimmed = library(post_processor=processing.ByteLevel(trim_offsets=True))
     plain = library(post_processor=processing.ByteLevel(trim_offsets=False))
     found = shown(verify(plain, trimmed, fuzz=500))
@@ -183,6 +186,11 @@ def test_trimmed_offsets() -> None:
     report = verify(ours, trimmed, fuzz=500)
     assert report.equal
     assert "offsets" in report.compared["text"]
+    assert not any("trimmed offsets" in reason for reason in report.not_compared)
+    # One that does not trim is compared with untrimmed offsets.
+    untrimmed = digram.Tokenizer(replace(ours.definition, trim_offsets=None))
+    report = verify(untrimmed, trimmed, fuzz=500)
+    assert report.equal, str(report)
     assert any("trimmed offsets" in reason for reason in report.not_compared)
     # The object is as it was.
     assert trimmed.encode(" ").offsets == [(0, 0)]
@@ -259,6 +267,67 @@ def test_sentencepiece(shared_data: Callable[[str], Path]) -> None:
     assert found.equal
     assert found.compared == {"text": ("ids", "offsets", "decoded")}
     assert len(shown(verify(english, japanese, fuzz=500)).text) == 1
+
+
+def test_offsets_of_sentencepiece_are_compared_as_it_counts_them() -> None:
+    """Characters that become several, bytes, and characters that are removed."""
+    spm = pytest.importorskip("sentencepiece")
+    for options in (
+        {"model_type": "unigram", "byte_fallback": True},
+        {"model_type": "bpe", "normalization_rule_name": "nfkc_cf"},
+        {"model_type": "word"},
+        {"model_type": "char"},
+    ):
+        model = io.BytesIO()
+        spm.SentencePieceTrainer.train(
+            sentence_iterator=iter(["the cat sat on the mat. ﬁn ① é", "日本 の 本"] * 9),
+            model_writer=model,
+            vocab_size=60 + 256 * ("byte_fallback" in options),
+            hard_vocab_limit=False,
+            minloglevel=2,
+            **options,
+        )
+        theirs = spm.SentencePieceProcessor(model_proto=model.getvalue())
+        ours = digram.Tokenizer(sentencepiece.loads(model.getvalue()))
+        found = verify(ours, theirs, ["ﬁﬁ \x01the\u200b cat 😀"], fuzz=600)
+        assert found.equal, found
+        assert found.compared == {"text": ("ids", "offsets", "decoded")}
+        assert any("ends of tokens" in reason for reason in found.not_compared)
+
+
+def test_offsets_can_be_left_out() -> None:
+    found = verify(WORDS, WORDS, fuzz=200, offsets=False)
+    assert found.compared["text"] == ("ids", "decoded")
+    assert found.not_compared == ("offsets: offsets=False leaves them out",)
+
+
+def test_models_that_make_special_tokens_of_text() -> None:
+    """They are compared with special tokens parsed, since digram makes none of text."""
+    theirs = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({"[UNK]": 0, "[PAD]": 1, "low": 2}, unk_token="[UNK]")
+    )
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    theirs.add_special_tokens(["[UNK]", "[PAD]"])
+    ours = digram.Tokenizer(huggingface.loads(theirs.to_str().encode()))
+    found = verify(ours, theirs, ["low [PAD] x"], fuzz=500)
+    assert found.equal
+    assert list(found.compared) == ["parse"]
+    assert any("makes them of text" in reason for reason in found.not_compared)
+
+
+def test_files_that_cannot_be_read_are_no_faulty_vocabularies(tmp_path: Path) -> None:
+    pytest.importorskip("sentencepiece")
+    folder = tmp_path / "a.model"
+    folder.mkdir()
+    (folder / "tokenizer.model").mkdir()
+    for library in ("tokenizers", "tiktoken"):
+        with pytest.raises((IsADirectoryError, digram.VocabError, digram.OptionError)):
+            peers.load(str(folder / "tokenizer.model"), library)
+    with pytest.raises(IsADirectoryError):
+        peers.load(str(folder), "tiktoken", "gpt2")
+    (tmp_path / "damaged.model").write_bytes(b"x")
+    with pytest.raises(digram.VocabError, match="sentencepiece does not load it"):
+        peers.load(str(tmp_path / "damaged.model"), "sentencepiece")
 
 
 def test_the_corpus_is_compared_first(tmp_path: Path) -> None:

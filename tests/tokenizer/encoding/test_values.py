@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -92,24 +92,34 @@ def test_nothing_changes_an_encoding() -> None:
     assert {encoding: 1}[TOK("low lower")] == 1
     batch = TOK(["low lower", "a"])
     assert batch == TOK(["low lower", "a"]) != TOK(["a"])
-    assert batch != list(batch)
+    assert batch != batch.encodings
+    assert batch != dict(batch)
     assert hash(batch) == hash(TOK(["low lower", "a"]))
 
 
-def test_a_batch_is_a_sequence() -> None:
+def test_a_batch_is_a_mapping_that_has_encodings() -> None:
     batch = TOK(text for text in ["low", "lower", "é"])
-    assert isinstance(batch, Sequence)
-    assert [len(one) for one in batch] == [2, 4, 3]
+    assert isinstance(batch, Mapping)
+    assert [*batch] == [*batch.keys()] == ["input_ids", "attention_mask"]
+    assert len(batch) == len(batch.items()) == 2
+    copied: dict[str, list[Any]] = {**batch}
+    assert dict(batch.items()) == dict(batch) == copied
+    assert batch["input_ids"] == batch.ids
+    assert batch.get("special_tokens_mask") == [[1, 0], [1, 0, 0, 0], [1, 0, 0]]
+    assert "offset_mapping" in batch
+    assert ("tokens" in batch, batch.get("tokens")) == (False, None)
+    with pytest.raises(KeyError):
+        batch["tokens"]
+    assert [len(one) for one in batch.encodings] == [2, 4, 3]
     assert batch[-1] == batch[2] == TOK("é")
     assert batch[1:] == [TOK("lower"), TOK("é")]
-    assert TOK("é") in batch
     with pytest.raises(IndexError):
         batch[3]
     assert repr(batch) == "<digram.Encodings: 3 texts, 6 tokens>"
     assert repr(batch[0]) == f"<digram.Encoding: 2 tokens, {batch[0].ids}>"
     assert repr(TOK("abcdefghi")).endswith(", 103, ...]>")
     assert TOK([]).numpy()["input_ids"].shape == (0, 0)
-    assert list(TOK([])) == TOK([]).ids == []
+    assert TOK([]).encodings == TOK([]).ids == []
 
 
 def test_threads_and_large_batches_change_nothing() -> None:

@@ -132,7 +132,6 @@ def test_languages_stay_with_their_merges() -> None:
 @pytest.mark.parametrize(
     ("option", "remedy"),
     [
-        ("rules", "Add them to the trained tokenizer: tok.with_rules(rules)."),
         ("weights", "Use dev= or ratios= to weight"),
         ("memory_limit", "digram.count_pretokens"),
         ("checkpoint", "save the counts"),

@@ -10,6 +10,7 @@ use super::{Counter, Counts};
 use crate::Splitter;
 use crate::errors;
 use crate::signals::Signals;
+use crate::tokenizer::Core;
 
 /// The names of the files with the counts, and the numbers of documents, bytes and pretokens.
 type CheckpointTuple = (Vec<String>, (u64, u64, u64));
@@ -24,19 +25,21 @@ impl Counter {
     /// A counter that resumes from a checkpoint whose files are in `folder`; without one, a new
     /// counter that writes its checkpoints there. Other counter files in the folder are deleted.
     #[staticmethod]
-    #[pyo3(signature = (splitter, folder, checkpoint=None, *, memory_limit=None))]
+    #[pyo3(signature = (splitter, folder, checkpoint=None, *, memory_limit=None, between=None))]
     fn resumed(
         py: Python<'_>,
         splitter: &Splitter,
         folder: PathBuf,
         checkpoint: Option<CheckpointTuple>,
         memory_limit: Option<u64>,
+        between: Option<PyRef<'_, Core>>,
     ) -> PyResult<Counter> {
         let (runs, (documents, bytes, pretokens)) = checkpoint.unwrap_or_default();
         let checkpoint = Checkpoint { runs, totals: Totals { documents, bytes, pretokens } };
         let (pretokenizer, normalizer) = (splitter.pretokenizer.clone(), splitter.normalizer.clone());
+        let stretches = super::stretches(between);
         py.detach(|| count::Counter::resumed(pretokenizer, memory_limit, &folder, &checkpoint))
-            .map(|counter| Counter::of(counter.with_normalizer(normalizer)))
+            .map(|counter| Counter::of(counter.with_normalizer(normalizer).with_stretches(stretches)))
             .map_err(|error| errors::from_core(py, error, None))
     }
 

@@ -10,6 +10,7 @@ mod join;
 mod value;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use digram::count;
 use pyo3::prelude::*;
@@ -19,6 +20,7 @@ use crate::convert::{bytes_of, texts};
 use crate::errors;
 use crate::objects::Objects;
 use crate::signals::Signals;
+use crate::tokenizer::Core;
 
 pub(crate) use argument::CountsArgument;
 pub(crate) use bounded::SortedCounts;
@@ -26,6 +28,11 @@ pub(crate) use file::{CountsReader, CountsWriter};
 use in_progress::InProgress;
 pub(crate) use join::Joiner;
 pub(crate) use value::Counts;
+
+/// The text between the added tokens of a tokenizer.
+fn stretches(between: Option<PyRef<'_, Core>>) -> Option<Arc<dyn count::Stretches>> {
+    between.map(|core| core.tokenizer.clone() as Arc<dyn count::Stretches>)
+}
 
 /// Counts the pretokens of texts, batch by batch.
 #[pyclass(frozen, module = "digram._core")]
@@ -43,17 +50,25 @@ impl Counter {
 #[pymethods]
 impl Counter {
     /// With `memory`, a number of bytes and a folder, data that does not fit is written to a new
-    /// folder in that one.
+    /// folder in that one. `between` is a tokenizer whose added tokens are left out where they are found
+    /// in all text; `splitter` is its own.
     #[new]
-    #[pyo3(signature = (splitter, *, memory=None))]
-    fn new(py: Python<'_>, splitter: &Splitter, memory: Option<(u64, PathBuf)>) -> PyResult<Self> {
+    #[pyo3(signature = (splitter, *, memory=None, between=None))]
+    fn new(
+        py: Python<'_>,
+        splitter: &Splitter,
+        memory: Option<(u64, PathBuf)>,
+        between: Option<PyRef<'_, Core>>,
+    ) -> PyResult<Self> {
         let (pretokenizer, normalizer) = (splitter.pretokenizer.clone(), splitter.normalizer.clone());
         let counter = match memory {
             None => Ok(count::Counter::new(pretokenizer)),
             Some((memory, folder)) => count::Counter::bounded(pretokenizer, memory, &folder),
         };
         counter
-            .map(|counter| Counter::of(counter.with_normalizer(normalizer)))
+            .map(|counter| {
+                Counter::of(counter.with_normalizer(normalizer).with_stretches(stretches(between)))
+            })
             .map_err(|error| errors::from_core(py, error, None))
     }
 

@@ -3,7 +3,7 @@
 use digram::tokenizer::Side;
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 
 use super::special::Special;
 use super::{Core, KEEP_GIL_BYTES};
@@ -39,6 +39,19 @@ impl Core {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
         array(py, self.counts(py, &texts, special, threads)?)
+    }
+
+    /// Whether some added token is found in all text, whatever `special` says.
+    #[getter]
+    fn _finds_in_all_text(&self) -> bool {
+        self.tokenizer.finds_in_all_text()
+    }
+
+    /// The last offset from `start` on where a text that begins like this can be divided without changing
+    /// its pretokens and the added tokens that are found in all text; 0 if none is known.
+    fn _last_border(&self, py: Python<'_>, text: &Bound<'_, PyBytes>, start: usize) -> usize {
+        let text = text.as_bytes();
+        py.detach(|| self.tokenizer.last_border_so_far(text, start).unwrap_or(0))
     }
 
     /// The count of each id in several texts, by id, and the number of ids of each text.

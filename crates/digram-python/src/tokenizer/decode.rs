@@ -5,7 +5,7 @@ use std::mem;
 use std::ops::Range;
 
 use digram::Error;
-use digram::tokenizer::{FlatBytes, OnInvalid};
+use digram::tokenizer::{FlatBytes, OffsetUnit, OnInvalid};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
@@ -16,7 +16,9 @@ use crate::arrow::ArrowIds;
 use crate::convert::{IdArray, append_ids, flag};
 use crate::errors;
 use crate::new_strings;
-use crate::objects::{CHECK_INTERVAL, SignalChecks, bytes as bytes_object, collected, list, reserve, string};
+use crate::objects::{
+    CHECK_INTERVAL, SignalChecks, bytes as bytes_object, collected, integer, list, reserve, string, tuple,
+};
 use crate::signals::Signals;
 
 /// On one thread, the number of ids decoded before their texts are created: few enough that their bytes are
@@ -89,6 +91,48 @@ impl Core {
         skip_special_tokens: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         bytes_object(py, &self.bytes_of(py, ids, skips(skip_special_tokens)?)?)
+    }
+
+    /// Where each token stands in the decoded text: its start and its end.
+    ///
+    /// >>> import digram
+    /// >>> tok = digram.train("low low", max_merges=2, special_tokens=["<s>"], pretokenizer="gpt2")
+    /// >>> ids = [258, 257, *tok.encode("é"), 257]
+    /// >>> tok.decode(ids), tok.offsets(ids)
+    /// ('<s>lowélow', [(0, 3), (3, 6), (6, 7), (6, 7), (7, 10)])
+    /// >>> tok.offsets(ids, unit="bytes")
+    /// [(0, 3), (3, 6), (6, 7), (7, 8), (8, 11)]
+    /// >>> tok.offsets(ids, skip_special_tokens=True)
+    /// [(0, 0), (0, 3), (3, 4), (3, 4), (4, 7)]
+    ///
+    /// The ids need not be those of any text, as a model generates them. Offsets are in "characters" of
+    /// `decode(ids)`, in "bytes" of `decode_bytes(ids)`, or in "utf16" units. A token covers every
+    /// character of which it has a byte, so tokens that share a character all have its whole span; bytes
+    /// that are not UTF-8 have the span of the U+FFFD that replaces them. A token that adds nothing to
+    /// the text, as one that `skip_special_tokens` leaves out, has an empty span.
+    ///
+    /// Raises `TokenIdError` for an id that is not in the vocabulary, with its index, and `OptionError`
+    /// for an unknown unit. Takes time linear in the text.
+    #[pyo3(
+        signature = (ids, *, unit=None, skip_special_tokens=None),
+        text_signature = "($self, ids, *, unit=\"characters\", skip_special_tokens=False)"
+    )]
+    fn offsets<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        unit: Option<UnitName>,
+        skip_special_tokens: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (unit, skip) = (unit.map_or(OffsetUnit::Characters, |unit| unit.0), skips(skip_special_tokens)?);
+        let ids = self.ids(ids)?;
+        let signals = Signals::new();
+        let spans = || self.tokenizer.decoded_spans(&ids, unit, !skip, &signals);
+        let spans = if ids.len() < KEEP_GIL_BYTES { spans() } else { py.detach(spans) };
+        let spans = spans.map_err(|error| signals.error(py, error, None))?;
+        let span =
+            |[start, end]: [usize; 2]| tuple(py, [integer(py, start as u64)?, integer(py, end as u64)?]);
+        list(py, spans.into_iter().map(span), &mut SignalChecks::new())
     }
 
     /// The texts of several sequences of ids; with `offsets` `batch` is all their ids, flat.
@@ -383,6 +427,30 @@ impl<'py> FromPyObject<'_, 'py> for OnInvalidBytes {
             _ => {
                 let name = errors::shown_repr(&object)?;
                 let message = format!("errors={name} is not known. Pass \"replace\" or \"strict\".");
+                Err(errors::raise(object.py(), "OptionError", message))
+            }
+        }
+    }
+}
+
+/// The value of a `unit` argument.
+struct UnitName(OffsetUnit);
+
+impl<'py> FromPyObject<'_, 'py> for UnitName {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<UnitName> {
+        let Ok(name) = object.cast::<PyString>() else {
+            return Err(PyTypeError::new_err(format!("unit is a str, not {}", errors::kind(&object))));
+        };
+        match name.to_str() {
+            Ok("characters") => Ok(UnitName(OffsetUnit::Characters)),
+            Ok("bytes") => Ok(UnitName(OffsetUnit::Bytes)),
+            Ok("utf16") => Ok(UnitName(OffsetUnit::Utf16)),
+            _ => {
+                let name = errors::shown_repr(&object)?;
+                let message =
+                    format!("unit={name} is not known. Pass \"characters\", \"bytes\" or \"utf16\".");
                 Err(errors::raise(object.py(), "OptionError", message))
             }
         }

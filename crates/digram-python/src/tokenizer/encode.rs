@@ -68,9 +68,10 @@ fn input_for<'a>(
     input: impl FnOnce() -> PyResult<InputText<'a>>,
 ) -> PyResult<Option<InputText<'a>>> {
     match error {
-        Error::Surrogate { .. } | Error::UnknownCharacter { .. } | Error::SpecialToken { .. } => {
-            input().map(Some)
-        }
+        Error::Surrogate { .. }
+        | Error::UnknownCharacter { .. }
+        | Error::UnknownWord { .. }
+        | Error::SpecialToken { .. } => input().map(Some),
         _ => Ok(None),
     }
 }

@@ -192,7 +192,8 @@ impl Core {
         Model { model: self.tokenizer.model() }
     }
 
-    /// How pretokens that are not tokens are encoded: "ranked", "layered", "events", "viterbi", "scored" or "wordpiece".
+    /// How pretokens that are not tokens are encoded: "ranked", "layered", "events", "viterbi", "scored", "wordpiece",
+    /// "word_level", "greedy" or "fewest".
     #[getter]
     fn _kernel(&self) -> &'static str {
         match self.tokenizer.kernel() {
@@ -202,6 +203,9 @@ impl Core {
             KernelKind::Viterbi => "viterbi",
             KernelKind::Scored => "scored",
             KernelKind::WordPiece => "wordpiece",
+            KernelKind::WordLevel => "word_level",
+            KernelKind::Greedy => "greedy",
+            KernelKind::Fewest => "fewest",
         }
     }
 

@@ -1,17 +1,18 @@
 //! Counting batches of text on several threads.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use hashbrown::DefaultHashBuilder;
 
 use crate::error::{Error, Result};
-use crate::interrupt::{Interrupt, Pacer};
-use crate::memory::saturating_usize;
-use crate::normalize::{Normalizer, Prepared, first_border};
+use crate::interrupt::{Interrupt, Pacer, find_first};
+use crate::memory::{self, saturating_usize};
+use crate::normalize::{Normalizer, first_border};
 use crate::parallel::in_parallel;
-use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, parts, split_points, tasks};
+use crate::pretokenize::{ALONE_BYTES, Pretokenizer, TASK_BYTES, TextPart, parts, split_points, tasks};
 use crate::text::Text;
 
 use super::folder::Folder;
@@ -19,7 +20,7 @@ use super::gather::gather;
 use super::sorted::check_sum;
 use super::spill::Spill;
 use super::tally::{SpillTarget, ThreadCounts};
-use super::{Counted, Counts, SortedCounts, Totals};
+use super::{Counted, Counts, SortedCounts, Stretched, Stretches, Totals};
 
 /// The minimum memory limit of a counter, in bytes.
 pub const MIN_MEMORY: u64 = 4 << 20;
@@ -30,6 +31,8 @@ const MIN_THREAD_MEMORY: usize = 1 << 20;
 /// Counts batches of text, one after the other.
 pub struct Counter {
     normalizer: Option<Arc<Normalizer>>,
+    /// What takes texts apart, in place of the normalizer alone.
+    stretches: Option<Arc<dyn Stretches>>,
     pretokenizer: Arc<Pretokenizer>,
     hasher: DefaultHashBuilder,
     /// The counts of each thread, which continue from batch to batch.
@@ -55,6 +58,7 @@ impl Counter {
     pub fn new(pretokenizer: impl Into<Arc<Pretokenizer>>) -> Counter {
         Counter {
             normalizer: None,
+            stretches: None,
             pretokenizer: pretokenizer.into(),
             hasher: DefaultHashBuilder::default(),
             tallies: Vec::new(),
@@ -105,6 +109,11 @@ impl Counter {
         Counter { normalizer, ..self }
     }
 
+    /// Takes texts apart before they are split, which includes their normalization.
+    pub fn with_stretches(self, stretches: Option<Arc<dyn Stretches>>) -> Counter {
+        Counter { stretches, ..self }
+    }
+
     fn with_memory_limit(self, memory: Option<u64>) -> Result<Counter> {
         if let Some(bytes @ ..MIN_MEMORY) = memory {
             let reason = format!(
@@ -137,25 +146,20 @@ impl Counter {
         threads: usize,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        let mut bytes = 0;
-        let start = |text: &T| {
-            bytes += text.as_ref().len() as u64;
-            self.totals.bytes + bytes - text.as_ref().len() as u64
-        };
-        let starts: Vec<u64> = texts.iter().map(start).collect();
-        let alone = threads == 1 || bytes < ALONE_BYTES as u64;
+        let bytes: usize = texts.iter().map(|text| text.as_ref().len()).sum();
+        let alone = threads == 1 || bytes < ALONE_BYTES;
         let parts = parts(texts, |text| match text {
             Text::Utf8(text) if !alone => {
-                let normalizer = self.normalizer.as_deref();
-                split_points(text.len(), |offsets| {
-                    first_border(normalizer, &self.pretokenizer, text, offsets, interrupt)
-                })
+                split_points(text.len(), |offsets| self.first_border(text, offsets, interrupt))
             }
             _ => Ok(Vec::new()),
         })?;
         let threads = self.limit_threads(if alone { 1 } else { threads }, interrupt)?;
         let memory = self.thread_memory();
         let tasks = tasks(&parts, if alone { usize::MAX } else { TASK_BYTES })?;
+        let stretches = self.stretches.clone();
+        let prepared = self.prepared(stretches.as_deref(), texts, &parts, &tasks, threads, interrupt)?;
+        let starts = self.starts(&parts, prepared.as_deref())?;
         let idle = Mutex::new(std::mem::take(&mut self.tallies));
         let pop_idle = || idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
         let counted = in_parallel(
@@ -168,34 +172,100 @@ impl Counter {
             },
             |borrowed, task, interrupt| {
                 let spill_target = SpillTarget { spill: self.spill.as_ref(), interrupt };
-                let (mut pretokens, mut bytes) = (0, 0);
-                let mut pacer = Pacer::new(interrupt);
-                for part in &parts[tasks[task].clone()] {
-                    let text = &texts[part.text].as_ref()[part.range.clone()];
-                    let start = starts[part.text] + part.range.start as u64;
-                    let tally = borrowed.tally.as_mut().expect("lent until the end");
-                    pacer.after_text(text.len())?;
-                    let prepared = match &self.normalizer {
-                        Some(normalizer) => normalizer.prepared(text, interrupt)?,
-                        None => Prepared { text: Cow::Borrowed(text), word_ends: None },
+                let tally = borrowed.tally.as_mut().expect("lent until the end");
+                let (mut pretokens, mut pacer) = (0, Pacer::new(interrupt));
+                for index in tasks[task].clone() {
+                    let (part, start) = (&parts[index], starts[index]);
+                    let mut count = |text: &[u8], offset: usize| {
+                        pacer.after_text(text.len())?;
+                        let start = start + offset as u64;
+                        pretokens += tally.count(&self.pretokenizer, text, start, spill_target)?;
+                        Ok(())
                     };
-                    let whole = [prepared.text.len()];
-                    let (mut from, ends) = (0, prepared.word_ends.as_deref().unwrap_or(&whole));
-                    for &end in ends {
-                        let (word, at) = (&prepared.text[from..end], start + from as u64);
-                        pretokens += tally.count(&self.pretokenizer, word, at, spill_target)?;
-                        from = end;
+                    match &prepared {
+                        Some(prepared) => prepared[index].for_each(count)?,
+                        None => count(&texts[part.text].as_ref()[part.range.clone()], 0)?,
                     }
-                    bytes += prepared.text.len() as u64;
                 }
-                Ok((pretokens, bytes))
+                Ok(pretokens)
             },
         )?;
         self.tallies = idle.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.totals.documents += documents;
-        self.totals.pretokens += counted.iter().map(|(pretokens, _)| pretokens).sum::<u64>();
-        self.totals.bytes += counted.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        self.totals.pretokens += counted.iter().sum::<u64>();
+        self.totals.bytes = starts[parts.len()];
         Ok(())
+    }
+
+    /// The first place at one of some offsets where a text can be divided.
+    fn first_border(
+        &self,
+        text: &[u8],
+        offsets: Range<usize>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<usize>> {
+        let Some(stretches) = &self.stretches else {
+            return first_border(self.normalizer.as_deref(), &self.pretokenizer, text, offsets, interrupt);
+        };
+        let may_be = self.pretokenizer.has_borders()
+            || self.normalizer.as_ref().is_some_and(|normalizer| normalizer.has_words());
+        let offsets = if may_be { offsets.start.max(1)..offsets.end.min(text.len()) } else { 0..0 };
+        find_first(offsets, interrupt, |offset| stretches.is_border(text, offset))
+    }
+
+    /// The parts of texts, normalized; `None` if they are counted as they are.
+    ///
+    /// All of a batch are normalized before any is counted, since the place of a pretoken in the corpus depends on
+    /// the length of the normalized text before it.
+    fn prepared<'t, T: AsRef<[u8]> + Sync>(
+        &self,
+        stretches: Option<&'t dyn Stretches>,
+        texts: &'t [T],
+        parts: &[TextPart],
+        tasks: &[Range<usize>],
+        threads: usize,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<Vec<Stretched<'t>>>> {
+        if self.normalizer.is_none() && stretches.is_none() {
+            return Ok(None);
+        }
+        let prepare = |part: &TextPart, interrupt: &dyn Interrupt| {
+            let text = &texts[part.text].as_ref()[part.range.clone()];
+            match (stretches, &self.normalizer) {
+                (Some(stretches), _) => stretches.stretched(text, interrupt),
+                (None, Some(normalizer)) => Stretched::normalized(normalizer, text, interrupt),
+                (None, None) => Ok(Stretched::whole(Cow::Borrowed(text))),
+            }
+        };
+        let of_tasks = in_parallel(
+            threads,
+            tasks.len(),
+            interrupt,
+            || (),
+            |(), task, interrupt| {
+                parts[tasks[task].clone()]
+                    .iter()
+                    .map(|part| prepare(part, interrupt))
+                    .collect::<Result<Vec<_>>>()
+            },
+        )?;
+        let mut prepared = Vec::new();
+        memory::try_reserve(&mut prepared, parts.len())?;
+        prepared.extend(of_tasks.into_iter().flatten());
+        Ok(Some(prepared))
+    }
+
+    /// The number of bytes that are counted before each part, and after the last.
+    fn starts(&self, parts: &[TextPart], prepared: Option<&[Stretched<'_>]>) -> Result<Vec<u64>> {
+        let mut starts = Vec::new();
+        memory::try_reserve(&mut starts, parts.len() + 1)?;
+        let mut start = self.totals.bytes;
+        for (index, part) in parts.iter().enumerate() {
+            starts.push(start);
+            start += prepared.map_or(part.range.len(), |prepared| prepared[index].len()) as u64;
+        }
+        starts.push(start);
+        Ok(starts)
     }
 
     /// The totals so far.

@@ -19,6 +19,7 @@ mod short;
 mod sort;
 mod sorted;
 mod spill;
+mod stretched;
 mod table;
 mod tally;
 
@@ -41,6 +42,7 @@ pub use digest::digest;
 pub use join::Joiner;
 pub use pieces::{Piece, Pieces};
 pub use sorted::{Counted, SortedCounts};
+pub use stretched::{Stretched, Stretches};
 use table::CountTable;
 
 /// Distinct pretokens with their counts in a corpus, and optionally their first occurrences.

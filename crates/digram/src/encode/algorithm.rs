@@ -14,6 +14,10 @@ pub enum Algorithm {
     Ranked {
         /// Whether a pretoken that is a token becomes that token even if the merges give other ids.
         ignore_merges: bool,
+        /// Whether consecutive unknown characters of a pretoken are one unknown token.
+        fuses_unknown: bool,
+        /// How tokens at the ends of words differ from others, if they do.
+        affixes: Affixes,
     },
     /// BPE whose pretokens are split into words. Each word is merged separately first; then words that became a
     /// single token join their neighbours (Schmidt et al., "Boundless Byte Pair Encoding", COLM 2025).
@@ -41,6 +45,16 @@ pub enum Algorithm {
     },
     /// The longest token at the start of a pretoken, then the longest one after it, and so on.
     WordPiece(WordPieceRules),
+    /// A pretoken that is a token is that token, any other one the unknown token.
+    WordLevel {
+        /// Whether a pretoken is split into words before each space, as in SentencePiece; consecutive unknown words are
+        /// then one unknown token.
+        splits: bool,
+    },
+    /// The longest token of bytes at each place, from the left. The units are bytes.
+    Greedy,
+    /// The fewest tokens, whatever the merges are; of equal numbers, those with the longest first token, and so on.
+    Fewest,
 }
 
 /// The scores of tokens.
@@ -52,6 +66,20 @@ pub struct Scores {
     pub unknown: f64,
     /// The addition of scores.
     pub addition: Addition,
+    /// Names of special tokens and of fallback bytes that text becomes too. With them, all bytes of a run of unknown
+    /// characters cover the whole run.
+    pub spelled: Vec<Spelled>,
+}
+
+/// The name of a token, in which text becomes it although it is special, or stands for a byte.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spelled {
+    /// The name.
+    pub text: Vec<u8>,
+    /// The id of the token.
+    pub id: TokenId,
+    /// The score of the name.
+    pub score: f64,
 }
 
 /// The precision of the sums of scores.
@@ -62,6 +90,29 @@ pub enum Addition {
     /// 32 bits, as in SentencePiece. A sum beyond 100,000 is set to zero where it occurs, and those after it are
     /// counted from there.
     Single,
+}
+
+/// What tells tokens at the start and at the end of a word from others.
+///
+/// A word is a pretoken. If its units are characters, the space at its start or at its end is not a character of its
+/// own but belongs to the one beside it: such tokens begin or end a word. If the units are bytes, merges join the
+/// spaces.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Affixes {
+    /// If words begin with a space: the prefix with which files write tokens without it.
+    pub prefix: Option<String>,
+    /// Whether words end with a space.
+    pub ends: bool,
+}
+
+impl Affixes {
+    /// No difference.
+    pub const NONE: Affixes = Affixes { prefix: None, ends: false };
+
+    /// The maximum number of spaces that belong to a character.
+    pub(crate) fn spaces(&self) -> usize {
+        usize::from(self.prefix.is_some()) + usize::from(self.ends)
+    }
 }
 
 /// The rules of WordPiece. A pretoken begins with a space, which is part of the first token.
@@ -78,5 +129,10 @@ pub struct WordPieceRules {
 
 impl Algorithm {
     /// BPE by rank alone.
-    pub const RANKED: Algorithm = Algorithm::Ranked { ignore_merges: false };
+    pub const RANKED: Algorithm = Algorithm::by_rank(false);
+
+    /// BPE by rank alone, with an unknown token for each unknown character, without affixes.
+    pub const fn by_rank(ignore_merges: bool) -> Algorithm {
+        Algorithm::Ranked { ignore_merges, fuses_unknown: false, affixes: Affixes::NONE }
+    }
 }

@@ -13,16 +13,19 @@ use crate::vocabulary::{TokenId, Vocabulary};
 
 use super::kernels::Kernel;
 use super::kernels::events::ByEvents;
+use super::kernels::fewest::Fewest;
+use super::kernels::greedy::Greedy;
 use super::kernels::layered::Layered;
 use super::kernels::ranked::Ranked;
 use super::kernels::scored::Scored;
 use super::kernels::viterbi::Viterbi;
+use super::kernels::word_level::WordLevel;
 use super::kernels::wordpiece::WordPiece;
 use super::lookup::Lookup;
 use super::safe_splits::SafeSplits;
 use super::symbols::Symbols;
 use super::text_slice::TextSlice;
-use super::{Algorithm, Context, Encoder, Scratch, Unit, WordPieceRules};
+use super::{Affixes, Algorithm, Context, Encoder, Scratch, Unit};
 
 /// Which tokens text can become: special tokens and the bytes of a fallback are not among them.
 pub(super) type Ordinary<'a> = &'a dyn Fn(TokenId) -> bool;
@@ -37,10 +40,29 @@ impl Encoder {
         ordinary: impl Fn(TokenId) -> bool,
     ) -> Result<Encoder> {
         let ordinary: Ordinary<'_> = &ordinary;
-        let symbols = Arc::new(Symbols::new(unit, &model.vocabulary, ordinary)?);
-        match algorithm {
-            Algorithm::Ranked { ignore_merges } => {
-                let layered = Layered::by_rank(&model, &symbols, pretokenizer, ordinary)?;
+        let affixes = match &algorithm {
+            Algorithm::Ranked { affixes, .. } => affixes.clone(),
+            _ => Affixes::NONE,
+        };
+        let mut symbols = Symbols::new(unit, &affixes, &model.vocabulary, ordinary)?;
+        if matches!(algorithm, Algorithm::Ranked { fuses_unknown: true, .. }) {
+            symbols.fuse_unknown();
+        }
+        let symbols = Arc::new(symbols);
+        let cuts_characters = pretokenizer.cuts_characters();
+        if cuts_characters && (!symbols.are_bytes() || matches!(algorithm, Algorithm::Superwords { .. })) {
+            let reason =
+                "pretokens that end inside characters need bytes as units, and have no words in them.";
+            return Err(Error::Vocabulary { reason: reason.into() });
+        }
+        let encoder = match algorithm {
+            Algorithm::Ranked { ignore_merges, affixes, .. } => {
+                // A run of unknown characters may reach over words.
+                let has_words = symbols.unknown_run().is_none() && !cuts_characters;
+                let layered = match has_words && affixes == Affixes::NONE {
+                    true => Layered::by_rank(&model, &symbols, pretokenizer, ordinary)?,
+                    false => None,
+                };
                 let layered = layered.map(|layered| Kernel::Layered(Box::new(layered)));
                 Encoder::by_rank(model, symbols, layered, ignore_merges, ordinary)
             }
@@ -56,11 +78,30 @@ impl Encoder {
                 let reason = "with events there must be no merges.";
                 Err(Error::Vocabulary { reason: reason.into() })
             }
-            Algorithm::WordPiece(_) if !model.merges.in_order().is_empty() => {
-                let reason = "WordPiece has no merges.";
+            Algorithm::WordPiece(_) | Algorithm::WordLevel { .. } | Algorithm::Greedy
+                if !model.merges.in_order().is_empty() =>
+            {
+                let reason = "only BPE has merges.";
                 Err(Error::Vocabulary { reason: reason.into() })
             }
-            Algorithm::WordPiece(rules) => Encoder::by_longest_match(model, symbols, rules, ordinary),
+            // The first token depends on all that follows, so no pretoken is split.
+            Algorithm::Fewest => {
+                let kernel = Fewest::new(symbols.clone(), &model.vocabulary, ordinary)?;
+                Encoder::of_kernel(model, symbols, Kernel::Fewest(Box::new(kernel)), None, ordinary)
+            }
+            // The end of a match depends on all that precedes it, so no pretoken is split.
+            Algorithm::WordPiece(rules) => {
+                let kernel = WordPiece::new(rules, symbols.unit(), &model.vocabulary, ordinary)?;
+                Encoder::of_kernel(model, symbols, Kernel::WordPiece(Box::new(kernel)), None, ordinary)
+            }
+            Algorithm::WordLevel { splits } => {
+                let kernel = WordLevel::new(splits, symbols.unit(), &model.vocabulary, ordinary)?;
+                Encoder::of_kernel(model, symbols, Kernel::WordLevel(Box::new(kernel)), None, ordinary)
+            }
+            Algorithm::Greedy => {
+                let kernel = Greedy::new(symbols.unit(), &model.vocabulary, ordinary)?;
+                Encoder::of_kernel(model, symbols, Kernel::Greedy(Box::new(kernel)), None, ordinary)
+            }
             Algorithm::Events(events) => Encoder::by_events(model, symbols, &events, ordinary),
             Algorithm::Unigram(_) | Algorithm::Scored { .. }
                 if symbols.are_bytes() || !model.merges.in_order().is_empty() =>
@@ -70,14 +111,24 @@ impl Encoder {
             }
             Algorithm::Unigram(scores) => {
                 let viterbi = Viterbi::new(&scores, symbols.clone(), &model.vocabulary, ordinary)?;
-                Encoder::by_scores(model, symbols, Kernel::Viterbi(Box::new(viterbi)), None, ordinary)
+                let spelled = scores.spelled.iter().map(|one| &one.text[..]);
+                let splits =
+                    SafeSplits::of_tokens(model.vocabulary.iter().map(|(_, bytes)| bytes).chain(spelled));
+                let kernel = Kernel::Viterbi(Box::new(viterbi));
+                let encoder = Encoder::of_kernel(model, symbols, kernel, None, ordinary)?;
+                Ok(Encoder { lookup: encoder.lookup.with_sum_splits(splits), ..encoder })
             }
             Algorithm::Scored { scores, unused } => {
                 let scored = Scored::new(&scores, &unused, symbols.clone(), &model.vocabulary, ordinary)?;
                 let splits = scored.splits(&scores, &model.vocabulary);
-                Encoder::by_scores(model, symbols, Kernel::Scored(Box::new(scored)), splits, ordinary)
+                Encoder::of_kernel(model, symbols, Kernel::Scored(Box::new(scored)), splits, ordinary)
             }
+        };
+        let mut encoder = encoder?;
+        if cuts_characters {
+            encoder.lookup.look_up_whole();
         }
+        Ok(encoder)
     }
 
     /// An encoder that applies merges by rank alone; `kernel` is an alternative implementation of that.
@@ -89,7 +140,10 @@ impl Encoder {
         ordinary: Ordinary<'_>,
     ) -> Result<Encoder> {
         let ranked = Ranked::new(symbols.clone(), model.merges.clone(), model.vocabulary.clone());
-        let splits = SafeSplits::new(&model.vocabulary, model.merges.in_order());
+        // A place between two unknown characters of one token is no split.
+        let joins_spaces = symbols.has_spaces();
+        let splits = || SafeSplits::new(&model.vocabulary, model.merges.in_order(), joins_spaces);
+        let splits = symbols.unknown_run().is_none().then(splits);
         let kernel = kernel.unwrap_or_else(|| Kernel::Ranked(ranked.clone()));
         let known = model.known.clone().filter(|_| symbols.are_bytes());
         let unreachable = match &known {
@@ -105,7 +159,7 @@ impl Encoder {
         let index = known.map(|known| known.index);
         let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, ignore_merges, index, ordinary);
         let whole_is_all = unreachable.is_empty() || ignore_merges;
-        let lookup = Lookup::new(whole, whole_piece, Some(splits), kernel);
+        let lookup = Lookup::new(whole, whole_piece, splits, kernel);
         Ok(Encoder::of(model, symbols, unreachable, whole_is_all, Some(ranked), lookup))
     }
 
@@ -126,34 +180,18 @@ impl Encoder {
         Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
     }
 
-    /// An encoder of a kernel that has the scores of tokens.
-    fn by_scores(
+    /// An encoder of a kernel that has no merges.
+    fn of_kernel(
         model: Model,
         symbols: Arc<Symbols>,
         kernel: Kernel,
         splits: Option<SafeSplits>,
         ordinary: Ordinary<'_>,
     ) -> Result<Encoder> {
-        let budget = Budget(Cell::new(CHECKS));
+        let budget = Budget(Cell::new(STEPS));
         let unreachable = unreachable_within(&model.vocabulary, &kernel, ordinary, &budget)?;
         let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
         let lookup = Lookup::new(whole, whole_piece, splits, kernel);
-        Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
-    }
-
-    /// An encoder that takes the longest token at each place.
-    fn by_longest_match(
-        model: Model,
-        symbols: Arc<Symbols>,
-        rules: WordPieceRules,
-        ordinary: Ordinary<'_>,
-    ) -> Result<Encoder> {
-        let kernel = WordPiece::new(rules, symbols.unit(), &model.vocabulary, ordinary)?;
-        let kernel = Kernel::WordPiece(Box::new(kernel));
-        let unreachable = unreachable(&model.vocabulary, &kernel, ordinary)?;
-        let (whole, whole_piece) = wholes(&model.vocabulary, &unreachable, false, None, ordinary);
-        // The end of a match depends on all that precedes it, so no pretoken is split.
-        let lookup = Lookup::new(whole, whole_piece, None, kernel);
         Ok(Encoder::of(model, symbols, unreachable, false, None, lookup))
     }
 
@@ -177,20 +215,31 @@ impl Encoder {
     }
 }
 
-/// Encoding all tokens of a vocabulary takes a small part of this many checks, unless many of them are parts of very
-/// long ones.
-const CHECKS: u32 = 1 << 15;
+/// Encoding all tokens of a vocabulary takes a small part of this many steps, unless many of them are parts of very
+/// long ones. They take less than a second.
+const STEPS: usize = 1 << 26;
 
-/// Stops after a number of checks.
-struct Budget(Cell<u32>);
+/// The steps between two checks: more than nearly all tokens take.
+const STEPS_PER_CHECK: usize = 1 << 8;
+
+/// Stops after a number of steps.
+struct Budget(Cell<usize>);
 
 impl Interrupt for Budget {
     fn check(&self) -> Result<()> {
-        let left = self.0.get().checked_sub(1).ok_or_else(|| Error::Limit {
+        self.check_after(1)
+    }
+
+    fn check_after(&self, work: usize) -> Result<()> {
+        let left = self.0.get().checked_sub(work).ok_or_else(|| Error::Limit {
             reason: "the tokens are too long: encoding each of them would take too much time.".into(),
         })?;
         self.0.set(left);
         Ok(())
+    }
+
+    fn interval(&self) -> usize {
+        STEPS_PER_CHECK
     }
 }
 
@@ -212,8 +261,8 @@ fn unreachable_within(
         let context = &mut Context { scratch: &mut scratch, interrupt };
         match kernel.encode(TextSlice::all(bytes), context, &mut ids) {
             Ok(()) => {}
-            // A token of several characters, one of which has no token.
-            Err(Error::UnknownCharacter { .. }) => ids.clear(),
+            // A token of several characters or words, one of which has no token.
+            Err(Error::UnknownCharacter { .. } | Error::UnknownWord { .. }) => ids.clear(),
             Err(error) => return Err(error),
         }
         if ids != [id] {

@@ -10,6 +10,7 @@ mod build;
 mod kernels;
 mod lattice;
 mod lookup;
+mod mark;
 mod safe_splits;
 mod scratch;
 mod scratch_pool;
@@ -19,22 +20,26 @@ mod text_slice;
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
+
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-pub use algorithm::{Addition, Algorithm, Scores, WordPieceRules};
+pub use algorithm::{Addition, Affixes, Algorithm, Scores, Spelled, WordPieceRules};
 use kernels::Kernel;
 pub use kernels::KernelKind;
 pub use kernels::dropout::Dropout;
 pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};
 #[cfg(test)]
 pub(crate) use kernels::naive;
+pub(crate) use kernels::pieces::{Piece, Pieces};
 use kernels::ranked::Ranked;
 pub(crate) use lattice::{Edge, Lattice, one_of};
 use lookup::Lookup;
 pub(crate) use lookup::{GROUP, Group};
+pub(crate) use mark::Mark;
 use scratch::Context;
 pub(crate) use scratch::Scratch;
 pub(crate) use scratch_pool::{Pooled, ScratchPool};
@@ -46,15 +51,15 @@ use text_slice::TextSlice;
 
 /// The text that an unknown token stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unknown {
+pub(crate) enum Unknown<'a> {
     /// No token stands for unknown text.
     Nothing,
     /// One character.
     Character(TokenId),
     /// A whole pretoken.
     Pretoken(TokenId),
-    /// All consecutive characters without a token.
-    Run(TokenId),
+    /// Where one of these ids is, a [`Mark`] says what it stands for.
+    Marked(&'a HashSet<TokenId>),
 }
 
 /// The part of a tokenizer that turns pretokens into ids.
@@ -101,15 +106,27 @@ impl Encoder {
     }
 
     /// The text that the unknown token stands for.
-    pub(crate) fn unknown(&self) -> Unknown {
+    pub(crate) fn unknown(&self) -> Unknown<'_> {
+        let marked = match self.lookup.kernel() {
+            Kernel::Viterbi(viterbi) => Some(viterbi.marked()),
+            Kernel::Scored(scored) => Some(scored.marked()),
+            Kernel::WordLevel(words) => Some(words.marked()),
+            _ => self.symbols.unknown_run(),
+        };
+        if let Some(marked) = marked {
+            return if marked.is_empty() { Unknown::Nothing } else { Unknown::Marked(marked) };
+        }
         match (self.symbols.unit(), self.lookup.kernel()) {
             (Unit::Char { on_unknown: OnUnknown::Token(id) }, Kernel::WordPiece(_)) => Unknown::Pretoken(*id),
-            (Unit::Char { on_unknown: OnUnknown::Token(id) }, Kernel::Viterbi(_) | Kernel::Scored(_)) => {
-                Unknown::Run(*id)
-            }
             (Unit::Char { on_unknown: OnUnknown::Token(id) }, _) => Unknown::Character(*id),
             _ => Unknown::Nothing,
         }
+    }
+
+    /// The number of bytes of `text` that an unknown character, its first one, has with the spaces that belong to it.
+    #[inline]
+    pub(crate) fn unknown_len(&self, text: &[u8]) -> usize {
+        self.symbols.first_len(text)
     }
 
     /// The number of bytes of `text` that a token, its first one, stands for.
@@ -137,23 +154,27 @@ impl Encoder {
         }
     }
 
-    /// Appends the ends of the unknown tokens of a pretoken, which starts at an offset, if they are runs.
-    pub(crate) fn unknown_ends(
+    /// Appends the marks of a pretoken, which starts at an offset.
+    pub(crate) fn marks(
         &self,
         pretoken: &[u8],
         offset: usize,
         interrupt: &dyn Interrupt,
-        ends: &mut Vec<usize>,
+        marks: &mut Vec<Mark>,
     ) -> Result<()> {
         let mut scratch = Scratch::new();
         let context = &mut Context { scratch: &mut scratch, interrupt };
-        let first = ends.len();
+        let first = marks.len();
         match self.lookup.kernel() {
-            Kernel::Viterbi(viterbi) => viterbi.unknown_ends(pretoken, context, ends)?,
-            Kernel::Scored(scored) => scored.unknown_ends(pretoken, context, ends)?,
-            _ => {}
+            Kernel::Viterbi(viterbi) => viterbi.marks(pretoken, context, marks)?,
+            Kernel::Scored(scored) => scored.marks(pretoken, context, marks)?,
+            Kernel::WordLevel(words) => words.marks(pretoken, context, marks)?,
+            _ => self.symbols.push_unknown_runs(pretoken, marks)?,
         }
-        ends[first..].iter_mut().for_each(|end| *end += offset);
+        for mark in &mut marks[first..] {
+            mark.start += offset;
+            mark.end += offset;
+        }
         Ok(())
     }
 

@@ -29,6 +29,7 @@ use crate::utf8::{decode, is_inside, three_bytes_at};
 use crate::vocabulary::Vocabulary;
 
 use super::lookup::GROUP;
+use super::text_slice::TextSlice;
 
 /// What a token is known to contain on one side of a place: a whole character, or one byte.
 #[derive(Clone, Copy)]
@@ -124,10 +125,33 @@ struct Run {
     left: Neighbour,
 }
 
+/// Says which pretokens are split, and receives the pieces.
+pub(super) trait PieceVisitor {
+    /// Whether a pretoken may be split.
+    fn may_split(&mut self, pretoken: TextSlice<'_>) -> bool;
+
+    /// Receives up to [`GROUP`] pieces that follow one another: where the first starts, and the ends of all.
+    fn visit(&mut self, start: usize, ends: &[usize]) -> Result<()>;
+}
+
+/// All pretokens are split.
+impl<V: FnMut(usize, &[usize]) -> Result<()>> PieceVisitor for V {
+    #[inline]
+    fn may_split(&mut self, _: TextSlice<'_>) -> bool {
+        true
+    }
+
+    #[inline]
+    fn visit(&mut self, start: usize, ends: &[usize]) -> Result<()> {
+        self(start, ends)
+    }
+}
+
 impl SafeSplits {
-    /// Collects the pairs of the tokens that the merges make.
-    pub(super) fn new(vocabulary: &Vocabulary, merges: &[Merge]) -> SafeSplits {
-        SafeSplits::of(|place| {
+    /// Collects the pairs of the tokens that the merges make; if `joins_spaces`, also each pair with a space, which
+    /// may belong to the symbol of the character beside it.
+    pub(super) fn new(vocabulary: &Vocabulary, merges: &[Merge], joins_spaces: bool) -> SafeSplits {
+        SafeSplits::of(joins_spaces, |place| {
             for merge in merges {
                 let Some(token) = vocabulary.get(merge.id) else { continue };
                 let middle = vocabulary.len_of(merge.left);
@@ -147,12 +171,17 @@ impl SafeSplits {
 
     /// Collects the pairs of all tokens.
     pub(super) fn of_tokens<'v>(tokens: impl Iterator<Item = &'v [u8]>) -> SafeSplits {
-        SafeSplits::of(|place| tokens.for_each(|token| (1..token.len()).for_each(|at| place(token, at))))
+        SafeSplits::of(false, |place| {
+            tokens.for_each(|token| (1..token.len()).for_each(|at| place(token, at)))
+        })
     }
 
     /// Collects the pairs at the places in tokens that `each_place` gives.
-    fn of(each_place: impl FnOnce(&mut dyn FnMut(&[u8], usize))) -> SafeSplits {
+    fn of(joins_spaces: bool, each_place: impl FnOnce(&mut dyn FnMut(&[u8], usize))) -> SafeSplits {
         let (mut pairs, mut beside) = (Vec::new(), BytesBeside::new());
+        if joins_spaces {
+            *beside.bits(' ') = u32::MAX;
+        }
         let mut parts = HashSet::new();
         let mut place = |token: &[u8], at: usize| {
             // A place inside a character is never tested.
@@ -232,9 +261,10 @@ impl SafeSplits {
         (1..=len).rev().find(|&at| self.can_split_at(text, at))
     }
 
-    /// Calls `visit` with the ends of the pieces of consecutive pretokens, in order, up to [`GROUP`] at a time,
-    /// until it fails. The pretokens end at `pretoken_ends`, and the first starts at `start`; those for which
-    /// `may_split` returns true are split.
+    /// Calls [`visit`](PieceVisitor::visit) with the pieces of consecutive pretokens, in order, until it fails. The
+    /// pretokens end at `pretoken_ends`, and the first starts at `start`; those for which
+    /// [`may_split`](PieceVisitor::may_split) returns true are split, and may be others that follow such a one
+    /// without a space.
     ///
     /// Pretokens of scripts without spaces are read like one text, without a branch on whether a place is a
     /// split or the end of a pretoken, neither of which can be predicted.
@@ -243,24 +273,30 @@ impl SafeSplits {
         text: &[u8],
         mut start: usize,
         pretoken_ends: &[usize],
-        may_split: impl Fn(&[u8]) -> bool,
-        mut visit: impl FnMut(usize, &[usize]) -> Result<()>,
+        visitor: &mut impl PieceVisitor,
     ) -> Result<()> {
         let mut pieces = Pieces { text, pretoken_ends, ends: [0; GROUP], count: 0 };
         let mut group_start = start;
         let mut number = 0;
         while number < pretoken_ends.len() {
-            let pretoken = &text[start..pretoken_ends[number]];
-            let first = if may_split(pretoken) { decode(pretoken) } else { (None, 0) };
+            let pretoken = TextSlice { text, start, end: pretoken_ends[number] };
+            let first = if visitor.may_split(pretoken) { decode(pretoken.bytes()) } else { (None, 0) };
             if let (Some(c), width) = first {
                 let left = self.neighbour(c, text[start], text[start + width - 1]);
                 let mut run = Run { number, at: start + width, left };
                 loop {
-                    if text.get(run.at).is_some_and(|byte| byte & 0xf0 == 0xe0) {
+                    if run.left.c.is_ascii() {
+                        self.read_ascii(&mut run, &mut pieces);
+                    }
+                    let is_next_of_three = text.get(run.at).is_some_and(|byte| byte & 0xf0 == 0xe0);
+                    if is_next_of_three && pieces.count < GROUP {
                         self.read_three_byte_characters(&mut run, &mut pieces);
                     }
                     if pieces.count == GROUP {
-                        visit(std::mem::replace(&mut group_start, pieces.ends[GROUP - 1]), &pieces.ends)?;
+                        visitor.visit(
+                            std::mem::replace(&mut group_start, pieces.ends[GROUP - 1]),
+                            &pieces.ends,
+                        )?;
                         pieces.count = 0;
                     } else if run.at >= pretoken_ends[run.number] {
                         break;
@@ -278,13 +314,33 @@ impl SafeSplits {
             start = pretoken_ends[number];
             number += 1;
             if pieces.count == GROUP {
-                visit(std::mem::replace(&mut group_start, pieces.ends[GROUP - 1]), &pieces.ends)?;
+                visitor.visit(std::mem::replace(&mut group_start, pieces.ends[GROUP - 1]), &pieces.ends)?;
                 pieces.count = 0;
             }
             pieces.ends[pieces.count] = start;
             pieces.count += 1;
         }
-        visit(group_start, &pieces.ends[..pieces.count])
+        visitor.visit(group_start, &pieces.ends[..pieces.count])
+    }
+
+    /// Continues a run behind an ASCII character as long as its characters are ASCII, up to the end of the pretoken, and
+    /// adds the ends of its pieces, until there are [`GROUP`].
+    fn read_ascii(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
+        let pairs = self.ascii_pairs();
+        let end = pieces.pretoken_ends[run.number];
+        let (mut at, mut before, mut count) = (run.at, run.left.last, pieces.count);
+        while at < end
+            && count < GROUP
+            && let Some(is_split) = pairs.has(before, pieces.text[at])
+        {
+            pieces.ends[count] = at;
+            count += usize::from(is_split);
+            (before, at) = (pieces.text[at], at + 1);
+        }
+        if at > run.at {
+            (run.at, run.left) = (at, self.neighbour(before.into(), before, before));
+        }
+        pieces.count = count;
     }
 
     /// Continues a run as long as its characters have three bytes, up to the end of the last pretoken, and adds
@@ -336,9 +392,7 @@ impl SafeSplits {
 
     /// Whether no token spans the place `at` in any text with these two characters there.
     pub(super) fn can_split_at(&self, text: &[u8], at: usize) -> bool {
-        if let Some(is_split) =
-            self.ascii.get_or_init(|| Box::new(self.of_ascii())).has(text[at - 1], text[at])
-        {
+        if let Some(is_split) = self.ascii_pairs().has(text[at - 1], text[at]) {
             return is_split;
         }
         let neighbour = |c, bytes: &[u8]| self.neighbour(c, bytes[0], bytes[bytes.len() - 1]);
@@ -351,9 +405,11 @@ impl SafeSplits {
         }
     }
 
-    fn of_ascii(&self) -> AsciiPairs {
-        let neighbour = |byte: u8| self.neighbour(byte.into(), byte, byte);
-        AsciiPairs::of(|before, after| !self.spanned(neighbour(before), neighbour(after)))
+    fn ascii_pairs(&self) -> &AsciiPairs {
+        self.ascii.get_or_init(|| {
+            let neighbour = |byte: u8| self.neighbour(byte.into(), byte, byte);
+            Box::new(AsciiPairs::of(|before, after| !self.spanned(neighbour(before), neighbour(after))))
+        })
     }
 
     #[inline(always)]
@@ -455,13 +511,38 @@ mod tests {
         }
         // A token that ends inside a character.
         merge(&mut tokens, whole[next(8)], 0xe6);
-        SafeSplits::new(&Vocabulary::new(tokens.iter().map(Some)).unwrap(), &merges)
+        SafeSplits::new(&Vocabulary::new(tokens.iter().map(Some)).unwrap(), &merges, false)
+    }
+
+    /// Splits pretokens of three-byte characters, and keeps the ends of all pieces.
+    #[derive(Default)]
+    struct Found {
+        ends: Vec<usize>,
+        groups: usize,
+        full: usize,
+    }
+
+    fn may_split(pretoken: &[u8]) -> bool {
+        pretoken.iter().take(2).any(|&byte| byte >= 0xe0)
+    }
+
+    impl PieceVisitor for Found {
+        fn may_split(&mut self, pretoken: TextSlice<'_>) -> bool {
+            may_split(pretoken.bytes())
+        }
+
+        fn visit(&mut self, start: usize, ends: &[usize]) -> Result<()> {
+            assert!(start == self.ends.last().copied().unwrap_or(0) && ends.len() <= GROUP);
+            self.ends.extend_from_slice(ends);
+            self.groups += 1;
+            self.full += usize::from(ends.len() == GROUP);
+            Ok(())
+        }
     }
 
     #[test]
     fn pieces_of_a_group_are_those_of_its_pretokens() {
         let mut next = naive::random();
-        let may_split = |pretoken: &[u8]| pretoken.iter().take(2).any(|&byte| byte >= 0xe0);
         let (mut groups, mut full) = (0, 0);
         for round in 0..400 {
             let (mut text, mut ends) = (Vec::new(), Vec::new());
@@ -476,16 +557,11 @@ mod tests {
             }
             for simd in SimdLevel::available() {
                 let splits = simd.force(|| splits(&mut next));
-                let (mut found, mut start) = (Vec::new(), 0);
-                let visit = |group_start: usize, piece_ends: &[usize]| {
-                    assert!(group_start == start && piece_ends.len() <= GROUP);
-                    start = *piece_ends.last().unwrap();
-                    found.extend_from_slice(piece_ends);
-                    groups += 1;
-                    full += usize::from(piece_ends.len() == GROUP);
-                    Ok(())
-                };
-                splits.each_group(&text, 0, &ends, may_split, visit).unwrap();
+                let mut found = Found::default();
+                splits.each_group(&text, 0, &ends, &mut found).unwrap();
+                groups += found.groups;
+                full += found.full;
+                let found = found.ends;
                 let mut start = 0;
                 for &end in &ends {
                     let pretoken = &text[start..end];

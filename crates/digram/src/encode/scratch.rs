@@ -1,7 +1,7 @@
 //! Scratch memory of a thread, and the context of a call.
 
-use super::kernels::{events, lockstep, long, scored, viterbi};
-use super::lookup::{Keys, MissedIds, MissedWords, Misses, Table};
+use super::kernels::{events, fewest, lockstep, long, scored, viterbi};
+use super::lookup::{Keys, MissedIds, MissedWords, Misses, NewWords, Table};
 use crate::interrupt::Interrupt;
 use crate::text::Utf8Converter;
 use crate::vocabulary::TokenId;
@@ -21,6 +21,7 @@ pub(crate) struct Scratch {
     pub(super) keys: Box<Keys>,
     pub(super) misses: Box<Misses>,
     pub(super) missed_ids: MissedIds,
+    pub(super) new_words: Box<NewWords>,
     /// Spare lists of ids: a pretoken needs one, and so does a piece of it.
     spare: Vec<Vec<TokenId>>,
     /// The ids of a group, for sinks that are not lists.
@@ -36,6 +37,7 @@ pub(crate) struct Scratch {
     pub(super) longest_words: Box<MissedWords<{ lockstep::LONGEST }>>,
     pub(super) long: long::LongScratch,
     pub(super) events: events::EventScratch,
+    pub(super) fewest: fewest::FewestScratch,
     pub(super) viterbi: viterbi::ViterbiScratch,
     pub(super) scored: scored::ScoredScratch,
 }
@@ -47,6 +49,7 @@ impl Scratch {
             keys: Box::new(Keys::new()),
             misses: Box::new(Misses::new()),
             missed_ids: MissedIds::default(),
+            new_words: Box::new(NewWords::new()),
             spare: Vec::new(),
             group: Vec::new(),
             ids: Vec::new(),
@@ -57,6 +60,7 @@ impl Scratch {
             longest_words: Box::new(MissedWords::new()),
             long: long::LongScratch::default(),
             events: events::EventScratch::default(),
+            fewest: fewest::FewestScratch::default(),
             viterbi: viterbi::ViterbiScratch::default(),
             scored: scored::ScoredScratch::default(),
         }

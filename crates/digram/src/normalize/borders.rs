@@ -9,7 +9,7 @@ use crate::pretokenize::Pretokenizer;
 use crate::utf8::complete;
 
 /// Whether a text with these two characters around `offset` is always divided there.
-fn is_border(
+pub(crate) fn is_border(
     normalizer: Option<&Normalizer>,
     pretokenizer: &Pretokenizer,
     text: &[u8],

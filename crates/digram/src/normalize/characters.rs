@@ -1,10 +1,17 @@
 //! Stages that change each character on its own.
 
 use super::traced::{Rewriter, Traced};
+use super::unchanged::Unchanged;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::pretokenize::unicode;
-use crate::utf8::decode;
+use crate::utf8::{character_until, decode};
+
+/// The number of bytes that are examined at once.
+const BLOCK: usize = 32;
+
+/// The number of blocks between two checks of the interrupt.
+const PACE: usize = 1 << 12;
 
 /// What becomes of a character.
 pub(super) enum Change {
@@ -17,7 +24,13 @@ pub(super) enum Change {
 }
 
 /// A stage that changes each character on its own.
-pub(super) enum Characters {
+pub(super) struct Characters {
+    rule: Rule,
+    unchanged: Unchanged,
+}
+
+/// What a stage changes.
+enum Rule {
     /// By Unicode 17.
     Lowercase {
         /// The characters of Unicode 16, for which all versions of the compiler have the same letters.
@@ -39,44 +52,198 @@ pub(super) enum Characters {
 }
 
 impl Characters {
+    fn new(rule: Rule) -> Characters {
+        Characters { rule, unchanged: Unchanged::default() }
+    }
+
     pub(super) fn lowercase() -> Characters {
-        Characters::Lowercase { assigned: unicode::ranges("assigned") }
+        Characters::new(Rule::Lowercase { assigned: unicode::ranges("assigned") })
     }
 
     pub(super) fn without_marks() -> Characters {
-        Characters::WithoutMarks { marks: unicode::ranges_of_age("m", "9.0") }
+        Characters::new(Rule::WithoutMarks { marks: unicode::ranges_of_age("m", "9.0") })
     }
 
     pub(super) fn without_nonspacing_marks() -> Characters {
-        Characters::WithoutNonspacingMarks { marks: unicode::ranges_of_age("mn", "8.0") }
+        Characters::new(Rule::WithoutNonspacingMarks { marks: unicode::ranges_of_age("mn", "8.0") })
+    }
+
+    pub(super) fn nmt() -> Characters {
+        Characters::new(Rule::Nmt)
+    }
+
+    pub(super) fn clean() -> Characters {
+        Characters::new(Rule::Clean)
+    }
+
+    pub(super) fn spaced_ideographs() -> Characters {
+        Characters::new(Rule::SpacedIdeographs)
+    }
+
+    /// What a character becomes at a side where it is not changed by its neighbour; `None` if it is dropped.
+    pub(super) fn at_side(&self, c: char, is_last: bool) -> Option<char> {
+        match self.rule.change(c) {
+            Change::Keep => Some(c),
+            Change::Drop => None,
+            Change::To(other) => Some(other),
+            Change::ToLowercase if is_last => c.to_lowercase().last(),
+            Change::ToLowercase => c.to_lowercase().next(),
+            Change::Surround => Some(' '),
+        }
+    }
+
+    pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
+        Ok(self.next_changed(text, 0, &mut Pacer::new(interrupt))? < text.len())
+    }
+
+    pub(super) fn applied(&self, text: &Traced, interrupt: &dyn Interrupt) -> Result<Traced> {
+        let (mut rewriter, mut pacer) = (Rewriter::new(text)?, Pacer::new(interrupt));
+        let bytes = &text.bytes[..];
+        let mut position = 0;
+        while position < bytes.len() {
+            position = self.next_changed(bytes, position, &mut pacer)?;
+            // What follows one character that changes is often changed too.
+            let mut new = [0; BLOCK];
+            while let Some(block) = bytes[position..].first_chunk()
+                && self.rule.maps_block(block, &mut new)
+            {
+                rewriter.keep_until(position)?;
+                rewriter.replace_bytes(&new)?;
+                position += BLOCK;
+                pacer.after(BLOCK)?;
+            }
+            let (c, len) = decode(&bytes[position..]);
+            if let Some(c) = c {
+                self.write_change(c, position, &mut rewriter)?;
+            }
+            position += len;
+            pacer.after(len)?;
+        }
+        rewriter.finish()
+    }
+
+    /// Writes what becomes of the character at an offset.
+    #[inline]
+    fn write_change(&self, c: char, position: usize, rewriter: &mut Rewriter<'_>) -> Result<()> {
+        let change = self.rule.change(c);
+        if !matches!(change, Change::Keep) {
+            rewriter.keep_until(position)?;
+        }
+        match change {
+            Change::Keep => Ok(()),
+            Change::Drop => {
+                rewriter.skip_characters(1);
+                Ok(())
+            }
+            Change::To(c) => rewriter.replace(c),
+            Change::ToLowercase => {
+                let mut lower = c.to_lowercase();
+                lower.next().map_or(Ok(()), |c| rewriter.replace(c))?;
+                lower.try_for_each(|c| rewriter.insert(c))
+            }
+            Change::Surround => {
+                rewriter.replace(' ')?;
+                [c, ' '].into_iter().try_for_each(|c| rewriter.insert(c))
+            }
+        }
+    }
+
+    /// The offset of the first character from an offset on that changes; the end of the text if there is none.
+    fn next_changed(&self, text: &[u8], from: usize, pacer: &mut Pacer<'_>) -> Result<usize> {
+        let is_left = |c: char| matches!(self.rule.change(c), Change::Keep);
+        let mut position = from;
+        while position < text.len() {
+            let blocks = text[position..].chunks_exact(BLOCK).take(PACE);
+            let plain = blocks.take_while(|block| self.rule.keeps_block(block)).count() * BLOCK;
+            if plain > 0 {
+                pacer.after(plain)?;
+                position = character_until(text, position + plain);
+                continue;
+            }
+            let end = text.len().min(position + BLOCK);
+            while position < end {
+                let (is_left, len) = self.unchanged.first(&text[position..], is_left);
+                if !is_left {
+                    return Ok(position);
+                }
+                position += len;
+            }
+            pacer.after(BLOCK)?;
+        }
+        Ok(position)
+    }
+}
+
+impl Rule {
+    /// Whether each byte of a block belongs to a character that does not change, whatever the others are. False if
+    /// that is not known.
+    #[inline(always)]
+    fn keeps_block(&self, block: &[u8]) -> bool {
+        match self {
+            Rule::Lowercase { .. } => all(block, |byte| byte.is_ascii() & !byte.is_ascii_uppercase()),
+            // Up to U+02FF, and three scripts without marks.
+            Rule::WithoutMarks { .. } | Rule::WithoutNonspacingMarks { .. } => {
+                all(block, |byte| (byte < 0xcc) | is_without_marks(byte))
+            }
+            // From U+0080 to U+00BF there are control characters.
+            Rule::Clean | Rule::Nmt => all(block, |byte| {
+                is_printed(byte)
+                    | (0x80..0xc0).contains(&byte)
+                    | (0xc3..0xcc).contains(&byte)
+                    | is_without_marks(byte)
+            }),
+            // Up to U+2FFF, and from U+A000 to U+EFFF.
+            Rule::SpacedIdeographs => all(block, |byte| (byte < 0xe3) | (0xea..=0xee).contains(&byte)),
+        }
+    }
+
+    /// Writes what becomes of a block of ASCII characters. False if they do not become as many.
+    #[inline(always)]
+    fn maps_block(&self, block: &[u8; BLOCK], new: &mut [u8; BLOCK]) -> bool {
+        let to_space = |byte: u8| if byte < b' ' { b' ' } else { byte };
+        match self {
+            Rule::Lowercase { .. } => {
+                *new = block.map(|byte| byte | u8::from(byte.is_ascii_uppercase()) << 5);
+                block.is_ascii()
+            }
+            Rule::Clean => {
+                *new = block.map(to_space);
+                all(block, |byte| is_printed(byte) | (byte == b'\t') | (byte == b'\n') | (byte == b'\r'))
+            }
+            Rule::Nmt => {
+                *new = block.map(to_space);
+                all(block, |byte| {
+                    is_printed(byte) | (byte == b'\t') | (byte == b'\n') | (byte == b'\x0c') | (byte == b'\r')
+                })
+            }
+            _ => false,
+        }
     }
 
     #[inline]
-    pub(super) fn change(&self, c: char) -> Change {
+    fn change(&self, c: char) -> Change {
         match self {
-            Characters::Lowercase { .. } if c.is_ascii() => match c.is_ascii_uppercase() {
+            Rule::Lowercase { .. } if c.is_ascii() => match c.is_ascii_uppercase() {
                 true => Change::To(c.to_ascii_lowercase()),
                 false => Change::Keep,
             },
-            Characters::Lowercase { .. } if matches!(c, '\u{a7ce}' | '\u{a7d2}' | '\u{a7d4}') => {
+            Rule::Lowercase { .. } if matches!(c, '\u{a7ce}' | '\u{a7d2}' | '\u{a7d4}') => {
                 Change::To(moved(c, 1))
             }
-            Characters::Lowercase { .. } if matches!(c, '\u{16ea0}'..='\u{16eb8}') => {
-                Change::To(moved(c, 27))
-            }
-            Characters::Lowercase { assigned } => {
+            Rule::Lowercase { .. } if matches!(c, '\u{16ea0}'..='\u{16eb8}') => Change::To(moved(c, 27)),
+            Rule::Lowercase { assigned } => {
                 let is_changed = !c.to_lowercase().eq([c]) && unicode::contains(assigned, c);
                 if is_changed { Change::ToLowercase } else { Change::Keep }
             }
-            Characters::WithoutMarks { .. } if c < '\u{300}' => Change::Keep,
+            Rule::WithoutMarks { .. } if c < '\u{300}' => Change::Keep,
             // Three characters had other categories in Unicode 9.
-            Characters::WithoutMarks { .. } if matches!(c, '\u{1cf2}' | '\u{1cf3}') => Change::Drop,
-            Characters::WithoutMarks { .. } if c == '\u{111c9}' => Change::Keep,
-            Characters::WithoutMarks { marks } => match unicode::contains(marks, c) {
+            Rule::WithoutMarks { .. } if matches!(c, '\u{1cf2}' | '\u{1cf3}') => Change::Drop,
+            Rule::WithoutMarks { .. } if c == '\u{111c9}' => Change::Keep,
+            Rule::WithoutMarks { marks } => match unicode::contains(marks, c) {
                 true => Change::Drop,
                 false => Change::Keep,
             },
-            Characters::Nmt => match u32::from(c) {
+            Rule::Nmt => match u32::from(c) {
                 0x01..=0x08 | 0x0b | 0x0e..=0x1f | 0x7f | 0x8f | 0x9f => Change::Drop,
                 0x09
                 | 0x0a
@@ -91,8 +258,8 @@ impl Characters {
                 | 0xfffd => Change::To(' '),
                 _ => Change::Keep,
             },
-            Characters::Clean => cleaned(c),
-            Characters::SpacedIdeographs => match u32::from(c) {
+            Rule::Clean => cleaned(c),
+            Rule::SpacedIdeographs => match u32::from(c) {
                 0x3400..=0x4dbf
                 | 0x4e00..=0x9fff
                 | 0xf900..=0xfaff
@@ -102,78 +269,44 @@ impl Characters {
                 | 0x2f800..=0x2fa1f => Change::Surround,
                 _ => Change::Keep,
             },
-            Characters::WithoutNonspacingMarks { .. } if c < '\u{300}' => Change::Keep,
+            Rule::WithoutNonspacingMarks { .. } if c < '\u{300}' => Change::Keep,
             // Six characters had other categories.
-            Characters::WithoutNonspacingMarks { .. } if matches!(c, '\u{1734}' | '\u{1171e}') => {
-                Change::Drop
-            }
-            Characters::WithoutNonspacingMarks { .. }
+            Rule::WithoutNonspacingMarks { .. } if matches!(c, '\u{1734}' | '\u{1171e}') => Change::Drop,
+            Rule::WithoutNonspacingMarks { .. }
                 if matches!(c, '\u{1885}' | '\u{1886}' | '\u{a9bd}' | '\u{111c9}') =>
             {
                 Change::Keep
             }
-            Characters::WithoutNonspacingMarks { marks } => match unicode::contains(marks, c) {
+            Rule::WithoutNonspacingMarks { marks } => match unicode::contains(marks, c) {
                 true => Change::Drop,
                 false => Change::Keep,
             },
         }
     }
+}
 
-    /// What a character becomes at a side where it is not changed by its neighbour; `None` if it is dropped.
-    pub(super) fn at_side(&self, c: char, is_last: bool) -> Option<char> {
-        match self.change(c) {
-            Change::Keep => Some(c),
-            Change::Drop => None,
-            Change::To(other) => Some(other),
-            Change::ToLowercase if is_last => c.to_lowercase().last(),
-            Change::ToLowercase => c.to_lowercase().next(),
-            Change::Surround => Some(' '),
-        }
-    }
+/// Whether a predicate holds for all bytes, without branches, so that the compiler uses vectors.
+#[inline(always)]
+fn all(block: &[u8], is_one: impl Fn(u8) -> bool) -> bool {
+    block.iter().fold(true, |all, &byte| all & is_one(byte))
+}
 
-    pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
-        let (mut position, mut pacer) = (0, Pacer::new(interrupt));
-        while position < text.len() {
-            let (c, len) = decode(&text[position..]);
-            if let Some(c) = c
-                && !matches!(self.change(c), Change::Keep)
-            {
-                return Ok(true);
-            }
-            position += len;
-            pacer.after(len)?;
-        }
-        Ok(false)
-    }
+/// Whether a byte begins a character of a script that has neither marks nor characters without a form: Cyrillic up to
+/// U+047F, U+4000 to U+9FFF, and from U+B000 to U+DFFF.
+#[inline(always)]
+fn is_without_marks(byte: u8) -> bool {
+    (byte & 0xfe == 0xd0) | within(byte, 0xe4, 0xe9) | within(byte, 0xeb, 0xed)
+}
 
-    pub(super) fn applied(&self, text: &Traced, interrupt: &dyn Interrupt) -> Result<Traced> {
-        let (mut rewriter, mut pacer) = (Rewriter::new(text)?, Pacer::new(interrupt));
-        let mut position = 0;
-        while position < text.bytes.len() {
-            let (c, len) = decode(&text.bytes[position..]);
-            let change = c.map_or(Change::Keep, |c| self.change(c));
-            if !matches!(change, Change::Keep) {
-                rewriter.keep_until(position)?;
-            }
-            match change {
-                Change::Keep => {}
-                Change::Drop => rewriter.skip_characters(1),
-                Change::To(c) => rewriter.replace(c)?,
-                Change::ToLowercase => {
-                    let mut lower = c.into_iter().flat_map(char::to_lowercase);
-                    lower.next().map_or(Ok(()), |c| rewriter.replace(c))?;
-                    lower.try_for_each(|c| rewriter.insert(c))?;
-                }
-                Change::Surround => {
-                    rewriter.replace(' ')?;
-                    c.into_iter().chain([' ']).try_for_each(|c| rewriter.insert(c))?;
-                }
-            }
-            position += len;
-            pacer.after(len)?;
-        }
-        rewriter.finish()
-    }
+#[inline(always)]
+fn within(byte: u8, first: u8, last: u8) -> bool {
+    byte.wrapping_sub(first) <= last - first
+}
+
+/// Whether a byte is an ASCII character that is neither white space other than a space nor a control character.
+#[inline(always)]
+fn is_printed(byte: u8) -> bool {
+    (b' '..=b'~').contains(&byte)
 }
 
 /// A character without controls, formats (of Unicode 9) and private ones; other white space becomes a space.

@@ -74,6 +74,18 @@ impl Charsmap {
         self.units.is_empty()
     }
 
+    /// Whether an entry begins with a text.
+    pub(super) fn has_entry_from(&self, text: &[u8]) -> bool {
+        let Some(&root) = self.units.first() else { return false };
+        let mut at = offset(root);
+        text.iter().all(|&byte| {
+            at ^= usize::from(byte);
+            let unit = self.units[at];
+            at ^= offset(unit);
+            label(unit) == u32::from(byte)
+        })
+    }
+
     /// The length of the longest entry that the text begins with, and its replacement.
     #[inline]
     pub(super) fn longest(&self, text: &[u8]) -> Option<(usize, &str)> {
@@ -152,6 +164,10 @@ mod tests {
         let map = Charsmap::new(&small(3)).unwrap();
         assert_eq!(map.longest(b"ab"), Some((1, "xyz")));
         assert_eq!((map.longest(b"b"), map.longest(b"")), (None, None));
+        assert_eq!(
+            [&b""[..], b"a", b"ab", b"b"].map(|text| map.has_entry_from(text)),
+            [true, true, false, false]
+        );
         assert_eq!(map.shortest(b"a\0"), Some("xyz"));
         // Inside a character, and behind the end.
         assert!(Charsmap::new(&small(1)).is_err() && Charsmap::new(&small(99)).is_err());

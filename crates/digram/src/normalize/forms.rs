@@ -5,19 +5,26 @@
 //! them are normalized. Their rules are those of the library that Hugging Face's tokenizers uses, which follows
 //! Unicode 9: characters that are newer are inert.
 
-use std::ops::{ControlFlow, Range};
+mod places;
 
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use once_cell::race::OnceBox;
 use unicode_normalization_alignments::{
     IsNormalized, UnicodeNormalization,
     char::{canonical_combining_class, compose, decompose_canonical},
     is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick,
 };
 
+use super::sets::Sets;
 use super::traced::{Rewriter, Traced};
+use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
-use crate::utf8::{character_until, decode, is_inside};
+use crate::utf8::{decode, is_inside, is_three_bytes};
+use places::Places;
 
 /// A normalization form of Unicode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,24 +54,6 @@ const BLOCK: usize = 64;
 /// The class of characters that a form changes, or that may join with the one before.
 const UNCERTAIN: u8 = u8::MAX;
 
-/// The number of bytes that are examined at once.
-const PLAIN_BLOCK: usize = 32;
-
-/// Whether a byte is never the first of a character that is not inert in NFC: it continues a character, or is of
-/// a script whose letters have no marks of their own there.
-#[inline]
-fn is_plain(byte: u8) -> bool {
-    // Up to U+02FF, Cyrillic up to U+047F, U+4000 to U+9FFF, and from U+B000 to U+DFFF.
-    (byte < 0xcc) | (byte & 0xfe == 0xd0) | (0xe4..=0xe9).contains(&byte) | (0xeb..=0xed).contains(&byte)
-}
-
-/// Whether three bytes are a character, other than those that begin with a byte ED, of which some are none.
-#[inline]
-fn is_three_bytes(first: u8, second: u8, last: u8) -> bool {
-    let are_inside = is_inside(second) & is_inside(last);
-    are_inside & (0xe0..=0xef).contains(&first) & (first != 0xed) & ((first != 0xe0) | (second >= 0xa0))
-}
-
 /// The rules of a form.
 pub(super) struct FormTable {
     form: Form,
@@ -75,13 +64,39 @@ pub(super) struct FormTable {
     classes: Vec<[u8; BLOCK]>,
     /// The characters that a mark or a part after them may change, in order.
     joining: Vec<char>,
+    /// The characters that are looked up in blocks of text.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    sets: Sets<SETS>,
+    /// Characters with one that may join, and whether it does not: the first, the second, and a bit.
+    pairs: [AtomicU64; PAIRS],
+    simd: SimdLevel,
 }
+
+/// A letter is looked for behind fewer marks than this.
+const MAX_MARKS: usize = 4;
+
+/// The number of pairs of characters that are kept.
+const PAIRS: usize = 256;
+
+/// The number of sets of characters.
+const SETS: usize = 4;
+
+/// The number of bytes that are examined at once without vectors.
+const PLAIN_BLOCK: usize = 32;
 
 /// A character of a new form: the character, and how many of the old ones it replaces beside one; 1 for none.
 type Changed = (char, isize);
 
+/// The table of each form, made at first use.
+static TABLES: [OnceBox<FormTable>; 4] = [const { OnceBox::new() }; 4];
+
 impl FormTable {
-    pub(super) fn new(form: Form) -> FormTable {
+    /// The table of a form.
+    pub(super) fn of(form: Form) -> &'static FormTable {
+        TABLES[form as usize].get_or_init(|| Box::new(FormTable::new(form)))
+    }
+
+    fn new(form: Form) -> FormTable {
         let mut classes: Vec<[u8; BLOCK]> = vec![[0; BLOCK]];
         let block = |number: usize| {
             let mut block = [0; BLOCK];
@@ -99,7 +114,12 @@ impl FormTable {
             Form::Nfc | Form::Nfkc => joining(),
             Form::Nfd | Form::Nfkd => Vec::new(),
         };
-        FormTable { form, blocks, classes, joining }
+        let simd = SimdLevel::best();
+        let pairs = [const { AtomicU64::new(0) }; PAIRS];
+        let mut table =
+            FormTable { form, blocks, classes, joining, sets: Sets::new(|_| [false; SETS]), pairs, simd };
+        table.sets = Sets::new(|c| table.sets_of(c));
+        table
     }
 
     #[inline]
@@ -120,13 +140,7 @@ impl FormTable {
         self.joining.binary_search(&c).is_ok()
     }
 
-    #[inline]
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
-        // Nearly all text of many languages ends here.
-        let rest = &text[self.plain_len(text)..];
-        if rest.len() < PLAIN_BLOCK && rest.iter().fold(true, |all, &byte| all & self.is_plain(byte)) {
-            return Ok(false);
-        }
         let flow = self.each_change(text, interrupt, |_, _| ControlFlow::Break(Ok(true)));
         flow.break_value().unwrap_or(Ok(false))
     }
@@ -161,57 +175,99 @@ impl FormTable {
         interrupt: &dyn Interrupt,
         mut visit: impl FnMut(Range<usize>, &[Changed]) -> ControlFlow<Result<T>>,
     ) -> ControlFlow<Result<T>> {
-        let (mut position, mut pacer) = (0, Pacer::new(interrupt));
-        let mut changed = Vec::new();
-        loop {
-            let found = self.next_run(text, position);
-            let run_end = found.as_ref().map_or(text.len(), |run| run.end);
-            let mut check = || {
-                pacer.after(run_end - position)?;
-                let Some(run) = &found else { return Ok(false) };
-                self.normal_run(&text[run.clone()], interrupt, &mut changed)
-            };
-            let is_changed = match check() {
-                Ok(is_changed) => is_changed,
-                Err(error) => return ControlFlow::Break(Err(error)),
-            };
-            let Some(run) = found else { return ControlFlow::Continue(()) };
-            position = run.end;
-            if is_changed {
-                visit(run, &changed)?;
+        let (mut from, mut places) = (0, Places::from(0));
+        let (mut pacer, mut changed) = (Pacer::new(interrupt), Vec::new());
+        while places.advance(self, text) {
+            if let Err(error) = pacer.after(places.end - from.max(places.start)) {
+                return ControlFlow::Break(Err(error));
             }
+            while places.places != 0 {
+                let offset = places.start + places.places.trailing_zeros() as usize;
+                places.places &= places.places - 1;
+                if self.stays(text, offset) {
+                    continue;
+                }
+                let run = self.run_at(text, from, offset);
+                let is_changed = pacer
+                    .after(run.len())
+                    .and_then(|()| self.normal_run(&text[run.clone()], interrupt, &mut changed));
+                match is_changed {
+                    Ok(true) => visit(run.clone(), &changed)?,
+                    Ok(false) => (),
+                    Err(error) => return ControlFlow::Break(Err(error)),
+                }
+                from = run.end;
+                places = Places::from(from);
+            }
+        }
+        match pacer.after(text.len() - from) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(Err(error)),
         }
     }
 
-    /// The next run that is not certain to be in normal form: characters that are not inert, and the one before
-    /// them.
-    #[inline]
-    fn next_run(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
-        // The start of the last inert character, or the end of bytes that are not UTF-8, and the class of the last
-        // mark after it.
-        let (mut before, mut last) = (from, 0);
-        let mut position = from;
-        while position < text.len() {
-            // Not every character is worth the look at a block.
-            let end = text.len().min(position + PLAIN_BLOCK);
-            while position < end {
-                let (class, len) = self.class_at(&text[position..]);
-                (before, last) = match class {
-                    Some(0) => (position, 0),
-                    Some(class) if class != UNCERTAIN && class >= last => (before, class),
-                    Some(_) => return Some(before..self.end_of_run(text, position + len)),
-                    None => (position + len, 0),
-                };
-                position += len;
+    /// Whether a character that is not inert stays as it is, where the text before it does; false if that is not known.
+    fn stays(&self, text: &[u8], offset: usize) -> bool {
+        let Some(c) = decode(&text[offset..]).0 else { return true };
+        let (mut before, len) = bstr::decode_last_utf8(&text[..offset]);
+        let mut start = offset - len;
+        let last = before.map_or(0, canonical_combining_class);
+        match self.class(c) {
+            UNCERTAIN if self.form.may_join_with_last(c) => (),
+            UNCERTAIN => return false,
+            class => return class == 0 || class >= last,
+        }
+        let class = canonical_combining_class(c);
+        if last != 0 {
+            // A mark between them of the same or a higher class keeps it from joining, but must not be higher.
+            if class == 0 || class == last {
+                return true;
             }
-            let passed = self.plain_len(&text[position..]);
-            if passed > 0 {
-                position = character_until(text, position + passed);
-                let (c, len) = bstr::decode_last_utf8(&text[..position]);
-                (before, last) = (if c.is_some() { position - len } else { position }, 0);
+            if class < last {
+                return false;
             }
         }
-        None
+        for _ in 0..MAX_MARKS {
+            let Some(first) = before else { return false };
+            if canonical_combining_class(first) == 0 {
+                return self.stays_apart(first, c);
+            }
+            let len;
+            (before, len) = bstr::decode_last_utf8(&text[..start]);
+            start -= len;
+        }
+        false
+    }
+
+    /// Whether a character does not join with one before it, with which it may.
+    fn stays_apart(&self, first: char, c: char) -> bool {
+        let key = u64::from(first) << 32 | u64::from(c) << 1;
+        let pair = &self.pairs[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize];
+        let known = pair.load(Ordering::Relaxed);
+        if known & !1 == key {
+            return known & 1 == 1;
+        }
+        // It would come before a mark of a higher class in the one before it.
+        let (class, mut last_inside) = (canonical_combining_class(c), 0);
+        decompose_canonical(first, |part| last_inside = canonical_combining_class(part));
+        let stays = compose(first, c).is_none() && (class == 0 || last_inside <= class);
+        pair.store(key | u64::from(stays), Ordering::Relaxed);
+        stays
+    }
+
+    /// The run of characters around a place that are not inert, with the inert one before them.
+    #[cold]
+    fn run_at(&self, text: &[u8], from: usize, offset: usize) -> Range<usize> {
+        let mut start = offset;
+        while start > from {
+            let (c, len) = bstr::decode_last_utf8(&text[from..start]);
+            let Some(class) = c.map(|c| self.class(c)) else { break };
+            start -= len;
+            if class == 0 {
+                break;
+            }
+        }
+        start..self.end_of_run(text, offset)
     }
 
     /// The end of the characters from an offset on that are not inert.
@@ -223,29 +279,6 @@ impl FormTable {
             end += len;
         }
         end
-    }
-
-    /// The length of blocks at the start of a text in which each byte belongs to an inert character, whatever
-    /// the others are.
-    #[inline]
-    fn plain_len(&self, text: &[u8]) -> usize {
-        let blocks = text.chunks_exact(PLAIN_BLOCK);
-        // Without branches, so that the compiler uses vectors.
-        let passed = match self.form {
-            Form::Nfc => {
-                blocks.take_while(|block| block.iter().fold(true, |all, &byte| all & is_plain(byte))).count()
-            }
-            _ => blocks.take_while(|block| block.is_ascii()).count(),
-        };
-        PLAIN_BLOCK * passed
-    }
-
-    #[inline]
-    fn is_plain(&self, byte: u8) -> bool {
-        match self.form {
-            Form::Nfc => is_plain(byte),
-            _ => byte.is_ascii(),
-        }
     }
 
     /// The class of the first character of a text and its length; no class for bytes that are not UTF-8.
@@ -310,6 +343,20 @@ fn joining() -> Vec<char> {
     joining
 }
 
+impl Form {
+    /// Whether a character in this form may join with one before it, and otherwise stays.
+    fn may_join_with_last(self, c: char) -> bool {
+        self == Form::Nfc && is_nfc_quick([c].into_iter()) == IsNormalized::Maybe
+    }
+}
+
+/// Whether a character is several ones, or another one, in the form in which all characters are taken apart.
+fn decomposes(c: char) -> bool {
+    let mut is_whole = true;
+    decompose_canonical(c, |part| is_whole &= part == c);
+    !is_whole
+}
+
 /// The class of a character in the table of a form.
 fn class_of(form: Form, c: char) -> u8 {
     let is_allowed = match form {
@@ -322,117 +369,4 @@ fn class_of(form: Form, c: char) -> u8 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::interrupt::Never;
-    use crate::normalize::tests::texts;
-    use proptest::prelude::*;
-
-    /// The new form of a whole text by the library.
-    fn whole(form: Form, text: &str) -> Vec<Changed> {
-        match form {
-            Form::Nfc => text.nfc().collect(),
-            Form::Nfd => text.nfd().collect(),
-            Form::Nfkc => text.nfkc().collect(),
-            Form::Nfkd => text.nfkd().collect(),
-        }
-    }
-
-    /// The new form of a text, with the origin of each character by the rules for a whole text.
-    fn expected(form: Form, text: &str) -> (String, Vec<[usize; 2]>) {
-        let given = Traced::given(text.as_bytes(), 0, true).unwrap();
-        let mut rewriter = Rewriter::new(&given).unwrap();
-        for (c, change) in whole(form, text) {
-            if change > 0 {
-                rewriter.insert(c).unwrap();
-            } else {
-                rewriter.replace(c).unwrap();
-                rewriter.skip_characters(change.unsigned_abs());
-            }
-        }
-        let new = rewriter.finish().unwrap();
-        (String::from_utf8(new.bytes).unwrap(), new.origins.unwrap())
-    }
-
-    const FORMS: [Form; 4] = [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd];
-
-    #[test]
-    fn each_character_beside_letters_and_marks() {
-        for form in FORMS {
-            let table = FormTable::new(form);
-            for c in '\0'..=char::MAX {
-                for text in
-                    [format!("a{c}b"), format!("\u{1100}{c}\u{301}"), format!("e{c}\u{323}{c}\u{1161}")]
-                {
-                    let given = Traced::given(text.as_bytes(), 0, false).unwrap();
-                    let new = table.applied(&given, &Never).unwrap().bytes;
-                    let expected: String = whole(form, &text).iter().map(|&(c, _)| c).collect();
-                    assert_eq!(String::from_utf8(new).unwrap(), expected, "{form:?} {text:?}");
-                    assert_eq!(table.changes(text.as_bytes(), &Never), Ok(expected != text), "{text:?}");
-                }
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn runs_alone_give_what_the_whole_text_does(text in texts(), form in prop::sample::select(&FORMS[..])) {
-            let given = Traced::given(text.as_bytes(), 0, true).unwrap();
-            let new = FormTable::new(form).applied(&given, &Never).unwrap();
-            let (bytes, origins) = expected(form, &text);
-            prop_assert_eq!(String::from_utf8(new.bytes).unwrap(), bytes);
-            prop_assert_eq!(new.origins.unwrap(), origins);
-        }
-    }
-
-    #[test]
-    fn what_may_join_is_known() {
-        let table = FormTable::new(Form::Nfc);
-        assert!(
-            ['a', '=', '\u{1100}', '가', 'が', 'か', 'ộ'].map(|c| table.may_join(c))
-                == [true, true, true, true, false, true, false]
-        );
-        assert!(!" \n.1語각".chars().any(|c| table.may_join(c)));
-        assert!(!FormTable::new(Form::Nfd).may_join('a'));
-    }
-
-    #[test]
-    fn plain_bytes_start_only_inert_characters() {
-        let table = FormTable::new(Form::Nfc);
-        for c in ('\0'..=char::MAX).filter(|&c| !table.is_inert(c)) {
-            let first = c.encode_utf8(&mut [0; 4]).as_bytes()[0];
-            assert!(!is_plain(first) && first >= 0xc2, "{c:?}");
-        }
-    }
-
-    #[test]
-    fn a_run_is_found_wherever_it_stands() {
-        for form in FORMS {
-            let table = FormTable::new(form);
-            for filling in ["a", "é", "д", "語", "가", "न", "ก", "\u{ff}", "😀"] {
-                for length in 0..80 {
-                    let text =
-                        format!("{}e\u{301}\u{323}{}", filling.repeat(length), filling.repeat(length % 40));
-                    let given = Traced::given(text.as_bytes(), 0, false).unwrap();
-                    let new = table.applied(&given, &Never).unwrap().bytes;
-                    let expected: String = whole(form, &text).iter().map(|&(c, _)| c).collect();
-                    assert_eq!(String::from_utf8(new).unwrap(), expected);
-                    assert_eq!(table.changes(text.as_bytes(), &Never), Ok(expected != text));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn bytes_that_are_not_characters_remain_and_join_nothing() {
-        let table = FormTable::new(Form::Nfc);
-        let normal =
-            |text: &[u8]| table.applied(&Traced::given(text, 0, false).unwrap(), &Never).unwrap().bytes;
-        assert_eq!(normal(b"e\xff\xcc\x81e\xcc\x81\xff"), b"e\xff\xcc\x81\xc3\xa9\xff");
-        assert_eq!(normal(b"\xcc"), b"\xcc");
-        assert_eq!(
-            normal(&[b"a".repeat(40), b"e\xcc\x81".repeat(20)].concat()),
-            [b"a".repeat(40), "é".repeat(20).into_bytes()].concat()
-        );
-    }
-}
+mod tests;

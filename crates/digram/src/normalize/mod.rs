@@ -21,21 +21,24 @@ mod literals;
 mod matches;
 mod precompiled;
 mod sentencepiece;
+mod sets;
 mod traced;
+mod unchanged;
+mod units;
 mod words;
 
 use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::pretokenize::Pretokenizer;
+use crate::pretokenize::{Pretokenizer, Rules};
 use crate::utf8::decode;
 
 use characters::Characters;
 use forms::FormTable;
 
-pub(crate) use borders::first_border;
 pub use borders::last_border_so_far;
+pub(crate) use borders::{first_border, is_border};
 pub use forms::Form;
 pub use sentencepiece::{AddedSpace, SentencePiece};
 pub(crate) use traced::Traced;
@@ -93,6 +96,13 @@ pub enum Stage {
     },
     /// What SentencePiece does with a text.
     SentencePiece(SentencePiece),
+    /// With each unit that rules find written in one way, and one space between it and its number.
+    Units {
+        /// The rules; their units and terms are all ways to write a unit.
+        rules: Rules,
+        /// Each way to write a unit, with the one that is put in its place, of as many characters.
+        spelled: Vec<(String, String)>,
+    },
 }
 
 /// The characters on both sides of a place where two texts meet.
@@ -131,7 +141,7 @@ pub struct Normalizer {
 }
 
 enum Compiled {
-    Form(FormTable),
+    Form(&'static FormTable),
     Characters(Characters),
     Strip { left: bool, right: bool },
     Prepend(String),
@@ -139,6 +149,7 @@ enum Compiled {
     ReplaceMatches(matches::MatchReplacer),
     Precompiled(Box<precompiled::Precompiled>),
     SentencePiece(Box<sentencepiece::Compiled>),
+    Units(Box<units::UnitSpeller>),
 }
 
 impl std::fmt::Debug for Normalizer {
@@ -152,12 +163,12 @@ impl Normalizer {
     pub fn new(stages: Vec<Stage>) -> Result<Normalizer> {
         let compiled = stages.into_iter().map(|stage| {
             Ok(match stage {
-                Stage::Form(form) => Compiled::Form(FormTable::new(form)),
+                Stage::Form(form) => Compiled::Form(FormTable::of(form)),
                 Stage::Lowercase => Compiled::Characters(Characters::lowercase()),
                 Stage::StripAccents => Compiled::Characters(Characters::without_marks()),
-                Stage::Nmt => Compiled::Characters(Characters::Nmt),
-                Stage::Clean => Compiled::Characters(Characters::Clean),
-                Stage::SpaceIdeographs => Compiled::Characters(Characters::SpacedIdeographs),
+                Stage::Nmt => Compiled::Characters(Characters::nmt()),
+                Stage::Clean => Compiled::Characters(Characters::clean()),
+                Stage::SpaceIdeographs => Compiled::Characters(Characters::spaced_ideographs()),
                 Stage::StripNonspacingMarks => Compiled::Characters(Characters::without_nonspacing_marks()),
                 Stage::Strip { left, right } => Compiled::Strip { left, right },
                 Stage::Prepend { content } => Compiled::Prepend(content),
@@ -172,6 +183,9 @@ impl Normalizer {
                 }
                 Stage::SentencePiece(rules) => {
                     Compiled::SentencePiece(Box::new(sentencepiece::Compiled::new(&rules)?))
+                }
+                Stage::Units { rules, spelled } => {
+                    Compiled::Units(Box::new(units::UnitSpeller::new(rules, spelled)?))
                 }
             })
         });
@@ -255,7 +269,7 @@ impl Normalizer {
     /// Whether this also holds for each part of the text, and it is not cut into words; false if that is not known.
     pub(crate) fn keeps_all_parts(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
         let may_be_cut = |stage: &Compiled| match stage {
-            Compiled::Strip { .. } | Compiled::Prepend(_) => true,
+            Compiled::Strip { .. } | Compiled::Prepend(_) | Compiled::Units(_) => true,
             Compiled::SentencePiece(rules) => rules.may_be_cut(),
             _ => false,
         };
@@ -336,6 +350,7 @@ impl Compiled {
             Compiled::ReplaceMatches(replacer) => replacer.is_in(text, interrupt),
             Compiled::Precompiled(precompiled) => precompiled.changes(text, interrupt),
             Compiled::SentencePiece(rules) => rules.changes(text, interrupt),
+            Compiled::Units(speller) => speller.is_in(text, interrupt),
         }
     }
 
@@ -349,6 +364,7 @@ impl Compiled {
             Compiled::ReplaceMatches(replacer) => replacer.applied(text, interrupt),
             Compiled::Precompiled(precompiled) => precompiled.applied(text, interrupt),
             Compiled::SentencePiece(rules) => rules.applied(text, interrupt),
+            Compiled::Units(speller) => speller.applied(text, interrupt),
         }
     }
 
@@ -370,6 +386,7 @@ impl Compiled {
             Compiled::ReplaceMatches(replacer) => replacer.keeps_apart(before, after),
             Compiled::Precompiled(precompiled) => precompiled.keeps_apart(before, after),
             Compiled::SentencePiece(rules) => rules.keeps_apart(before, after),
+            Compiled::Units(speller) => speller.keeps_apart(before, after),
         };
         is_kept.then_some(seam)
     }

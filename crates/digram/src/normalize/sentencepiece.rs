@@ -38,6 +38,9 @@ pub enum AddedSpace {
     Before,
     /// One behind the text.
     Behind,
+    /// One before the first character that is no space, as in llama.cpp. A text of spaces has none, and a symbol "▁" at
+    /// the end of a text is never removed.
+    BeforeWord,
 }
 
 /// The symbol that stands for a space.
@@ -49,6 +52,27 @@ pub(super) struct Compiled {
     added: AddedSpace,
     removes: bool,
     symbols: Trie,
+    /// The ASCII characters that remain as they are if another one follows.
+    plain: [bool; 128],
+    /// Whether this holds for all but control characters, as it mostly does.
+    all_are_plain: bool,
+}
+
+/// The number of bytes that are examined at once.
+const BLOCK: usize = 32;
+
+/// The largest number of bytes that are emitted at once.
+const MAX_PLAIN: usize = 1 << 16;
+
+/// Where bytes of the new text come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Each one is the byte at its place.
+    Same,
+    /// A space, from the symbol of a space.
+    Symbol,
+    /// Something else.
+    Other,
 }
 
 /// A part of the given text, and what becomes of it.
@@ -62,8 +86,18 @@ impl Compiled {
         if rules.symbols.iter().any(String::is_empty) {
             return Err(Error::Option { reason: "a text that remains as it is is empty.".into() });
         }
+        let map = Charsmap::new(&rules.charsmap)?;
+        let begins_symbol = |byte: u8| rules.symbols.iter().any(|symbol| symbol.as_bytes()[0] == byte);
+        let is_plain = |byte: u8| {
+            !begins_symbol(byte)
+                && map.longest(&[byte]).is_none()
+                && !(0..128).any(|next| map.has_entry_from(&[byte, next]))
+        };
+        let plain = std::array::from_fn(|byte| is_plain(byte as u8));
         Ok(Compiled {
-            map: Charsmap::new(&rules.charsmap)?,
+            map,
+            plain,
+            all_are_plain: (b' '..=b'~').all(|byte| plain[usize::from(byte)]),
             added: rules.added_space,
             removes: rules.removes_spaces,
             symbols: Trie::new(rules.symbols.iter().map(String::as_str)),
@@ -88,7 +122,7 @@ impl Compiled {
             return Ok(true);
         }
         let (mut at, mut pacer) = (0, Pacer::new(interrupt));
-        let flow = self.each(text, |new, origin| {
+        let flow = self.each(text, |new, origin, _| {
             let is_kept = origin[0] == at && text[at..].starts_with(new);
             at = origin[1];
             if !is_kept || new.len() != origin[1] - origin[0] {
@@ -107,15 +141,23 @@ impl Compiled {
         let (mut new, mut pacer) = (Traced::new(text.origins.is_some()), Pacer::new(interrupt));
         memory::try_reserve(&mut new.bytes, text.bytes.len() + 1)?;
         let first = self.first_kept(&text.bytes);
-        if first < text.bytes.len() && self.added == AddedSpace::Before {
+        let mut kept = 0;
+        if first < text.bytes.len() && matches!(self.added, AddedSpace::Before | AddedSpace::BeforeWord) {
             push(&mut new, b" ", [first, first], text)?;
         }
-        let flow = self.each(&text.bytes, |bytes, origin| {
+        let flow = self.each(&text.bytes, |bytes, origin, source| {
             extend_last(&mut new, origin[0], text);
-            match push(&mut new, bytes, origin, text).and_then(|()| pacer.after(bytes.len())) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => ControlFlow::Break(error),
+            let pushed = match source {
+                Source::Same => new.push_part(text, origin[0]..origin[1]),
+                Source::Symbol | Source::Other => push(&mut new, bytes, origin, text),
+            };
+            if let Err(error) = pushed.and_then(|()| pacer.after(bytes.len())) {
+                return ControlFlow::Break(error);
             }
+            if let Some(last) = bytes.iter().rposition(|&byte| source == Source::Symbol || byte != b' ') {
+                kept = new.bytes.len() - bytes.len() + last + 1;
+            }
+            ControlFlow::Continue(())
         });
         let end = match flow {
             ControlFlow::Break(error) => return Err(error),
@@ -123,7 +165,13 @@ impl Compiled {
         };
         extend_last(&mut new, end, text);
         let mut place = text.origins.as_ref().map_or(0, |origins| place_before(origins, end));
-        if self.removes {
+        if self.added == AddedSpace::BeforeWord {
+            if self.removes {
+                new = new.part(0..kept)?;
+            } else if kept == 0 && !new.bytes.is_empty() {
+                new = new.part(1..new.bytes.len())?;
+            }
+        } else if self.removes {
             let len = new.bytes.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
             new.bytes.truncate(len);
             if let Some(origins) = &mut new.origins {
@@ -152,15 +200,22 @@ impl Compiled {
         at
     }
 
-    /// Calls `emit` with the bytes of the new text and the range of the old one that they come from, without the added
-    /// space, and with the spaces at the end. Returns the end of the text.
+    /// Calls `emit` with the bytes of the new text, the range of the old one that they come from, and how; without the
+    /// added space, and with the spaces at the end. Returns the end of the text.
     fn each<B>(
         &self,
         text: &[u8],
-        mut emit: impl FnMut(&[u8], [usize; 2]) -> ControlFlow<B>,
+        mut emit: impl FnMut(&[u8], [usize; 2], Source) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
         let (mut at, mut is_after_space) = (self.first_kept(text), self.removes);
         while at < text.len() {
+            let plain = self.plain_len(&text[at..], is_after_space);
+            if let Some(last) = text[at..at + plain].last() {
+                is_after_space = self.removes && *last == b' ';
+                emit(&text[at..at + plain], [at, at + plain], Source::Same)?;
+                at += plain;
+                continue;
+            }
             let Part { mut new, len } = self.part(&text[at..]);
             while let (true, [b' ', rest @ ..]) = (is_after_space, new) {
                 new = rest;
@@ -170,16 +225,51 @@ impl Compiled {
             }
             let origin = [at, at + len];
             while let Some(place) = find_space(new) {
-                emit(&new[..place], origin)?;
-                emit(b" ", origin)?;
+                emit(&new[..place], origin, Source::Other)?;
+                emit(b" ", origin, Source::Symbol)?;
                 new = &new[place + SPACE.len()..];
             }
             if !new.is_empty() {
-                emit(new, origin)?;
+                emit(new, origin, Source::Other)?;
             }
             at += len;
         }
         ControlFlow::Continue(at)
+    }
+
+    /// The number of ASCII characters at the start of a text that remain as they are.
+    #[inline]
+    fn plain_len(&self, all: &[u8], is_after_space: bool) -> usize {
+        let text = &all[..all.len().min(MAX_PLAIN)];
+        let repeats = |byte: u8, next: u8| self.removes & (byte == b' ') & (next == b' ');
+        let mut len = 0;
+        if self.all_are_plain && !(is_after_space && text.starts_with(b" ")) {
+            while let Some(block) = text[len..].first_chunk::<{ BLOCK + 1 }>() {
+                // Without branches, so that the compiler uses vectors.
+                let pairs = block[..BLOCK].iter().zip(&block[1..]);
+                let is_plain = |byte: u8, next: u8| {
+                    (b' '..=b'~').contains(&byte) & next.is_ascii() & !repeats(byte, next)
+                };
+                if !pairs.fold(true, |all, (&byte, &next)| all & is_plain(byte, next)) {
+                    break;
+                }
+                len += BLOCK;
+            }
+        }
+        let mut before = if len == 0 && is_after_space { b' ' } else { 0 };
+        if len > 0 {
+            before = text[len - 1];
+        }
+        while let Some(&byte) = text.get(len)
+            && byte.is_ascii()
+            && self.plain[usize::from(byte)]
+            && !repeats(before, byte)
+        {
+            before = byte;
+            len += 1;
+        }
+        // What follows may make an entry with the last one.
+        if all.get(len).is_some_and(|byte| !byte.is_ascii()) { len.saturating_sub(1) } else { len }
     }
 
     /// What becomes of the start of a text, which is not empty.

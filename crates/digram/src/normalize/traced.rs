@@ -89,9 +89,10 @@ impl<'a> Rewriter<'a> {
         self.position
     }
 
-    /// The length of the new text so far.
-    pub(super) fn len(&self) -> usize {
-        self.new.bytes.len()
+    /// The length of the new text once the old one is kept up to an offset.
+    #[inline]
+    pub(super) fn len_until(&self, end: usize) -> usize {
+        self.new.bytes.len() + end - self.position
     }
 
     /// Keeps the old text up to an offset.
@@ -115,6 +116,19 @@ impl<'a> Rewriter<'a> {
     pub(super) fn replace(&mut self, c: char) -> Result<()> {
         self.write(c, self.position)?;
         self.skip_characters(1);
+        Ok(())
+    }
+
+    /// Writes bytes in place of as many, each of which comes from the one at its place. Both are ASCII.
+    pub(super) fn replace_bytes(&mut self, new: &[u8]) -> Result<()> {
+        let range = self.position..self.position + new.len();
+        memory::try_reserve(&mut self.new.bytes, new.len())?;
+        self.new.bytes.extend_from_slice(new);
+        if let (Some(new), Some(old)) = (&mut self.new.origins, &self.old.origins) {
+            memory::try_reserve(new, range.len())?;
+            new.extend_from_slice(&old[range.clone()]);
+        }
+        self.position = range.end;
         Ok(())
     }
 

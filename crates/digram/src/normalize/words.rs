@@ -33,18 +33,41 @@ pub struct WordRule {
 /// A compiled rule.
 pub(super) struct Words {
     splitter: Pretokenizer,
-    removed: Option<Pretokenizer>,
+    removed: Option<Removed>,
     prefix: String,
     suffix: String,
     space_symbol: Option<char>,
     first: bool,
 }
 
+/// Which parts are left out.
+struct Removed {
+    rule: Pretokenizer,
+    /// Those that begin with an ASCII character, by it.
+    ascii: [bool; 128],
+}
+
+impl Removed {
+    fn new(regex: String) -> Result<Removed> {
+        let rule = Pretokenizer::new(&[Stage::Pattern(regex)])?;
+        let ascii = std::array::from_fn(|byte| rule.may_begin(&[byte as u8]));
+        Ok(Removed { rule, ascii })
+    }
+
+    #[inline]
+    fn contains(&self, part: &[u8]) -> bool {
+        match part {
+            [byte @ ..128, ..] => self.ascii[usize::from(*byte)],
+            _ => self.rule.may_begin(part),
+        }
+    }
+}
+
 impl Words {
     pub(super) fn new(rule: WordRule) -> Result<Words> {
         let WordRule { splits, removed, prefix, suffix, space_symbol, first } = rule;
         let splits: Vec<Stage> = splits.into_iter().map(Stage::Pattern).collect();
-        let removed = removed.map(|regex| Pretokenizer::new(&[Stage::Pattern(regex)])).transpose()?;
+        let removed = removed.map(Removed::new).transpose()?;
         Ok(Words { splitter: Pretokenizer::new(&splits)?, removed, prefix, suffix, space_symbol, first })
     }
 
@@ -58,31 +81,67 @@ impl Words {
         mut visit_end: impl FnMut(usize) -> Result<()>,
     ) -> Result<Traced> {
         let mut rewriter = Rewriter::new(text)?;
-        let is_removed = |part: &[u8]| self.removed.as_ref().is_some_and(|removed| removed.may_begin(part));
+        let is_removed = |part: &[u8]| self.removed.as_ref().is_some_and(|removed| removed.contains(part));
+        // A single space that is left out, and then put before a word again, is kept, which takes much less time.
+        // With origins it is not, since it would have another one.
+        let keeps_spaces = text.origins.is_none() && self.prefix == " ";
+        let mut space = None;
         self.splitter.for_many(&text.bytes, 0, GoesOn::No, interrupt, |mut start, ends| {
             for &end in ends {
-                let is_prefixed = !self.first || (is_first && start == 0);
-                let part = &text.bytes[std::mem::replace(&mut start, end)..end];
+                let from = std::mem::replace(&mut start, end);
+                let part = &text.bytes[from..end];
                 if is_removed(part) {
-                    rewriter.skip_until(end);
+                    leave_out(&mut rewriter, space.take())?;
+                    if keeps_spaces && part == b" " {
+                        space = Some(from);
+                    } else {
+                        rewriter.keep_until(from)?;
+                        rewriter.skip_until(end);
+                    }
                     continue;
                 }
-                if is_prefixed && !self.has_prefix(part) {
+                let is_prefixed = (!self.first || (is_first && from == 0)) && !self.has_prefix(part);
+                if !is_prefixed {
+                    leave_out(&mut rewriter, space.take())?;
+                } else if space.take().is_none() && !self.prefix.is_empty() {
+                    rewriter.keep_until(from)?;
                     self.prefix.chars().try_for_each(|c| rewriter.insert_before(c))?;
                 }
                 if let Some(symbol) = self.space_symbol {
-                    for place in part.find_iter(symbol.encode_utf8(&mut [0; 4])) {
-                        rewriter.keep_until(end - part.len() + place)?;
-                        rewriter.replace(' ')?;
-                    }
+                    self.replace_symbols(symbol, part, from, &mut rewriter)?;
                 }
-                rewriter.keep_until(end)?;
-                self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
-                visit_end(rewriter.len())?;
+                if !self.suffix.is_empty() {
+                    rewriter.keep_until(end)?;
+                    self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
+                }
+                visit_end(rewriter.len_until(end))?;
             }
             Ok(())
         })?;
+        leave_out(&mut rewriter, space)?;
         rewriter.finish()
+    }
+
+    /// Puts spaces in place of a symbol in a part that starts at an offset.
+    #[inline]
+    fn replace_symbols(
+        &self,
+        symbol: char,
+        part: &[u8],
+        start: usize,
+        rewriter: &mut Rewriter<'_>,
+    ) -> Result<()> {
+        let mut buffer = [0; 4];
+        let symbol = symbol.encode_utf8(&mut buffer);
+        // Nearly no word has one, and making a finder takes longer than reading a word.
+        if !part.contains(&symbol.as_bytes()[0]) {
+            return Ok(());
+        }
+        for place in part.find_iter(symbol) {
+            rewriter.keep_until(start + place)?;
+            rewriter.replace(' ')?;
+        }
+        Ok(())
     }
 
     fn has_prefix(&self, word: &[u8]) -> bool {
@@ -107,6 +166,16 @@ impl Words {
     pub(super) fn keeps_apart(&self, seam: Seam) -> bool {
         seam.is_border(&self.splitter)
     }
+}
+
+/// Leaves out the space at an offset, if there is one.
+#[inline]
+fn leave_out(rewriter: &mut Rewriter<'_>, space: Option<usize>) -> Result<()> {
+    if let Some(space) = space {
+        rewriter.keep_until(space)?;
+        rewriter.skip_until(space + 1);
+    }
+    Ok(())
 }
 
 /// A text that is ready to be split: normalized, and cut into words if there is a rule for them.
@@ -138,6 +207,10 @@ impl Prepared<Traced> {
             ends.push(before + end);
             Ok(())
         })?;
+        if before == 0 {
+            self.text = cut;
+            return Ok(());
+        }
         self.text.push(&cut)
     }
 }

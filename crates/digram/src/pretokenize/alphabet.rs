@@ -1,5 +1,6 @@
 //! Character classes: Unicode reduced to the few classes that a pattern distinguishes.
 
+use super::letters::letters;
 use super::set::Set;
 use super::unicode;
 use crate::utf8;
@@ -23,6 +24,8 @@ pub(super) struct Alphabet {
     classes: Vec<[Class; BLOCK]>,
     /// For each class, a bit for each set of the pattern that contains it.
     sets: Vec<u128>,
+    /// The class of each byte, if every byte counts as a character.
+    bytes: Option<Box<[Class; 256]>>,
 }
 
 impl Alphabet {
@@ -85,7 +88,18 @@ impl Alphabet {
                 }
             }
         }
-        Some(Alphabet { blocks, classes, sets: classes_of_sets })
+        Some(Alphabet { blocks, classes, sets: classes_of_sets, bytes: None })
+    }
+
+    /// The same classes for text in which every byte counts as its [letter](super::letters).
+    pub(super) fn of_letters(mut self) -> Alphabet {
+        self.bytes = Some(Box::new(letters().map(|letter| self.class(letter))));
+        self
+    }
+
+    /// Whether every byte counts as a character.
+    pub(super) fn reads_letters(&self) -> bool {
+        self.bytes.is_some()
     }
 
     /// The same characters with each class replaced by `classes[class]`. The sets of the classes are
@@ -96,6 +110,7 @@ impl Alphabet {
             blocks: self.blocks.clone(),
             classes: self.classes.iter().map(rename).collect(),
             sets: Vec::new(),
+            bytes: None,
         }
     }
 
@@ -127,8 +142,24 @@ impl Alphabet {
     /// U+FFFD, with as many bytes at once as Unicode recommends.
     #[inline]
     pub(super) fn first(&self, text: &[u8]) -> (Class, usize) {
+        if let (Some(bytes), Some(&byte)) = (&self.bytes, text.first()) {
+            return (bytes[byte as usize], 1);
+        }
         let (c, width) = utf8::decode(text);
         (self.class(c.unwrap_or(char::REPLACEMENT_CHARACTER)), width)
+    }
+
+    /// The class of the last character of `text`, with invalid UTF-8 read as U+FFFD.
+    pub(super) fn last(&self, text: &[u8]) -> Class {
+        if let (Some(bytes), Some(&byte)) = (&self.bytes, text.last()) {
+            return bytes[byte as usize];
+        }
+        self.class(bstr::decode_last_utf8(text).0.unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    /// The class of a byte below 128.
+    pub(super) fn class_of_ascii(&self, byte: u8) -> Class {
+        self.first(&[byte]).0
     }
 
     /// The class of a character.

@@ -125,6 +125,12 @@ impl Automaton {
         build().map_err(|stopped: Stopped| stopped.at(pattern))
     }
 
+    /// The same pattern for text in which every byte counts as its [letter](super::letters).
+    pub(super) fn of_letters(self) -> Automaton {
+        let alphabet = self.alphabet.of_letters();
+        Automaton { ascii: ascii_steps(&self.wide, &alphabet), alphabet, ..self }
+    }
+
     /// Like `new`, without limits, for tests.
     #[cfg(test)]
     pub(super) fn of(pattern: &str) -> Automaton {
@@ -308,13 +314,19 @@ impl Automaton {
         let before = match self.behind {
             None => LookBehind::default(),
             Some(_) if position == 0 => LookBehind { text_start: true, newline: true, word: false },
-            Some(behind) => {
-                let c = bstr::decode_last_utf8(&text[..position]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
-                behind.after(self.alphabet.class(c) as usize, &self.alphabet)
-            }
+            Some(behind) => behind.after(self.alphabet.last(&text[..position]) as usize, &self.alphabet),
         };
         self.starts[before.index()]
     }
+}
+
+/// The steps of each state by the bytes below 128.
+fn ascii_steps(wide: &[Transition], alphabet: &Alphabet) -> Vec<Transition> {
+    let of_state = |steps: &[Transition]| {
+        let step = |byte| steps[alphabet.class_of_ascii(byte) as usize];
+        (0..128u8).map(step).collect::<Vec<_>>()
+    };
+    wide.chunks_exact(alphabet.len()).flat_map(of_state).collect()
 }
 
 /// Merges equivalent states, and returns the new number of each. Different lists of program
@@ -468,10 +480,7 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
         }
         // The later analyses of the automaton read it several times.
         self.effort.after(8 * wide.len() + 128 * at_end.len())?;
-        let ascii: Vec<Transition> = (0..at_end.len())
-            .flat_map(|state| (0..128u8).map(move |byte| (state, byte)))
-            .map(|(state, byte)| wide[state * classes + self.alphabet.class(byte.into()) as usize])
-            .collect();
+        let ascii = ascii_steps(&wide, &self.alphabet);
         Ok(Automaton { alphabet: self.alphabet, ascii, wide, at_end, starts, behind: self.behind })
     }
 

@@ -68,12 +68,12 @@ impl Borders {
     /// space.
     ///
     /// It cannot if no match continues from such a character into a space, and a match always begins with a
-    /// space that is in no match. With look-behind, it is assumed to.
+    /// space that is in no match. With look-behind, or if bytes count as letters, it is assumed to.
     pub(super) fn may_be_inside(automaton: &Automaton) -> bool {
-        if automaton.looks_behind() {
+        let alphabet = automaton.alphabet();
+        if automaton.looks_behind() || alphabet.reads_letters() {
             return true;
         }
-        let alphabet = automaton.alphabet();
         let after = states_after(automaton, None, 1);
         let space = alphabet.class(' ') as usize;
         let continues =

@@ -133,7 +133,7 @@ pub(super) struct KindsOfOthers {
 }
 
 /// Not a character.
-const NONE: u8 = 0xff;
+pub(super) const NONE: u8 = 0xff;
 
 impl KindsOfOthers {
     /// `of_class` is the kind of each class of an alphabet.
@@ -157,6 +157,17 @@ impl KindsOfOthers {
             blocks,
             all: alphabet.renamed(of_class),
         }
+    }
+
+    /// The kinds of the 64 characters with each first byte of two, from 0xc0 on; [`NONE`] for overlong forms.
+    pub(super) fn of_two(&self) -> &[[u8; 64]] {
+        self.two.as_chunks().0
+    }
+
+    /// The kinds of characters of three bytes, 64 with the same first two: different blocks of them, with [`NONE`] for
+    /// surrogates and overlong forms; and the number of the block for each pair of first bytes.
+    pub(super) fn of_three(&self) -> (&[[u8; 64]], &[u16; 1 << 10]) {
+        (&self.blocks, &self.three)
     }
 
     /// The kind of the character at an offset of a text and its length in bytes; bytes that are not UTF-8

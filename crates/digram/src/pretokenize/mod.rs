@@ -20,7 +20,9 @@ mod digits;
 mod effort;
 mod family;
 mod grouping;
+mod joined;
 mod kinds;
+mod letters;
 mod mask_splitter;
 mod node;
 mod partition;
@@ -42,7 +44,7 @@ use effort::Effort;
 use mask_splitter::MaskSplitter;
 use rules::RuleFinder;
 
-pub use rules::{RuleMatch, Rules, SEPARATORS};
+pub use rules::{BLANKS, MOST_BLANKS, RuleMatch, Rules, SEPARATORS};
 pub(crate) use tasks::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
 pub(crate) use whole::WholeMatch;
 
@@ -63,6 +65,9 @@ const ASCII_PAIRS: usize = 128 * 128;
 pub enum Stage {
     /// Split at each match of a regex.
     Pattern(String),
+    /// Split at each match of a regex, for which every byte is the letter by which `ByteLevel` writes it. So a
+    /// character of several bytes may be split.
+    LetterPattern(String),
     /// Split runs of digits (`\p{N}`) into groups of three, counted from the right.
     ThreesFromRight,
     /// Split off the matches of rules, which later stages keep whole.
@@ -120,11 +125,22 @@ struct Pattern {
 
 impl Pattern {
     fn new(pattern: &str, effort: &mut Effort) -> Result<Box<Pattern>> {
-        effort.after(ASCII_PAIRS).map_err(|stopped| stopped.at(pattern))?;
-        let automaton = Automaton::new(pattern, effort)?;
+        let automaton = Pattern::automaton(pattern, effort)?;
         let splitter = MaskSplitter::new(&automaton);
         let borders = Borders::new(&automaton);
         Ok(Box::new(Pattern { automaton, splitter, borders }))
+    }
+
+    /// A pattern for text in which every byte counts as its letter.
+    fn of_letters(pattern: &str, effort: &mut Effort) -> Result<Box<Pattern>> {
+        let automaton = Pattern::automaton(pattern, effort)?.of_letters();
+        let borders = Borders::new(&automaton);
+        Ok(Box::new(Pattern { automaton, splitter: None, borders }))
+    }
+
+    fn automaton(pattern: &str, effort: &mut Effort) -> Result<Automaton> {
+        effort.after(ASCII_PAIRS).map_err(|stopped| stopped.at(pattern))?;
+        Automaton::new(pattern, effort)
     }
 
     /// Calls `visit` with batches of pieces of `text[from..]`, which are the matches and the text between
@@ -157,8 +173,7 @@ impl Pattern {
     /// What the characters around an offset inside `text` decide about it.
     fn between(&self, text: &[u8], offset: usize) -> Between {
         let alphabet = self.automaton.alphabet();
-        let before = bstr::decode_last_utf8(&text[..offset]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
-        self.borders.between(alphabet.class(before), alphabet.first(&text[offset..]).0)
+        self.borders.between(alphabet.last(&text[..offset]), alphabet.first(&text[offset..]).0)
     }
 }
 
@@ -192,9 +207,11 @@ impl Pretokenizer {
     /// large end in an error soon.
     pub fn with_interrupt(stages: &[Stage], interrupt: &dyn Interrupt) -> Result<Pretokenizer> {
         let effort = &mut Effort::new(interrupt);
+        let stages = &joined::joined(stages, &mut Effort::new(interrupt));
         let compile = |stage: &Stage| {
             Ok(match stage {
                 Stage::Pattern(pattern) => Compiled::Pattern(Pattern::new(pattern, effort)?),
+                Stage::LetterPattern(pattern) => Compiled::Pattern(Pattern::of_letters(pattern, effort)?),
                 Stage::ThreesFromRight => Compiled::ThreesFromRight(Pattern::new(r"\p{N}+", effort)?),
                 Stage::Rules(rules) => Compiled::Rules(Box::new(RuleFinder::new(rules, effort)?)),
             })
@@ -220,6 +237,12 @@ impl Pretokenizer {
         self.joins_words
     }
 
+    /// Whether pretokens may begin or end inside a character.
+    pub(crate) fn cuts_characters(&self) -> bool {
+        let reads_letters = |pattern: &Pattern| pattern.automaton.alphabet().reads_letters();
+        self.stages.iter().filter_map(Compiled::pattern).any(reads_letters)
+    }
+
     /// Whether a match of the first pattern may begin with the first character of `text`.
     pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
         let pattern = self.stages.first().and_then(Compiled::pattern);
@@ -235,8 +258,12 @@ impl Pretokenizer {
         end == range.end
     }
 
-    /// Whether two neighbouring characters are in no match of the first pattern, in any text.
+    /// Whether two neighbouring characters are in no match of the first pattern or of the rules, in any text.
     pub(crate) fn is_gap(&self, before: char, after: char) -> bool {
+        if let Some(Compiled::Rules(rules)) = self.stages.first() {
+            let pair = String::from_iter([before, after]);
+            return rules.between_any(pair.as_bytes(), before.len_utf8()) == Between::Gap;
+        }
         self.stages.first().and_then(Compiled::pattern).is_some_and(
             |Pattern { automaton, borders, .. }| {
                 let class = |c| automaton.alphabet().class(c);
@@ -273,15 +300,37 @@ impl Pretokenizer {
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<(Range<usize>, RuleMatch)>> {
         let mut matches = Vec::new();
-        let Some(Compiled::Rules(rules)) = self.stages.first() else { return Ok(matches) };
+        self.for_rule_matches(text, interrupt, |range, rule_match| {
+            memory::try_reserve(&mut matches, 1)?;
+            matches.push((range, rule_match));
+            Ok(())
+        })?;
+        Ok(matches)
+    }
+
+    /// Calls `visit` with each match of the rules in `text`, in order.
+    pub(crate) fn for_rule_matches(
+        &self,
+        text: &[u8],
+        interrupt: &dyn Interrupt,
+        mut visit: impl FnMut(Range<usize>, RuleMatch) -> Result<()>,
+    ) -> Result<()> {
+        let Some(Compiled::Rules(rules)) = self.stages.first() else { return Ok(()) };
         let (mut position, mut pacer) = (0, Pacer::new(interrupt));
         let flow = rules.split(text, |piece, rule_match| {
             let start = position;
             position += piece.len();
-            matches.extend(rule_match.map(|rule_match| (start..position, rule_match)));
-            pacer.after(piece.len()).map_or_else(ControlFlow::Break, ControlFlow::Continue)
+            let visited = rule_match.map_or(Ok(()), |rule_match| visit(start..position, rule_match));
+            let paced = visited.and_then(|()| pacer.after(piece.len()));
+            paced.map_or_else(ControlFlow::Break, ControlFlow::Continue)
         });
-        flow.break_value().map_or(Ok(matches), Err)
+        flow.break_value().map_or(Ok(()), Err)
+    }
+
+    /// The start of the blanks between a number and a unit at an offset, if rules allow several and there are some.
+    pub(crate) fn blanks_before_unit(&self, text: &[u8], offset: usize) -> Option<usize> {
+        let Some(Compiled::Rules(rules)) = self.stages.first() else { return None };
+        rules.blanks_before(text, offset)
     }
 
     /// Calls `visit` with each pretoken of `text`, in order, until it breaks.

@@ -35,11 +35,19 @@ pub struct Rules {
     /// Whether numbers are split off, here or by the next split, so that other matches may be
     /// directly beside a number.
     pub numbers: bool,
+    /// Whether up to [`MOST_BLANKS`] of [`BLANKS`] may stand between a number and its unit.
+    pub blanks: bool,
 }
 
 /// Characters allowed between a number and its unit: spaces, including non-breaking and thin ones,
 /// and hyphens.
 pub const SEPARATORS: [char; 7] = [' ', '\u{a0}', '\u{2009}', '\u{202f}', '-', '\u{2010}', '\u{2011}'];
+
+/// Those of [`SEPARATORS`] that are spaces.
+pub const BLANKS: [char; 4] = [' ', '\u{a0}', '\u{2009}', '\u{202f}'];
+
+/// The most spaces between a number and its unit, if several are allowed.
+pub const MOST_BLANKS: usize = 8;
 
 /// The kind of rule that matched a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +94,8 @@ struct CharBefore {
     kind: CharKind,
     /// Whether it is a separator after a number.
     separates: bool,
+    /// Whether it is one of several blanks allowed between a number and its unit.
+    in_blanks: bool,
 }
 
 /// Compiled rules.
@@ -102,6 +112,7 @@ pub(super) struct RuleFinder {
     inside: HashSet<(char, char)>,
     whole_numbers: bool,
     numbers: bool,
+    blanks: bool,
 }
 
 impl RuleFinder {
@@ -132,6 +143,7 @@ impl RuleFinder {
             inside,
             whole_numbers: rules.whole_numbers,
             numbers: rules.numbers,
+            blanks: rules.blanks && !rules.units.is_empty(),
         };
         finder.ascii = std::array::from_fn(|byte| finder.kind_of(byte as u8 as char));
         Ok(finder)
@@ -146,7 +158,7 @@ impl RuleFinder {
     ) -> ControlFlow<B> {
         let mut notes: Vec<Notes> = self.patterns.iter().map(|_| Notes::default()).collect();
         let (mut last_end, mut position, mut next_pause) = (0, 0, PAUSE_INTERVAL);
-        let mut before = CharBefore { kind: CharKind::Other, separates: false };
+        let mut before = CharBefore { kind: CharKind::Other, separates: false, in_blanks: false };
         while position < text.len() {
             // No match begins inside a word, and most of a text is inside words.
             if before.kind == CharKind::Letter {
@@ -173,9 +185,8 @@ impl RuleFinder {
                     continue;
                 }
             }
-            let separates = before.kind == CharKind::Number && SEPARATORS.contains(&c);
-            before = CharBefore { kind, separates };
             position += width;
+            before = self.char_before(text, position, c, kind, before.kind == CharKind::Number);
             if position >= next_pause {
                 next_pause = position + PAUSE_INTERVAL;
                 visit(&text[..0], None)?;
@@ -204,7 +215,9 @@ impl RuleFinder {
         let may_begin = self.may_meet(kind, before.kind);
         let start = match c {
             // After a number a space is a piece of its own, as before a unit.
-            ' ' if before.kind != CharKind::Number || self.units.is_empty() => Some(position + 1),
+            ' ' if !before.in_blanks && (before.kind != CharKind::Number || self.units.is_empty()) => {
+                Some(position + 1)
+            }
             ' ' => None,
             _ => may_begin.then_some(position),
         };
@@ -274,7 +287,35 @@ impl RuleFinder {
         let c = bstr::decode_last_utf8(&text[..position]).0.unwrap_or(char::REPLACEMENT_CHARACTER);
         let previous = position - self.last(&text[..position]).1;
         let after_number = previous > 0 && self.last(&text[..previous]).0 == CharKind::Number;
-        CharBefore { kind: self.kind(c), separates: after_number && SEPARATORS.contains(&c) }
+        self.char_before(text, position, c, self.kind(c), after_number)
+    }
+
+    /// The character `c` before a position, which may directly follow a number.
+    #[inline]
+    fn char_before(
+        &self,
+        text: &[u8],
+        position: usize,
+        c: char,
+        kind: CharKind,
+        after_number: bool,
+    ) -> CharBefore {
+        let in_blanks = self.blanks && BLANKS.contains(&c) && self.blanks_before(text, position).is_some();
+        CharBefore { kind, separates: in_blanks || after_number && SEPARATORS.contains(&c), in_blanks }
+    }
+
+    /// The start of the blanks between a number and a position, if they are neither none nor too many.
+    pub(super) fn blanks_before(&self, text: &[u8], position: usize) -> Option<usize> {
+        let mut start = position;
+        for _ in 0..=MOST_BLANKS {
+            let (c, width) = bstr::decode_last_utf8(&text[..start]);
+            if !c.is_some_and(|c| BLANKS.contains(&c)) {
+                let is_after_number = self.last(&text[..start]).0 == CharKind::Number;
+                return (start < position && is_after_number).then_some(start);
+            }
+            start -= width;
+        }
+        None
     }
 
     #[inline]

@@ -214,7 +214,7 @@ impl<'a> TokenBorders<'a> {
         let working = tokenizer.working(text, self.special, true, self.interrupt)?;
         let mut spans = Vec::new();
         memory::try_reserve(&mut spans, ids.len())?;
-        tokenizer.each_span(&working, &ids, self.interrupt, |span| spans.push(working.given(span)))?;
+        tokenizer.each_span(&working, &ids, self.interrupt, |span, _| spans.push(working.given(span)))?;
         memory::try_reserve(&mut self.borders, ids.len() + 1)?;
         let mut last = self.borders[0].offset;
         for count in 1..ids.len() {

@@ -62,7 +62,19 @@ impl Tokenizer {
     pub fn decode(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
         let start = bytes.len();
         self.append_bytes(ids, true, interrupt, bytes).inspect_err(|_| bytes.truncate(start))?;
+        if self.ends_word(ids) {
+            bytes.pop();
+        }
         Ok(())
+    }
+
+    /// Whether the last token of a sequence ends a word, so that decoded text is without the space at its end.
+    pub(super) fn ends_word(&self, ids: &[TokenId]) -> bool {
+        let ends = |&id: &TokenId| {
+            let token = self.vocabulary.get(id).unwrap_or_default();
+            token.ends_with(b" ") && !self.added.contains(id)
+        };
+        self.strips_last_space && ids.last().is_some_and(ends)
     }
 
     /// Appends the decoded bytes of the tokens, which are the first ones or come after others.

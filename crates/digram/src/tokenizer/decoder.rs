@@ -20,6 +20,8 @@ pub struct Decoder {
     pending_len: usize,
     /// The number of bytes of text returned so far.
     bytes: usize,
+    /// Whether a space, behind the incomplete character, is left out if no other token follows.
+    holds_space: bool,
     /// Whether there were ids that decide whether a space at the start of the next bytes is left out.
     is_begun: bool,
 }
@@ -27,7 +29,14 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder at the start of a stream.
     pub fn new(on_invalid: OnInvalid) -> Decoder {
-        Decoder { on_invalid, pending: [0; MAX_PENDING], pending_len: 0, bytes: 0, is_begun: false }
+        Decoder {
+            on_invalid,
+            pending: [0; MAX_PENDING],
+            pending_len: 0,
+            bytes: 0,
+            holds_space: false,
+            is_begun: false,
+        }
     }
 
     /// Adds ids, and returns the text that is certain.
@@ -40,12 +49,20 @@ impl Decoder {
         ids: &[TokenId],
         interrupt: &dyn Interrupt,
     ) -> Result<String> {
+        if ids.is_empty() {
+            return Ok(String::new());
+        }
         let mut bytes = self.pending[..self.pending_len].to_vec();
+        bytes.extend(self.holds_space.then_some(b' '));
         tokenizer.append_bytes(ids, !self.is_begun, interrupt, &mut bytes)?;
+        let holds_space = tokenizer.ends_word(ids);
+        if holds_space {
+            bytes.pop();
+        }
         let is_begun = self.is_begun || tokenizer.is_begun_by(ids);
         let pending = incomplete_len(&bytes);
         let text = self.text(&bytes[..bytes.len() - pending])?.into_owned();
-        self.is_begun = is_begun;
+        (self.is_begun, self.holds_space) = (is_begun, holds_space);
         self.bytes += bytes.len() - pending;
         self.pending[..pending].copy_from_slice(&bytes[bytes.len() - pending..]);
         self.pending_len = pending;

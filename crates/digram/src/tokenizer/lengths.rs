@@ -1,24 +1,25 @@
 //! The number of bytes of text that each id of an encoding stands for.
 //!
-//! That is the length of its token, except for the unknown token and, in WordPiece, for a token that is written with
-//! its prefix.
+//! That is the length of its token, except for the unknown token, for a token that text becomes by its name and, in
+//! WordPiece, for a token that is written with its prefix.
+
+use std::ops::Range;
 
 use super::Tokenizer;
-use crate::encode::Unknown;
+use crate::encode::{Mark, Unknown};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::pretokenize::GoesOn;
-use crate::utf8;
 use crate::vocabulary::TokenId;
 
 /// Gives the lengths of the tokens of one text, from the left.
 pub(super) struct Lengths<'a> {
     tokenizer: &'a Tokenizer,
-    unknown: Unknown,
-    /// The ends of the pretokens, or of the runs of unknown characters, if one of them is an unknown token; and the
-    /// index of the first that is not passed.
-    ends: Vec<usize>,
+    unknown: Unknown<'a>,
+    /// The pretokens, or the marks of the text, if one of them is of an unknown token; and the index of the first that
+    /// is not passed.
+    marks: Vec<Mark>,
     next: usize,
 }
 
@@ -32,12 +33,14 @@ impl Tokenizer {
         ends: impl FnOnce() -> Result<Vec<usize>>,
     ) -> Result<Lengths<'_>> {
         let unknown = self.encoder.unknown();
-        let ends = match unknown {
-            Unknown::Pretoken(id) if ids.contains(&id) => ends()?,
-            Unknown::Run(id) if ids.contains(&id) => self.run_ends(text, &ends()?, interrupt)?,
+        let marks = match unknown {
+            Unknown::Pretoken(id) if ids.contains(&id) => whole(&ends()?)?,
+            Unknown::Marked(marked) if ids.iter().any(|id| marked.contains(id)) => {
+                self.marks(text, &ends()?, interrupt)?
+            }
             _ => Vec::new(),
         };
-        Ok(Lengths { tokenizer: self, unknown, ends, next: 0 })
+        Ok(Lengths { tokenizer: self, unknown, marks, next: 0 })
     }
 
     /// For ordinary text whose ids these are.
@@ -60,15 +63,26 @@ impl Tokenizer {
 }
 
 impl Tokenizer {
-    /// The ends of the runs of unknown characters in pretokens. Added tokens may be among these.
-    fn run_ends(&self, text: &[u8], pretokens: &[usize], interrupt: &dyn Interrupt) -> Result<Vec<usize>> {
-        let (mut ends, mut start) = (Vec::new(), 0);
+    /// The marks of pretokens. Added tokens may be among these.
+    fn marks(&self, text: &[u8], pretokens: &[usize], interrupt: &dyn Interrupt) -> Result<Vec<Mark>> {
+        let (mut marks, mut start) = (Vec::new(), 0);
         for &end in pretokens {
-            self.encoder.unknown_ends(&text[start..end], start, interrupt, &mut ends)?;
+            self.encoder.marks(&text[start..end], start, interrupt, &mut marks)?;
             start = end;
         }
-        Ok(ends)
+        Ok(marks)
     }
+}
+
+/// A mark for each pretoken.
+fn whole(ends: &[usize]) -> Result<Vec<Mark>> {
+    let (mut marks, mut start) = (Vec::new(), 0);
+    memory::try_reserve(&mut marks, ends.len())?;
+    for &end in ends {
+        marks.push(Mark { start, end, has_bytes: false });
+        start = end;
+    }
+    Ok(marks)
 }
 
 impl Lengths<'_> {
@@ -76,17 +90,41 @@ impl Lengths<'_> {
     /// must not fall.
     pub(super) fn at(&mut self, text: &[u8], offset: usize, id: TokenId) -> usize {
         match self.unknown {
-            Unknown::Character(unknown) if unknown == id => utf8::decode(&text[offset..]).1,
-            Unknown::Pretoken(unknown) | Unknown::Run(unknown) if unknown == id => {
-                while self.ends.get(self.next).is_some_and(|&end| end <= offset) {
-                    self.next += 1;
-                }
-                self.ends.get(self.next).map_or(0, |end| end - offset)
+            Unknown::Character(unknown) if unknown == id => {
+                self.tokenizer.encoder.unknown_len(&text[offset..])
             }
-            _ => {
-                let token = self.tokenizer.vocabulary.get(id).unwrap_or_default();
-                self.tokenizer.encoder.len_in_text(token, &text[offset..])
+            Unknown::Pretoken(unknown) if unknown == id => {
+                self.mark(offset).map_or(0, |mark| mark.end - offset)
             }
+            Unknown::Marked(marked) if marked.contains(&id) => match self.mark(offset) {
+                Some(mark) if mark.has_bytes => 1,
+                Some(mark) => mark.end - offset,
+                None => self.of_token(text, offset, id),
+            },
+            _ => self.of_token(text, offset, id),
         }
+    }
+
+    /// What an id covers that stands for a range of the text, the last one that was asked for: a byte of an unknown
+    /// character may cover all of a run.
+    pub(super) fn covered(&self, range: Range<usize>, id: TokenId) -> Range<usize> {
+        let mark = self.marks.get(self.next).filter(|mark| mark.has_bytes && mark.start <= range.start);
+        match (self.unknown, mark) {
+            (Unknown::Marked(marked), Some(mark)) if marked.contains(&id) => mark.start..mark.end,
+            _ => range,
+        }
+    }
+
+    /// The mark at an offset.
+    fn mark(&mut self, offset: usize) -> Option<Mark> {
+        while self.marks.get(self.next).is_some_and(|mark| mark.end <= offset) {
+            self.next += 1;
+        }
+        self.marks.get(self.next).copied().filter(|mark| mark.start <= offset)
+    }
+
+    fn of_token(&self, text: &[u8], offset: usize, id: TokenId) -> usize {
+        let token = self.tokenizer.vocabulary.get(id).unwrap_or_default();
+        self.tokenizer.encoder.len_in_text(token, &text[offset..])
     }
 }

@@ -1,9 +1,11 @@
 //! A tokenizer: an immutable value that encodes and decodes.
 
 mod batch;
+mod between;
 mod borders;
 mod chunks;
 mod decode;
+mod decoded_spans;
 mod decoder;
 mod dropout;
 mod fits;
@@ -26,13 +28,12 @@ mod working;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use hashbrown::HashSet;
 use once_cell::race::OnceBox;
 
 use crate::added_tokens::{AddedMatch, AddedToken, AddedTokens, OnSpecial};
 use crate::encode::{
-    Algorithm, Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Pooled, Scratch, ScratchPool, Sink,
-    Unit, Unknown,
+    Affixes, Algorithm, Encoder, GROUP, Group, IdCount, KernelKind, OnUnknown, Pooled, Scratch, ScratchPool,
+    Sink, Unit, Unknown,
 };
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
@@ -88,8 +89,8 @@ pub struct Pipeline {
     pub pretokenizer: Arc<Pretokenizer>,
     /// Whether decoded text is without the space that it starts with, if it does.
     pub strips_first_space: bool,
-    /// Whether decoded text is without spaces before punctuation and some endings. Only for WordPiece, and only if
-    /// the first space is left out.
+    /// Whether decoded text is without spaces before punctuation and some endings. Only for WordPiece and WordLevel, and
+    /// only if the first space is left out.
     pub cleans_up: bool,
 }
 
@@ -116,6 +117,8 @@ pub struct Tokenizer {
     /// Those that are not special, which are found in all text.
     always: AddedTokens,
     strips_first_space: bool,
+    /// Whether decoded text is without the space at the end of its last token, if that is not an added one.
+    strips_last_space: bool,
     /// The tokens in decoded text, if they differ from those of `vocabulary`.
     word_forms: Option<Box<WordForms>>,
     /// Ordinary and added tokens together, for decoding.
@@ -129,6 +132,18 @@ pub struct Tokenizer {
     ignore_merges: bool,
     /// Scratch memory for the next call.
     scratch_pool: ScratchPool,
+}
+
+/// Whether the first merges join each byte with a space behind it.
+fn joins_spaces_first(model: &Model) -> bool {
+    let mut joined = [false; 256];
+    for merge in model.merges.in_order().iter().take(256) {
+        let (left, right) = (model.vocabulary.get(merge.left), model.vocabulary.get(merge.right));
+        if let (Some(&[byte]), Some(b" ")) = (left, right) {
+            joined[usize::from(byte)] = true;
+        }
+    }
+    joined.iter().all(|&is_joined| is_joined)
 }
 
 impl std::fmt::Debug for Tokenizer {
@@ -189,21 +204,53 @@ impl Tokenizer {
         let ordinary = |id| !fallback.contains(&id);
         let word_forms = match &algorithm {
             Algorithm::WordPiece(rules) if strips_first_space => {
-                let ids: HashSet<TokenId> = added.tokens().iter().map(|token| token.id).collect();
-                let is_added = |id| ids.contains(&id);
+                let is_added = |id| added.contains(id);
                 Some(Box::new(WordForms::new(&all_tokens, is_added, &rules.prefix, cleans_up)?))
             }
+            Algorithm::Ranked { affixes: Affixes { prefix: Some(prefix), ends }, .. }
+                if strips_first_space || *ends =>
+            {
+                let is_added = |id| added.contains(id);
+                Some(Box::new(match ends {
+                    true => WordForms::named(&all_tokens, is_added, prefix)?,
+                    false => WordForms::new(&all_tokens, is_added, prefix, cleans_up)?,
+                }))
+            }
+            Algorithm::WordLevel { splits: false } if strips_first_space => {
+                let is_added = |id| added.contains(id);
+                Some(Box::new(WordForms::new(&all_tokens, is_added, "", cleans_up)?))
+            }
             _ if cleans_up => {
-                let reason = "only WordPiece that leaves out the first space can clean up decoded text.";
+                let reason =
+                    "only WordPiece or WordLevel that leaves out the first space can clean up decoded text.";
                 return Err(Error::Option { reason: reason.into() });
             }
             _ => None,
         };
-        let ignore_merges = matches!(algorithm, Algorithm::Ranked { ignore_merges: true });
+        let ignore_merges = matches!(algorithm, Algorithm::Ranked { ignore_merges: true, .. });
+        let affixes = match &algorithm {
+            Algorithm::Ranked { affixes, .. } => affixes.clone(),
+            _ => Affixes::NONE,
+        };
+        if let Unit::Byte { .. } = &unit
+            && affixes != Affixes::NONE
+            && (affixes.prefix.is_some() || !joins_spaces_first(&model))
+        {
+            let reason = "with bytes as units, words have no prefix, and the first 256 merges join each byte with the space that ends words.";
+            return Err(Error::Vocabulary { reason: reason.into() });
+        }
+        if affixes != Affixes::NONE && (ignore_merges || !fallback.is_empty()) {
+            let reason =
+                "with affixes of words, merges are not ignored, and unknown characters are not bytes.";
+            return Err(Error::Option { reason: reason.into() });
+        }
         let encoder = Encoder::new(model, unit, &pretokenizer, algorithm, ordinary)?;
         // An unknown character can become a single id too, and so can a pretoken of any length.
-        let longest = all_tokens.iter().map(|(_, token)| token.len()).fold(char::MAX.len_utf8(), usize::max);
-        let is_bounded = !matches!(encoder.unknown(), Unknown::Pretoken(_) | Unknown::Run(_));
+        let longest = all_tokens
+            .iter()
+            .map(|(_, token)| token.len())
+            .fold(char::MAX.len_utf8() + affixes.spaces(), usize::max);
+        let is_bounded = !matches!(encoder.unknown(), Unknown::Pretoken(_) | Unknown::Marked(_));
         let max_bytes = if is_bounded { longest } else { usize::MAX };
         let (index, slots, scratch_pool) = (OnceBox::new(), OnceBox::new(), ScratchPool::default());
         Ok(Tokenizer {
@@ -213,6 +260,7 @@ impl Tokenizer {
             added,
             always,
             strips_first_space,
+            strips_last_space: affixes.ends,
             word_forms,
             vocabulary: all_tokens,
             index,

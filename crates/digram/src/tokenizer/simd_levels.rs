@@ -130,7 +130,7 @@ fn tokenizer(model: Model, pretokenizer: &Arc<Pretokenizer>, ignore_merges: bool
         }
     }
     let unit = Unit::Byte { ids };
-    Tokenizer::with_model(model, pretokenizer.clone().into(), unit, Algorithm::Ranked { ignore_merges })
+    Tokenizer::with_model(model, pretokenizer.clone().into(), unit, Algorithm::by_rank(ignore_merges))
         .unwrap()
 }
 

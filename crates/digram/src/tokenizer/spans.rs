@@ -113,7 +113,9 @@ impl Tokenizer {
             let unit = if text.is_ascii() { OffsetUnit::Bytes } else { unit(index) };
             let mut offsets = OffsetConverter::new(text, unit);
             let working = self.working(text, encoded.special, true, interrupt)?;
-            self.each_span(&working, ids, interrupt, |span| spans.push(offsets.convert(working.given(span))))
+            self.each_span(&working, ids, interrupt, |_, covered| {
+                spans.push(offsets.convert(working.given(covered)))
+            })
         })
     }
 
@@ -129,20 +131,21 @@ impl Tokenizer {
             let working = self.working(text, encoded.special, false, interrupt)?;
             let ends = self.pretoken_ends(&working, interrupt)?;
             let mut number = 0;
-            self.each_span(&working, ids, interrupt, |span| {
+            self.each_span(&working, ids, interrupt, |span, _| {
                 numbers.push(number);
                 number += u32::from(ends.get(number as usize) == Some(&span.end));
             })
         })
     }
 
-    /// Calls `visit` with the byte range of each id in the normalized text, in order.
+    /// Calls `visit` with the byte range of each id in the normalized text, in order, and with the range that it covers.
+    /// The ranges follow each other; only bytes of unknown characters cover more.
     pub(super) fn each_span(
         &self,
         working: &Working<'_>,
         ids: &[TokenId],
         interrupt: &dyn Interrupt,
-        mut visit: impl FnMut(Range<usize>),
+        mut visit: impl FnMut(Range<usize>, Range<usize>),
     ) -> Result<()> {
         let mismatch = || Error::Internal { reason: "the ids are not those of the text.".into() };
         let mut lengths =
@@ -159,14 +162,14 @@ impl Tokenizer {
                 if len == 0 || end > segment_end {
                     return Err(mismatch());
                 }
-                visit(position..end);
+                visit(position..end, lengths.covered(position..end, id));
                 position = end;
                 pacer.after(len)?;
             }
             let Some(AddedMatch { range, .. }) = added else { break };
             rest.next().ok_or_else(mismatch)?;
             position = range.end;
-            visit(range);
+            visit(range.clone(), range);
             pacer.after_text(0)?;
         }
         if rest.next().is_some() { Err(mismatch()) } else { Ok(()) }
@@ -206,7 +209,7 @@ impl Tokenizer {
 
 /// Converts byte ranges into another unit. Those in order read the text once; for one before the last, the text
 /// between them is read again.
-struct OffsetConverter<'t> {
+pub(super) struct OffsetConverter<'t> {
     text: &'t [u8],
     unit: OffsetUnit,
     /// The range of the character reached last, in bytes and in the unit.
@@ -215,12 +218,12 @@ struct OffsetConverter<'t> {
 }
 
 impl OffsetConverter<'_> {
-    fn new(text: &[u8], unit: OffsetUnit) -> OffsetConverter<'_> {
+    pub(super) fn new(text: &[u8], unit: OffsetUnit) -> OffsetConverter<'_> {
         OffsetConverter { text, unit, bytes: 0..0, units: 0..0 }
     }
 
     #[inline]
-    fn convert(&mut self, span: Range<usize>) -> [usize; 2] {
+    pub(super) fn convert(&mut self, span: Range<usize>) -> [usize; 2] {
         if self.unit == OffsetUnit::Bytes {
             return [span.start, span.end];
         }

@@ -1,4 +1,5 @@
-//! Decoding WordPiece: tokens that begin a word are separated by spaces, as Hugging Face's decoder does.
+//! Decoding tokens that begin words or stand inside them, as Hugging Face's decoders do: words are separated by spaces,
+//! or tokens inside words have their prefix.
 
 use crate::error::Result;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -47,6 +48,26 @@ impl WordForms {
         })?;
         let later = forms(&|id, token| if is_added(id) { [b" ", token].concat() } else { token.to_vec() })?;
         Ok(WordForms { first, later })
+    }
+
+    /// The names of all tokens, as files write them, with the spaces at their ends.
+    pub(super) fn named(
+        vocabulary: &Vocabulary,
+        is_added: impl Fn(TokenId) -> bool,
+        prefix: &str,
+    ) -> Result<WordForms> {
+        let names = || {
+            let tokens = (0..vocabulary.size() as TokenId).map(|id| {
+                let token = vocabulary.get(id)?;
+                Some(match token.strip_prefix(b" ") {
+                    _ if is_added(id) => token.to_vec(),
+                    Some(word) => word.to_vec(),
+                    None => [prefix.as_bytes(), token].concat(),
+                })
+            });
+            Vocabulary::new(tokens)
+        };
+        Ok(WordForms { first: names()?, later: names()? })
     }
 }
 

@@ -46,9 +46,14 @@ impl<'w> Iterator for FoundTokens<'w> {
     }
 }
 
-impl Working<'_> {
+impl<'w> Working<'w> {
     pub(super) fn text(&self) -> &[u8] {
         &self.text
+    }
+
+    /// The text, as a copy only if normalization changed it.
+    pub(super) fn into_text(self) -> Cow<'w, [u8]> {
+        self.text
     }
 
     /// The added tokens in the text.
@@ -180,8 +185,12 @@ fn normalized<'a>(
                 read = range.end;
                 pacer.after(1)?;
             }
-            let part = normal.part(read..normal.bytes.len())?;
-            normalizer.push_prepared(&part, is_first(read), &mut working, interrupt)?;
+            if read == 0 {
+                normalizer.push_prepared(&normal, is_first(0), &mut working, interrupt)?;
+            } else {
+                let part = normal.part(read..normal.bytes.len())?;
+                normalizer.push_prepared(&part, is_first(read), &mut working, interrupt)?;
+            }
         }
         let Some(AddedMatch { range, token }) = found else { break };
         let start = working.text.bytes.len();

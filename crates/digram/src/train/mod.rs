@@ -26,6 +26,7 @@ mod stretches;
 mod superwords;
 mod ties;
 mod turns;
+mod unigram;
 mod weights;
 
 use std::path::Path;
@@ -55,6 +56,9 @@ pub use likelihood::train_by_likelihood;
 pub use picky::{Picked, Picky, PickyStop, train_picky};
 pub use superwords::{JoinOptions, Joined, WordMerges, join_words};
 pub use turns::Window;
+pub use unigram::{
+    Alphabet, Cuts, Likelihood, Spaces, TrainedUnigram, UnigramOptions, train_unigram, unigram_likelihood,
+};
 
 /// The rule that chooses among pairs of equal count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -271,7 +275,7 @@ impl Trained {
             merges,
             pipeline: Pipeline { added_tokens, ..pipeline.into() },
             unit: self.base.unit(),
-            algorithm: Algorithm::Ranked { ignore_merges },
+            algorithm: Algorithm::by_rank(ignore_merges),
         }
     }
 }

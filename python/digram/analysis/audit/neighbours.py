@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from digram.analysis.audit.utf8 import Ends, ends, is_start, is_whole, length
 from digram.pretokenizers.pretokenizer import resolve
-from digram.vocab.model import require_ranked
+from digram.vocab.bpe import require_ranked
 from digram.vocab.packed import Compact
 
 if TYPE_CHECKING:

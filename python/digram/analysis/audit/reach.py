@@ -18,7 +18,7 @@ from digram.analysis.audit.neighbours import Neighbours
 from digram.analysis.audit.uncut import CHARACTERS, around, can_end, can_start, decides, is_cut
 from digram.analysis.audit.utf8 import ends, is_whole
 from digram.errors import InvalidTextError
-from digram.vocab.model import picky, require_ranked
+from digram.vocab.bpe import picky, require_ranked
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer

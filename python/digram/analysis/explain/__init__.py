@@ -1,6 +1,7 @@
 """Looking into a tokenizer: why a text became its tokens, how a token is built, where it occurs.
 
 explanation  the merges of a text, step by step
+choosing     the tokens of models without merges
 cuts         the part of a pattern that cut out a pretoken
 frames       a replay of training on a text
 playing      the pretokens of a replay
@@ -15,6 +16,7 @@ lines, pages  output for a terminal, and for a notebook
 
 from __future__ import annotations
 
+from digram.analysis.explain.choosing import Alternative, Choice, Chosen
 from digram.analysis.explain.cuts import Cut
 from digram.analysis.explain.explanation import Candidate, Explanation, Merging, Step, explain
 from digram.analysis.explain.frames import Frame, PairCount, Replay, replay
@@ -24,7 +26,10 @@ from digram.analysis.explain.showing import show
 from digram.analysis.explain.tree import Tree, merge_tree
 
 __all__ = [
+    "Alternative",
     "Candidate",
+    "Choice",
+    "Chosen",
     "Cut",
     "Explanation",
     "Frame",

@@ -16,10 +16,12 @@ from digram import _core
 from digram.errors import PatternError
 from digram.pretokenizers.pretokenizer import Pretokenizer
 
-__all__ = ["RULES", "WORDS", "Cut", "alternatives", "cuts"]
+__all__ = ["BYTES", "RULES", "WORDS", "Cut", "alternatives", "cuts"]
 
 RULES = "rules"
 """The pattern of a cut that rules made."""
+BYTES = "byte_patterns"
+"""The pattern of a cut that the patterns of bytes made."""
 WORDS = "words"
 """The pattern of a cut in a text that is cut into words first; what splits words is not told."""
 
@@ -34,10 +36,9 @@ class Cut:
     `split` is the index of the pattern that cut it out, and `alternative` the index of the part of
     that pattern that matched, between `|` and `|`; `pattern` is the text of this part. All three
     are None for a whole text that nothing splits. For rules and for the policy of `digits`, `split`
-    is None, and `pattern` is "rules" or the name of the policy; for words it is "words".
-    `alternative` is None if the
-    pattern cannot be taken apart, and if the pretoken lies between two matches, in which case
-    `between` is true.
+    is None, and `pattern` is "rules" or the name of the policy; for words it is "words", and for
+    patterns of bytes "byte_patterns". `alternative` is None if the pattern cannot be taken apart,
+    and if the pretoken lies between two matches, in which case `between` is true.
     """
 
     split: int | None = None
@@ -136,6 +137,9 @@ def _stages(text: bytes, pretokenizer: Pretokenizer) -> Iterator[_Stage]:
         yield stage(None, digits, [], digits)
     for number in range(len(patterns)):
         yield stage(number, patterns[number], patterns[: number + 1], digits)
+    if pretokenizer.byte_patterns:
+        of_bytes = _core.Splitter(patterns, digits, ruled, [], pretokenizer.byte_patterns)
+        yield _Stage(None, BYTES, of_bytes.split(text))
 
 
 def _cut(text: bytes, span: tuple[int, int], stages: Sequence[_Stage], ruled: bool) -> Cut:

@@ -9,12 +9,15 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from digram._util.validation import instance
+from digram.analysis.explain.choosing import Chooser, Chosen
 from digram.analysis.explain.cuts import Cut, cuts
 from digram.analysis.explain.pieces import Piece, pieces
 from digram.analysis.explain.symbols import Applied, How, Rule, Symbols, ids_of, merge_as_dict, way
 from digram.errors import several
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.model import require_ranked
+from digram.vocab.bpe import require_ranked
+from digram.vocab.scores import UnigramKernel
+from digram.vocab.wordpiece import WordPieceKernel
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Merge, Tokenizer
@@ -183,23 +186,30 @@ class Explanation:
     >>> found.tokens, [len(pretoken.steps) for pretoken in found.pretokens]
     ([b'low', b' lowe', b'r'], [2, 4])
 
-    `pretokens` has a `Merging` for each pretoken of the text.
+    `pretokens` has a `Merging` for each pretoken of the text. In WordPiece and Unigram, which have
+    no merges, it is empty, and `chosen` has a `Chosen` for each.
     """
 
     text: bytes
     pretokens: list[Merging]
     pretokenizer: str | None
     """The name of the pretokenizer, if it has one."""
+    chosen: list[Chosen] = field(default_factory=list)
+    """The pretokens of models without merges."""
+
+    @property
+    def _each(self) -> Sequence[Merging | Chosen]:
+        return self.chosen or self.pretokens
 
     @cached_property
     def ids(self) -> list[int]:
         """The ids that `encode` returns for the text."""
-        return [id for one in self.pretokens for id in one.ids]
+        return [id for one in self._each for id in one.ids]
 
     @property
     def tokens(self) -> list[bytes]:
         """The tokens of `ids`."""
-        return [token for one in self.pretokens for token in one.tokens]
+        return [token for one in self._each for token in one.tokens]
 
     def __str__(self) -> str:
         from digram.analysis.explain.lines.explanation import explained
@@ -207,10 +217,10 @@ class Explanation:
         return explained(self)
 
     def __repr__(self) -> str:
-        steps = sum(len(one._applied) for one in self.pretokens)
+        merges = several(sum(len(one._applied) for one in self.pretokens), "merge")
         parts = [
-            several(len(self.pretokens), "pretoken"),
-            several(steps, "merge"),
+            several(len(self._each), "pretoken"),
+            *([] if self.chosen else [merges]),
             several(len(self.ids), "token"),
         ]
         return f"<digram.Explanation: {', '.join(parts)}>"
@@ -230,7 +240,7 @@ class Explanation:
             "hex": self.text.hex(),
             "pretokenizer": self.pretokenizer,
             "ids": self.ids,
-            "pretokens": [one.to_dict() for one in self.pretokens],
+            "pretokens": [one.to_dict() for one in self._each],
         }
 
 
@@ -271,34 +281,67 @@ def explain(
     `encode`), and pretokens that the vocabulary uses whole (`ignore_merges`). If the tokenizer
     normalizes text, the normalized text is explained.
 
+    WordPiece and Unigram have no merges; their pretokens are in `chosen`. For WordPiece each token
+    has the shorter tokens that fit at its place, and an unknown word the reason; for Unigram each
+    token has its score, and a pretoken the next best segmentations with the sums of their scores:
+
+    >>> words = digram.train("low low lower", max_merges=4, model="wordpiece")
+    >>> digram.explain(words, "lowest").chosen[0].reason
+    "no token fits at 's', character 5"
+
     Raises the errors of `encode`. Takes some 1.5 µs per token of the vocabulary, and time
     proportional to n log n for a pretoken of n bytes; printing shows the first steps of each.
     """
     instance("tok", tok, Tokenizer)
     if symbols is not None:
         instance("symbols", symbols, Symbols)
-    require_ranked(tok._settings.kernel, "explain")
+    kernel = tok._settings.kernel
+    if isinstance(kernel, UnigramKernel | WordPieceKernel):
+        return _of_choices(tok, text, special, kernel)
+    require_ranked(kernel, "explain")
     found = pieces(tok, text, special)
     data = b"".join(piece.text for piece in found)
     mergings = _mergings(tok, data, found, symbols or Symbols(tok))
     return Explanation(data, list(mergings), tok.pretokenizer.name)
 
 
+def _of_choices(
+    tok: Tokenizer, text: str | bytes, special: OnSpecial, kernel: WordPieceKernel | UnigramKernel
+) -> Explanation:
+    """The explanation of a model without merges."""
+    chooser = Chooser(tok, kernel)
+    found: list[Piece] = []
+    at = 0
+    for piece in map(chooser.normalized, pieces(tok, text, special)):
+        found.append(piece._replace(start=at))
+        at += len(piece.text)
+    data = b"".join(piece.text for piece in found)
+    chosen = [chooser.chosen(piece, cut) for piece, cut in _with_cuts(tok, data, found)]
+    return Explanation(data, [], tok.pretokenizer.name, chosen)
+
+
 def _mergings(
     tok: Tokenizer, text: bytes, found: Sequence[Piece], symbols: Symbols
 ) -> Iterator[Merging]:
     """The pretokens, and the special tokens between the texts."""
+    for piece, cut in _with_cuts(tok, text, found):
+        if piece.is_special:
+            yield Merging(piece.start, piece.text, piece.ids, "special", cut, symbols, [], [])
+        else:
+            yield _merging(tok, piece, cut, symbols)
+
+
+def _with_cuts(tok: Tokenizer, text: bytes, found: Sequence[Piece]) -> Iterator[tuple[Piece, Cut]]:
+    """Each piece, and what cut it out; nothing for special tokens."""
     for special, together in groupby(found, key=lambda piece: piece.is_special):
         group = list(together)
         if special:
-            for piece in group:
-                yield Merging(piece.start, piece.text, piece.ids, "special", Cut(), symbols, [], [])
+            yield from ((piece, Cut()) for piece in group)
             continue
         first = group[0].start
         spans = [(piece.start - first, piece.end - first) for piece in group]
         reasons = cuts(text[first : group[-1].end], spans, tok.pretokenizer)
-        for piece, cut in zip(group, reasons, strict=True):
-            yield _merging(tok, piece, cut, symbols)
+        yield from zip(group, reasons, strict=True)
 
 
 def _merging(tok: Tokenizer, piece: Piece, cut: Cut, symbols: Symbols) -> Merging:

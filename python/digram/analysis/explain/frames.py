@@ -14,7 +14,7 @@ from digram.analysis.explain.playing import Pair, State, Word, word_of
 from digram.analysis.explain.symbols import Rule, Symbols, merge_as_dict
 from digram.errors import OptionError, several, show
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.model import require_ranked
+from digram.vocab.bpe import require_ranked
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Merge, Tokenizer

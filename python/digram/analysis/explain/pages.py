@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from digram.analysis.explain.choosing import Chosen
 from digram.analysis.explain.lines import explanation as words
+from digram.analysis.explain.lines.choosing import chosen
 from digram.analysis.explain.lines.places import amount, left_out, located
 from digram.analysis.explain.lines.replay import colors
 from digram.analysis.explain.lines.tree import branches, made
@@ -50,15 +52,28 @@ def tokens_page(tokens: Sequence[bytes], ids: Sequence[int] | None) -> str:
 def explained(found: Explanation) -> str:
     """An explanation, step by step."""
     parts = [html.heading(words.totals(found)), html.tokens(found.tokens)]
-    for position, one in enumerate(found.pretokens[:_PRETOKENS]):
-        parts.append(_merging(one, found.pretokenizer, position))
-    if len(found.pretokens) > _PRETOKENS:
-        rest = len(found.pretokens) - _PRETOKENS
+    for position, one in enumerate(found._each[:_PRETOKENS]):
+        name = found.pretokenizer
+        if isinstance(one, Chosen):
+            parts.append(_chosen(one, name, position))
+        else:
+            parts.append(_merging(one, name, position))
+    if len(found._each) > _PRETOKENS:
+        rest = len(found._each) - _PRETOKENS
         parts.append(html.faint(f"and {several(rest, 'pretoken')} more"))
     used = words.parts_used(found)
     if used:
         parts.append(html.table([(html.faint(name), html.harmless(text)) for name, text in used]))
     return html.fragment(*parts)
+
+
+def _chosen(one: Chosen, name: str | None, position: int) -> str:
+    reason = f" {words.place_of(one)}, {words.cut_out(one, name)}"
+    lines = "".join(_INDENTED.format(html.harmless(line)) for line in chosen(one, color=False))
+    return (
+        f'<details open style="margin:.5em 0"><summary style="cursor:pointer">'
+        f"{html.token(one.pretoken, position)}{html.faint(reason)}</summary>{lines}</details>"
+    )
 
 
 def _merging(one: Merging, name: str | None, position: int) -> str:

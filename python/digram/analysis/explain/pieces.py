@@ -51,7 +51,7 @@ def pieces(tok: Tokenizer, text: str | bytes, special: OnSpecial) -> list[Piece]
         piece = data[group[0][2][0] : group[-1][2][1]]
         is_special = len(ids) == 1 and ids[0] in names and ids[0] != unknown
         is_special = is_special or (len(ids) == 1 and names.get(ids[0]) == piece)
-        if tok.pretokenizer.normalizer and not is_special and unknown not in ids:
+        if tok.pretokenizer.normalizes and not is_special and unknown not in ids:
             piece = b"".join(tok.tokens(ids))
         made.append(Piece(at, piece, ids, is_special))
         at += len(piece)

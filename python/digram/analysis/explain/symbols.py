@@ -9,7 +9,7 @@ from itertools import chain, count, pairwise, repeat
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from digram.errors import InternalError
-from digram.vocab.model import require_ranked
+from digram.vocab.bpe import bpe, require_ranked
 from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ class Symbols:
             tok.special_tokens[unknown.text] if isinstance(unknown, SpecialToken) else None
         )
         self._fallback = tok._settings.byte_ids if is_char and unknown == "bytes" else None
+        kernel = bpe(tok._settings.kernel)
+        self._fuses = kernel is not None and kernel.fuse_unknown
         apart = set(self._fallback or ())
         self._whole = {
             token: id
@@ -110,7 +112,8 @@ class Symbols:
                 found += [~self._fallback[byte] for byte in data]
             else:
                 assert self._unknown is not None, "unknown characters were refused before"
-                found.append(~self._unknown)
+                if not (self._fuses and found[-1:] == [~self._unknown]):
+                    found.append(~self._unknown)
         return found
 
     def widths(self, pretoken: bytes) -> list[int]:
@@ -118,10 +121,17 @@ class Symbols:
         if self.unit == "byte":
             return [1] * len(pretoken)
         found: list[int] = []
+        was_unknown = False
         for character in pretoken.decode():
             data = character.encode()
-            apart = self._fallback is not None and data not in self._first
-            found += [1] * len(data) if apart else [len(data)]
+            is_unknown = data not in self._first
+            if is_unknown and self._fallback is not None:
+                found += [1] * len(data)
+            elif is_unknown and was_unknown and self._fuses:
+                found[-1] += len(data)
+            else:
+                found.append(len(data))
+            was_unknown = is_unknown
         return found
 
     def whole(self, pretoken: bytes) -> int | None:

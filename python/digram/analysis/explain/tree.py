@@ -10,7 +10,7 @@ from digram._util.validation import instance
 from digram.analysis.explain.symbols import Rule, Symbols
 from digram.errors import VocabError, show
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.model import picky, require_bpe, require_ranked
+from digram.vocab.bpe import picky, require_bpe, require_ranked
 
 __all__ = ["Tree", "merge_tree", "token_to_id"]
 

@@ -21,7 +21,7 @@ from digram.corpus import CorpusLike
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.pretokenizer import resolve
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.model import require_ranked
+from digram.vocab.bpe import require_ranked
 from digram.vocab.reserved_ids import Family, family
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from digram import _core
@@ -17,6 +17,7 @@ from digram.analysis.rule_check.value import Kind, Place, RuleKind, RulesCheck
 from digram.corpus import Corpus, CorpusLike
 from digram.errors import OptionError, show
 from digram.pretokenizers.rules import SEPARATORS, Rules
+from digram.pretokenizers.units import spellings
 from digram.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -51,13 +52,13 @@ def check_rules(
 
     The rules are this tokenizer's own, or others, even if it was not trained with them: so you can
     check how a general vocabulary treats terms. A term or abbreviation must be one token, with or
-    without the space before it; a unit after a number must be one token by itself; no token may
-    cross the end of a pattern's match or of a number, nor join digits that the policy separates; a
-    forbidden token must not occur. `by_kind` gives for each kind the number of places, the number
-    that violate the rule, and the most frequent of these with their first occurrence; `several`
-    counts matches and numbers that take more than one token. The cost compares the number of tokens
-    with these rules and without any; it is None if merges are not applied by rank alone (`picky`,
-    `superwords="boundless"`).
+    without the space before it; a unit after a number must be one token by itself, in the spelling
+    that `normalize` of the rules asks for; no token may cross the end of a pattern's match or of a
+    number, nor join digits that the policy separates; a forbidden token must not occur. `by_kind`
+    gives for each kind the number of places, the number that violate the rule, and the most
+    frequent of these with their first occurrence; `several` counts matches and numbers that take
+    more than one token. The cost compares the number of tokens with these rules and without any; it
+    is None if merges are not applied by rank alone (`picky`, `superwords="boundless"`).
 
     `print(found)` shows a table. `corpus` is what `digram.train` accepts. Raises `OptionError` if
     there are no rules, and for unit "char"; and the errors of `encode`. Takes three times as long
@@ -134,11 +135,15 @@ class _Check:
         self.lengths = np.array([*map(len, self.spelled)], np.int64)
         by_digits = tok.pretokenizer.digits if rules is tok.rules else None
         self.policy = rules.numbers or by_digits
-        compiled = rules._compiled(self.policy is not None)
+        every = spellings(rules.units) if rules.normalize else {one: one for one in rules.units}
+        compiled = rules._with_units(every, self.policy is not None)
         self.splitter = _core.Splitter([], None, compiled)
+        # The places are those of the normalized text, which consists of the bytes of tokens.
+        self.normalizes = tok.pretokenizer.normalizes
         self.numbers = _core.Splitter([], None, ([], [], [], True, True))
         self.abbreviations = {text.encode() for text in rules.abbreviations}
-        self.units = {text.encode() for text in rules.units}
+        self.units = {text.encode() for text in every}
+        self.misspelled = {text.encode() for text, one in every.items() if text != one}
         self.forbidden = self._forbidden()
         self.documents = self.bytes = self.tokens = 0
         self.tallies: dict[Kind, _Tally] = {kind: _Tally() for kind in self._asked()}
@@ -170,7 +175,11 @@ class _Check:
         """Check more texts."""
         import numpy as np
 
-        ids, _ = self.tok._encode_batch_numpy(batch, None, threads)
+        ids, bounds = self.tok._encode_batch_numpy(batch, None, threads)
+        size = sum(map(len, batch))
+        if self.normalizes:
+            edges = bounds.tolist()
+            batch = [self.tok.decode_bytes(ids[a:b]) for a, b in pairwise(edges)]
         ends = np.cumsum(self.lengths[ids])
         joined = b"".join(batch)
         begins = [0, *accumulate(map(len, batch))]
@@ -198,7 +207,7 @@ class _Check:
         if "forbidden" in self.tallies:
             self._note_forbidden(ids, outer, joined, begins)
         self.documents += len(batch)
-        self.bytes += len(joined)
+        self.bytes += size
         self.tokens += len(ids)
 
     def _places(self, batch: Sequence[bytes], begins: Sequence[int]) -> Iterator[_Found]:
@@ -241,6 +250,8 @@ class _Check:
         """Whether a place violates its rule, and whether it takes several tokens."""
         start, end = place.start, place.end
         goes_over = tokens != (start, end)
+        if place.kind == "units" and text[start:end].removeprefix(b" ") in self.misspelled:
+            return True, is_several
         if place.kind == "patterns":
             return goes_over, is_several
         if place.kind == "numbers":

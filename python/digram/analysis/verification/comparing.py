@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from digram.analysis.verification.sides import FACTS, Answers, Fact, Mode, Side, answers
+from digram.analysis.verification.sides import (
+    FACTS,
+    Answers,
+    Fact,
+    Mode,
+    Offsets,
+    Side,
+    answers,
+)
 from digram.analysis.verification.value import Outcome, What
 from digram.errors import OptionError
 
@@ -30,9 +38,12 @@ class Difference:
 class Pair:
     """Two sides that are asked the same."""
 
-    def __init__(self, a: Side, b: Side, own: bool) -> None:
-        """`own` says whether one of them is digram, which has documented differences."""
-        self.sides = (a, b)
+    def __init__(self, a: Side, b: Side, own: bool, offsets: bool = True) -> None:
+        """`own` says whether one of them is digram, which has documented differences.
+
+        Without `offsets` these are not compared.
+        """
+        self.sides, self._offsets = (a, b), offsets
         self.undecoded = a.undecoded | b.undecoded if own else frozenset()
         modes: list[Mode] = ["text", "parse"]
         self.modes = [mode for mode in modes if mode in a.modes and mode in b.modes]
@@ -47,6 +58,8 @@ class Pair:
     def facts(self, mode: Mode) -> tuple[Fact, ...]:
         """What both sides tell."""
         shared = [fact for fact in FACTS if all(fact in side.facts for side in self.sides)]
+        if not self._offsets:
+            shared = [fact for fact in shared if fact != "offsets"]
         # Where special tokens are text, ids of special tokens occur only if they are always found.
         return tuple(fact for fact in shared if mode == "parse" or fact != _OF_PARSING)
 
@@ -84,6 +97,9 @@ class Pair:
     def _is_undecoded(self, ids: list[int]) -> bool:
         return not self.undecoded.isdisjoint(ids)
 
+    def _is_replaced(self, *decoded: str) -> bool:
+        return any(side.replaces_runs for side in self.sides) and "\ufffd" in "".join(decoded)
+
     def _difference(
         self, index: int, one: Answers, other: Answers, facts: Sequence[Fact]
     ) -> Difference | None:
@@ -94,17 +110,34 @@ class Pair:
             if fact.startswith("decoded") and self._is_undecoded(one.ids[index]):
                 continue
             mine, theirs = (_value(each, fact, self)[index] for each in (one, other))
-            if mine != theirs:
-                return Difference(index, fact, _first(mine, theirs))
+            if mine == theirs or (fact.startswith("decoded") and self._is_replaced(mine, theirs)):
+                continue
+            return Difference(index, fact, _first(mine, theirs))
         return None
 
 
 def _value(of: Answers, fact: Fact, pair: Pair) -> Any:
     """The answers on a fact, in the form that both sides can give."""
     found = getattr(of, fact)
+    if fact.startswith("decoded") and any(side.strips_spaces for side in pair.sides):
+        return [text.lstrip(" ") for text in found]
+    if fact == "offsets" and any(side.ends_at_next for side in pair.sides):
+        found = [_apart(one) for one in found]
     if fact == "offsets" and not all(side.has_ends for side in pair.sides):
         return [[each if isinstance(each, int) else each[0] for each in one] for one in found]
     return found
+
+
+def _apart(offsets: Offsets) -> Offsets:
+    """The offsets in which each token ends where the next one starts.
+
+    >>> _apart([(0, 1), (0, 1), (2, 3)])
+    [(0, 0), (0, 2), (2, 3)]
+    """
+    spans = [(one, one) if isinstance(one, int) else one for one in offsets]
+    nexts = [start for start, _ in spans[1:]]
+    ends = [*nexts, *(end for _, end in spans[-1:])]
+    return [*zip((start for start, _ in spans), ends, strict=True)]
 
 
 def _first(one: Sequence[Any], other: Sequence[Any]) -> int:

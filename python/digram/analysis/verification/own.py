@@ -20,7 +20,8 @@ class OwnSide(Side):
         super().__init__()
         self._tok, self._threads = tok, threads
         self.name = "digram" if name is None else f"digram, {name}"
-        self.takes_bytes = tok.unit == "byte" and not tok.pretokenizer.normalizer
+        self.trims = tok._settings.trim_offsets is not None
+        self.takes_bytes = tok.unit == "byte" and not tok.pretokenizer.normalizes
 
     @property
     def special_tokens(self) -> list[str]:
@@ -35,7 +36,7 @@ class OwnSide(Side):
     def ask(self, texts: list[str] | list[bytes], mode: Mode) -> Answers:
         tok, threads = self._tok, self._threads
         ids = tok.encode_batch(texts, special=mode, threads=threads)
-        called = tok(texts, special=mode, add_special_tokens=False, threads=threads)
+        called = tok(texts, special=mode, add_special_tokens=False, threads=threads).encodings
         if ids != [one.ids for one in called]:  # of one text, in the end: see `answers`
             raise InternalError("encode and the call give different ids.")
         return Answers(

@@ -52,12 +52,20 @@ class Side(ABC):
     facts: tuple[Fact, ...] = ("ids", "offsets", "decoded")
     has_ends = True
     """Whether its offsets have the ends of tokens too."""
+    ends_at_next = False
+    """Whether each token ends where the next one starts, so that only starts say something."""
+    replaces_runs = False
+    """Whether all bytes of a run are replaced in decoded text if one of them is not UTF-8."""
+    strips_spaces = False
+    """Whether decoded text is without all spaces that it starts with."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
         """What cannot be compared with this side, and why."""
         self.undecoded: frozenset[int] = frozenset()
         """Ids that it is known to decode in another way than digram."""
+        self.undecoded_kind = "added tokens of byte-level letters"
+        """What these are."""
 
     @property
     @abstractmethod
@@ -76,8 +84,11 @@ class Side(ABC):
     def ask(self, texts: list[str] | list[bytes], mode: Mode) -> Answers:
         """Encode texts and decode the ids; may raise anything."""
 
-    def untrimmed(self) -> None:  # noqa: B027
-        """Give the offsets of whole tokens, where the library would leave out their spaces."""
+    def beside_digram(self, *, trims: bool) -> None:  # noqa: B027
+        """Leave out what digram does in another way by design, and note it.
+
+        `trims` says whether the tokenizer of digram leaves spaces out of offsets.
+        """
 
 
 def answers(side: Side, texts: list[str] | list[bytes], mode: Mode) -> Answers:

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from digram._util.progress import progress as progress_bar
-from digram._util.validation import check_threads, whole_number, word
+from digram._util.validation import check_threads, flag, whole_number, word
 from digram.analysis.verification.comparing import Difference, Pair, Texts, batches, size_of
 from digram.analysis.verification.generator import TextGenerator
 from digram.analysis.verification.own import OwnSide
@@ -37,6 +37,7 @@ def verify(
     *,
     fuzz: int = 10_000,
     seed: int = 0,
+    offsets: bool = True,
     names: tuple[str | None, str | None] = (None, None),
     threads: int | None = None,
     progress: bool | None = None,
@@ -59,6 +60,7 @@ def verify(
         fuzz: the number of texts to generate, from the vocabularies and special tokens of both
             sides; see `digram.analysis.verification.TextGenerator`.
         seed: another seed generates other texts.
+        offsets: whether the places of tokens in the text are compared.
         names: names for the report, such as the paths of files.
 
     Ids, offsets, decoded text and text decoded without special tokens are compared as far as both
@@ -73,6 +75,7 @@ def verify(
     and the vocabularies as lists.
     """
     fuzz, seed = whole_number("fuzz", fuzz, 0), whole_number("seed", seed, 0)
+    offsets = flag("offsets", offsets)
     threads = check_threads(threads)
     source = None if corpus is None else Corpus.of(corpus)
     if source is None and not fuzz:
@@ -82,11 +85,11 @@ def verify(
         )
     titles = _checked(names)
     sides = [_side("a", a, titles[0], threads), _side("b", b, titles[1], threads)]
-    own = any(isinstance(side, OwnSide) for side in sides)
+    own = [side for side in sides if isinstance(side, OwnSide)]
     if own:
         for side in sides:
-            side.untrimmed()
-    run = _Run(Pair(sides[0], sides[1], own))
+            side.beside_digram(trims=all(one.trims for one in own))
+    run = _Run(Pair(sides[0], sides[1], bool(own), offsets), offsets)
     found = None if source is None else run.over_corpus(source, progress)
     if found is None and fuzz:
         found = run.over_generated(fuzz, seed, progress)
@@ -121,8 +124,8 @@ def _side(label: str, value: Any, name: str | None, threads: int | None) -> Side
 class _Run:
     """The texts compared so far, and what was left out."""
 
-    def __init__(self, pair: Pair) -> None:
-        self.pair = pair
+    def __init__(self, pair: Pair, offsets: bool) -> None:
+        self.pair, self.offsets = pair, offsets
         self.takes_bytes = all(side.takes_bytes for side in pair.sides)
         self.texts = self.bytes = 0
         self.not_utf8 = self.surrogates = 0
@@ -180,14 +183,18 @@ class _Run:
         a, b = self.pair.sides
         yield from dict.fromkeys([*a.notes, *b.notes])
         for fact, told in FACTS.items():
+            if fact == "offsets" and not self.offsets:
+                yield "offsets: offsets=False leaves them out"
+                continue
             missing = [side.name for side in (a, b) if fact not in side.facts]
             yield from (f"{told}: {name} does not tell it" for name in dict.fromkeys(missing))
         if not self.takes_bytes:
             yield "bytes that are not UTF-8: not both take them"
+        undecoded = dict.fromkeys(side.undecoded_kind for side in (a, b) if side.undecoded)
         amounts: Iterable[tuple[int, str]] = (
             (self.not_utf8, "texts of the corpus that are not UTF-8"),
             (self.surrogates, "texts of the corpus with lone surrogates"),
-            (self.pair.left_out, "decoded texts with added tokens of byte-level letters"),
+            (self.pair.left_out, f"decoded texts with {' and '.join(undecoded)}"),
         )
         yield from (f"{number:,} {what}" for number, what in amounts if number)
 

@@ -35,6 +35,7 @@ def make(
     pretokenizer: str | None,
     regex: tuple[str, ...],
     digits: Any,
+    normalizer: tuple[Any, ...],
     rules: str | None,
     read_options: _reading.ReadOptions,
     quiet: bool,
@@ -51,7 +52,7 @@ def make(
 
     if not regex and pretokenizer is None:
         pretokenizer = "o200k"
-    cut = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits)
+    cut = _pretokenizers.pretokenizer_from(pretokenizer, regex, digits, normalizer)
     given_rules = _pretokenizers.rules_from(rules)
     if given_rules is not None:
         cut = resolve(cut).with_rules(given_rules)

@@ -110,7 +110,8 @@ def add(
     """Count the text of FILES and add it to the history in FOLDER; a missing folder is created.
 
     FILES are those of digram train, including counts. For a new folder, choose the pretokenizer
-    with --pretokenizer, --regex and --digits (by default o200k), or take that of --tokenizer.
+    with --pretokenizer, --regex, --digits and --normalizer (by default o200k), or take that of
+    --tokenizer.
     """
     from digram.adapt.versions import edited
 
@@ -168,10 +169,11 @@ def _new_history(
     for option in ("encoding", "download"):
         if described[option]:
             raise click.UsageError(f"--{option} applies to --tokenizer, which is missing.")
-    name, regex, digits = (described[key] for key in ("pretokenizer", "regex", "digits"))
+    keys = ("pretokenizer", "regex", "digits", "normalizer")
+    name, regex, digits, normalizer = (described[key] for key in keys)
     if counts is not None and name is None and not regex:
         return digram.VocabularyHistory(pretokenizer=counts.pretokenizer, unit=unit or counts.unit)
     if not regex and name is None:
         name = "o200k"
-    cut = _pretokenizers.pretokenizer_from(name, regex, digits)
+    cut = _pretokenizers.pretokenizer_from(name, regex, digits, normalizer)
     return digram.VocabularyHistory(pretokenizer=cut, unit=unit or "byte")

@@ -14,7 +14,7 @@ from digram.corpus import batches
 from digram.errors import LimitExceededError
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.model import BpeKernel
+from digram.vocab.bpe import BpeKernel
 from digram.vocab.packed import Compact, Settings
 
 __all__ = ["Completing"]

@@ -25,7 +25,7 @@ __all__ = [
     "read_by_pyarrow",
 ]
 
-COLUMN = "input_ids"  # the name in `datasets` and transformers
+COLUMN, MASK = "input_ids", "assistant_masks"  # the names in `datasets` and transformers
 _READ = (COLUMN, "ids", "tokens")
 GROUP = 1 << 20  # ids; a group ends with the document that reaches it
 
@@ -69,8 +69,11 @@ class Grouped:
         self._arrow = pyarrow()
         kind = getattr(self._arrow, about.dtype.name)()
         item = self._arrow.field("item", kind, nullable=False)
-        self.schema = self._arrow.schema([(COLUMN, self._arrow.list_(item))])
+        bit = self._arrow.field("item", self._arrow.uint8(), nullable=False)
+        masked = [(MASK, self._arrow.list_(bit))] if about.has_mask else []
+        self.schema = self._arrow.schema([(COLUMN, self._arrow.list_(item)), *masked])
         self._ids: list[Ids] = []
+        self._masks: list[Ids] = []
         self._lengths: list[Any] = []
         self._held = 0
 
@@ -83,6 +86,8 @@ class Grouped:
             part = ends[done:stop]
             # Copied, since a view would keep the whole batch in memory.
             self._ids.append(ids[at : part[-1]].copy())
+            if documents.mask is not None:
+                self._masks.append(documents.mask[at : part[-1]].copy())
             self._lengths.append(np.diff(part, prepend=at))
             self._held += int(part[-1]) - at
             at, done = int(part[-1]), done + len(part)
@@ -94,11 +99,13 @@ class Grouped:
         if not self._lengths:
             return
         offsets = bounds_of(np.cumsum(np.concatenate(self._lengths))).astype(np.int32)
-        values = np.concatenate(self._ids)
-        kind = self.schema.field(COLUMN).type
-        column = self._arrow.ListArray.from_arrays(offsets, values, type=kind)
-        yield self._arrow.RecordBatch.from_arrays([column], schema=self.schema)
-        self._ids, self._lengths, self._held = [], [], 0
+        values = [np.concatenate(one) for one in (self._ids, self._masks) if one]
+        columns = [
+            self._arrow.ListArray.from_arrays(offsets, one, type=field.type)
+            for one, field in zip(values, self.schema, strict=True)
+        ]
+        yield self._arrow.RecordBatch.from_arrays(columns, schema=self.schema)
+        self._ids, self._masks, self._lengths, self._held = [], [], [], 0
 
 
 class GroupWriter:

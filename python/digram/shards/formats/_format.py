@@ -51,11 +51,15 @@ class Run(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """Documents of a shard: their joined ids, the end of each, and their sources."""
+    """Documents of a shard: their joined ids, the end of each, and their sources.
+
+    `mask` has what the assistant says, for documents that are chats.
+    """
 
     ids: Ids
     ends: NDArray[np.int64]
     runs: Sequence[Run]
+    mask: NDArray[np.uint8] | None = None
 
 
 class About(NamedTuple):
@@ -64,6 +68,7 @@ class About(NamedTuple):
     dtype: np.dtype[Any]
     tokenizer: str
     first: int  # the number of documents in previous shards
+    has_mask: bool = False  # whether documents have one
 
 
 Open = Callable[..., NewFile]
@@ -131,7 +136,7 @@ class Format:
     ids, each with the largest vocabulary for which it is chosen by default; 0 for types that must
     be requested. `recognizes` says whether a file certainly has this format. A file and a document
     have at most `max_tokens` tokens. `maps` says that ids are memory-mapped; otherwise a shard is
-    loaded into memory.
+    loaded into memory. `has_mask` says that documents can have a mask.
     """
 
     name: str
@@ -143,6 +148,7 @@ class Format:
     max_tokens: int = (1 << 63) - 1
     beside: tuple[str, ...] = ()
     maps: bool = True
+    has_mask: bool = False
     needs: Callable[[], object] = lambda: None
 
 

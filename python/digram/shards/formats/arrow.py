@@ -54,4 +54,5 @@ FORMAT = Format(
     max_tokens=(1 << 31) - 1,
     maps=False,  # groups are joined in memory
     needs=_columns.pyarrow,
+    has_mask=True,
 )

@@ -49,5 +49,6 @@ FORMAT = Format(
     recognizes=lambda path: path.suffix == ".parquet",
     max_tokens=(1 << 31) - 1,
     maps=False,
+    has_mask=True,
     needs=_columns.pyarrow,
 )

@@ -10,13 +10,14 @@ from digram._util.validation import flag
 from digram.errors import DigramError, OptionError, placed, several
 from digram.tokenizer.encoding.encoding import Call, Encoding
 from digram.tokenizer.encoding.encodings import Encodings
+from digram.tokenizer.encoding.in_parts import EncodedInParts, is_in_parts, joined
 from digram.tokenizer.encoding.options import Options
 from digram.tokenizer.encoding.template_ids import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from digram._core import Core
+    from digram._core import Core, Encoded
 
 __all__ = ["encode"]
 
@@ -53,8 +54,22 @@ def encode(
             encoded = tok._encoded([text], special, options.offsets, threads)
             edges = encoded.bounds()
             parts = layout.single if options.add_special_tokens else layout.single_plain
-            size = len(parts) - 1
-            call = Call(tok, encoded, 1, edges, edges, None, parts, size, None, options, _NO_PAD, 0)
+            call = Call(
+                tok=tok,
+                encoded=encoded,
+                given=[text],
+                trimming=layout.trimming,
+                texts=1,
+                bounds=edges,
+                edges=edges,
+                words=None,
+                parts=parts,
+                added=len(parts) - 1,
+                room=None,
+                options=options,
+                pad_id=_NO_PAD,
+                width=0,
+            )
             return Encoding(call, 0, ((0, edges[1]),), True)
         texts = [text] if pair is None else [text, pair]
         given = _Given(1, texts, None, pair is not None, _place_of_one(pair))
@@ -102,10 +117,30 @@ def _call(
                 hint='Set one of its special tokens, as in with_pad_token("<pad>").',
             )
         pad_id = layout.pad_id
-    encoded = tok._encoded(texts, special, options.offsets, threads, place)
+    encoded: Encoded | EncodedInParts
+    if words is None and any(map(is_in_parts, texts)):
+        encoded = EncodedInParts(tok, texts, special, options.offsets, threads, place)
+        texts = [*map(joined, texts)]
+    else:
+        encoded = tok._encoded(texts, special, options.offsets, threads, place)
     bounds = encoded.bounds()
     edges = bounds if words is None else [bounds[word] for word in words]
-    call = Call(tok, encoded, n, bounds, edges, words, parts, added, room, options, pad_id, 0)
+    call = Call(
+        tok=tok,
+        encoded=encoded,
+        given=texts,
+        trimming=layout.trimming,
+        texts=n,
+        bounds=bounds,
+        edges=edges,
+        words=words,
+        parts=parts,
+        added=added,
+        room=room,
+        options=options,
+        pad_id=pad_id,
+        width=0,
+    )
     if room is None and options.padding is None:
         return call
     longest = 0

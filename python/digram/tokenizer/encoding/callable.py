@@ -12,7 +12,7 @@ from digram.tokenizer.encoding.encoding import Encoding
 from digram.tokenizer.encoding.encodings import Encodings
 from digram.tokenizer.encoding.options import Offsets, Options, Padding, Side, Truncation, checked
 from digram.tokenizer.encoding.template_ids import Layout
-from digram.vocab.special_tokens import OnSpecial, rule_of
+from digram.vocab.special_tokens import OnSpecial, TextOrParts, rule_of
 
 __all__ = ["CallOptions", "CallableCore"]
 
@@ -50,8 +50,8 @@ class CallableCore(Core):
     @overload
     def __call__(
         self,
-        text: Iterable[str | bytes],
-        pair: Iterable[str | bytes] | None = None,
+        text: Iterable[TextOrParts],
+        pair: Iterable[TextOrParts] | None = None,
         *,
         is_split_into_words: Literal[False] = False,
         **options: Unpack[CallOptions],
@@ -109,7 +109,15 @@ class CallableCore(Core):
         For one text the result is an `Encoding`, for several texts `Encodings`. `pair` is the
         second text, or texts, for models that take two. With `is_split_into_words` a text is a list
         of words: each word is encoded separately, and `word_ids` are the indices of these words.
-        Unlike in `encode`, a list is never the parts of one text.
+        A list is never the parts of one text, as in `encode`, but each of several texts may be a
+        list of parts:
+
+        >>> parts = [digram.SpecialToken("<s>"), "low"]
+        >>> tok([parts, "low"], add_special_tokens=False)[0].offsets
+        [(0, 3), (3, 6)]
+
+        Its offsets are those of the parts end to end, in which a special token has its text. A list
+        without a `SpecialToken` is refused, since it may be words or a pair.
 
         The template is added to the texts unless `add_special_tokens=False`. As in `encode`,
         special tokens in the text are encoded as text unless `special` allows them.

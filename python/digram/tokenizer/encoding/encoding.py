@@ -12,10 +12,12 @@ from digram._util.validation import any_number
 from digram.errors import OptionError, several, show
 from digram.tokenizer.encoding.options import Options
 from digram.tokenizer.encoding.template_ids import Part
+from digram.tokenizer.encoding.trimming import Trimming, spans_of
 from digram.tokenizer.encoding.truncation import Window, kept, windows
 
 if TYPE_CHECKING:
     from digram._core import Core, Encoded
+    from digram.tokenizer.encoding.in_parts import EncodedInParts
 
 __all__ = ["Call", "Encoding"]
 
@@ -26,12 +28,15 @@ class Call(NamedTuple):
     """The values that the encodings of one call share.
 
     `encoded` has the texts, then their pairs; or all words of the texts, then those of the pairs.
+    `given` are these texts, with their parts end to end, or words.
     `bounds` has the index of the first id of each of them. `edges[n]` is the index of the first id
     of text n; for texts given as words, `words[n]` is the index of its first word.
     """
 
     tok: Core
-    encoded: Encoded
+    encoded: Encoded | EncodedInParts
+    given: Sequence[Any]
+    trimming: Trimming | None
     texts: int
     bounds: Sequence[int]
     edges: Sequence[int]
@@ -139,7 +144,8 @@ class Encoding:
 
         A token covers every character of which it has a byte, so tokens that share a character all
         have its whole span; in bytes, spans are exact. A special token found in the text has the
-        span of its text. An added token has (0, 0), which no other token has. In a text given as
+        span of its text. With `trim_offsets` of the definition, spaces at the ends of tokens are
+        left out. An added token has (0, 0), which no other token has. In a text given as
         words, offsets are relative to the word.
         """
         return self._column(lambda _: (0, 0), (0, 0), self._spans)
@@ -223,7 +229,7 @@ class Encoding:
         for (start, stop), before in self._texts():
             at = start + token - before
             if start <= at < stop:
-                return self._call.encoded.spans(at, at + 1)[0]
+                return spans_of(self._call, (start, stop))[token - before]
         return None
 
     def char_to_token(self, position: int, sequence: int = 0) -> int | None:
@@ -247,6 +253,9 @@ class Encoding:
         position = any_number("position", position)
         if not 0 <= position <= sys.maxsize:
             return None
+        if self._call.trimming is not None:
+            spans = enumerate(spans_of(self._call, window), before)
+            return next((at for at, (start, end) in spans if start <= position < end), None)
         found = self._call.encoded.token_at(*window, position)
         return None if found is None else found - window[0] + before
 
@@ -294,7 +303,7 @@ class Encoding:
         )
 
     def _spans(self, _: Part, window: Window) -> list[tuple[int, int]]:
-        return self._call.encoded.spans(*window)
+        return spans_of(self._call, window)
 
     def _words(self, part: Part, window: Window) -> list[int | None]:
         call = self._call

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, overload
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from digram._util.validation import choice, flag
 from digram.errors import OptionError, several
 from digram.tokenizer.encoding.encoding import Call, Encoding
 from digram.tokenizer.encoding.template_ids import Part
+from digram.tokenizer.encoding.trimming import spans_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,40 +32,82 @@ COLUMNS: tuple[Column, ...] = (
     *("offset_mapping", "overflow_to_sample_mapping"),
 )
 
+_PROPERTIES = {
+    "input_ids": "ids",
+    "attention_mask": "attention_mask",
+    "token_type_ids": "type_ids",
+    "special_tokens_mask": "special_tokens_mask",
+    "offset_mapping": "offsets",
+}
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Encodings(Sequence[Encoding]):
+class Encodings(Mapping[str, list[Any]]):
     """The encodings of several texts, in order; made by `tok([a, b])`.
 
     >>> import digram
     >>> tok = digram.train("a b", max_merges=0, special_tokens=["<pad>"]).with_pad_token("<pad>")
     >>> batch = tok(["ab", "a"], padding="longest")
-    >>> len(batch), batch[1].tokens
+    >>> batch["input_ids"], batch["attention_mask"]
+    ([[97, 98], [97, 256]], [[1, 1], [1, 0]])
+    >>> len(batch.encodings), batch[1].tokens
     (2, [b'a', b'<pad>'])
     >>> batch.numpy()["attention_mask"].tolist()
     [[1, 1], [1, 0]]
 
-    A sequence. Its entries are created when you access them; each is the result of `tok` for the
-    text alone, padded to the width of the batch.
+    A mapping from the names of columns to lists, with one list per text, as models and
+    `datasets.map` take it. Its keys are "input_ids", "attention_mask" and, if the template gives
+    other type ids than 0, "token_type_ids"; the other columns of `numpy` can be looked up too.
+
+    >>> dict(batch) == dict(**batch) and [*batch]
+    ['input_ids', 'attention_mask']
+
+    A number or a slice gives encodings of texts, and `encodings` has all of them. They are created
+    when you access them; each is the result of `tok` for the text alone, padded to the width of the
+    batch. Raises `KeyError` for an unknown column, and `IndexError`.
     """
 
     _call: Call
 
     def __len__(self) -> int:
-        return self._call.texts
+        return len(self._names())
 
     @overload
-    def __getitem__(self, index: int) -> Encoding: ...
+    def __getitem__(self, key: int) -> Encoding: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Encoding]: ...
-    def __getitem__(self, index: int | slice) -> Encoding | list[Encoding]:
-        numbers = range(self._call.texts)[index]
+    def __getitem__(self, key: slice) -> list[Encoding]: ...
+    @overload
+    def __getitem__(self, key: str) -> list[Any]: ...
+    def __getitem__(self, key: int | slice | str) -> Encoding | list[Encoding] | list[Any]:
+        if isinstance(key, str):
+            return self._lists(key)
+        numbers = range(self._call.texts)[key]
         if isinstance(numbers, range):
             return [self._at(number) for number in numbers]
         return self._at(numbers)
 
-    def __iter__(self) -> Iterator[Encoding]:
-        return map(self._at, range(self._call.texts))
+    def __contains__(self, key: object) -> bool:
+        return key in COLUMNS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    @property
+    def encodings(self) -> list[Encoding]:
+        """The encoding of each text."""
+        return self[:]
+
+    def _names(self) -> tuple[Column, ...]:
+        """The names of the columns that a model takes."""
+        has_types = any(part.type_id for part in self._call.parts)
+        return COLUMNS[: 3 if has_types else 2]
+
+    def _lists(self, name: str) -> list[Any]:
+        if name == "overflow_to_sample_mapping":
+            return [*range(self._call.texts)]
+        if name not in _PROPERTIES:
+            raise KeyError(name)
+        return [getattr(encoding, _PROPERTIES[name]) for encoding in self.encodings]
 
     def _repr_html_(self) -> str:
         from digram.tokenizer.html import encodings_page
@@ -76,7 +120,7 @@ class Encodings(Sequence[Encoding]):
     @property
     def ids(self) -> list[list[int]]:
         """The ids of each text, as a list of lists."""
-        return [encoding.ids for encoding in self]
+        return [encoding.ids for encoding in self.encodings]
 
     def numpy(self, *columns: Column, overflowing: bool = False) -> dict[str, NDArray[np.int64]]:
         """Return the batch as arrays for models, with one row per text.
@@ -108,13 +152,13 @@ class Encodings(Sequence[Encoding]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Encodings):
             return NotImplemented
-        return list(self) == list(other)
+        return self.encodings == other.encodings
 
     def __hash__(self) -> int:
-        return hash(tuple(self))
+        return hash(tuple(self.encodings))
 
     def __repr__(self) -> str:
-        texts, tokens = several(len(self), "text"), several(self._call.edges[-1], "token")
+        texts, tokens = several(self._call.texts, "text"), several(self._call.edges[-1], "token")
         return f"<digram.Encodings: {texts}, {tokens}>"
 
 
@@ -130,6 +174,7 @@ class _Grid:
 
         self.call = call
         self.samples, windows = _rows(call, overflowing)
+        self.windows = windows
         starts, sizes = windows[..., 0], windows[..., 1] - windows[..., 0]
         lengths = sizes.sum(axis=1) + call.added
         width = max(call.width, int(lengths.max(initial=0)))
@@ -166,9 +211,11 @@ class _Grid:
         if name == "offset_mapping":
             spans = encoded.numpy_spans()
             pairs = np.zeros((rows, 2), dtype=np.int64)
-            for _, places, tokens in self.moves:
-                if tokens is not None:
-                    pairs[places] = spans[tokens]
+            trims = self.call.trimming is not None
+            for part, places, tokens in self.moves:
+                if tokens is None:
+                    continue
+                pairs[places] = self._trimmed(part) if trims else spans[tokens]
             return pairs.reshape(*self.shape, 2)
         pad = {"input_ids": self.call.pad_id, "special_tokens_mask": 1}.get(name, 0)
         filled = np.full(rows, pad, dtype=np.int64)
@@ -183,6 +230,14 @@ class _Grid:
             else:
                 filled[places] = 1
         return filled.reshape(self.shape)
+
+    def _trimmed(self, part: Part) -> NDArray[np.int64]:
+        """The trimmed offsets of the tokens of all rows that are those of a text."""
+        import numpy as np
+
+        windows = map(tuple, self.windows[:, part.sequence].tolist())
+        found = chain.from_iterable(spans_of(self.call, window) for window in windows)
+        return np.array([*found], dtype=np.int64).reshape(-1, 2)
 
 
 def _rows(call: Call, overflowing: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from digram._util.validation import instance, word
 from digram.errors import OptionError, show
+from digram.tokenizer.encoding.trimming import Trimming
 from digram.vocab.packed import Settings
 from digram.vocab.template import SEQUENCES, Piece, Template
 
@@ -35,6 +36,7 @@ class Layout(NamedTuple):
     pair_plain: tuple[Part, ...] | None
     context_size: int | None
     pad_id: int | None
+    trimming: Trimming | None
 
     @classmethod
     def of(cls, settings: Settings, special_tokens: Mapping[str, int]) -> Layout:
@@ -59,7 +61,8 @@ class Layout(NamedTuple):
         pair = None if template.pair is None else _parts(template.pair, special_tokens)
         pair_plain = None if pair is None else _plain(pair)
         pad_id = None if pad is None else special_tokens[pad]
-        return cls(single, _plain(single), pair, pair_plain, size, pad_id)
+        trimming = Trimming.of(settings, special_tokens)
+        return cls(single, _plain(single), pair, pair_plain, size, pad_id, trimming)
 
     def parts(self, pair: bool, add_special_tokens: bool) -> tuple[Part, ...]:
         """The parts for a text, or for a text with its pair, with or without added tokens."""

@@ -111,6 +111,8 @@ class Counting:
     memory: int | None = None
     checkpoint: Checkpoint | None = None
     spotter: Spotter | None = None
+    between: _core.Core | None = None
+    """A tokenizer whose added tokens are left out where they are found in all text."""
 
     def count(self, corpus: Corpora, weights: Mapping[str, Any] | None) -> Counted:
         """Count one corpus or several; `Counts` are returned unchanged.
@@ -167,18 +169,19 @@ class Counting:
         return self._count(corpus, point, name)
 
     def _count(self, corpus: Corpus, point: Checkpoint | None, name: str | None = None) -> Counted:
-        splitter, memory = self.cut.splitter(), self.memory
+        splitter, memory, between = self.cut.splitter(), self.memory, self.between
         size = corpus.size
         # A document that cannot be divided must leave memory for counting.
         largest = None if memory is None else memory // 4
-        reading = corpus.batches(splitter.last_border, largest)
+        last_border = splitter.last_border if between is None else between._last_border
+        reading = corpus.batches(last_border, largest)
         texts = _checked(reading) if self.unit == "char" else reading
         texts = texts if self.spotter is None else self.spotter.over(texts)
         if point is None:
             limit = None if memory is None else (memory, self._folder())
-            counter = _core.Counter(splitter, memory=limit)
+            counter = _core.Counter(splitter, memory=limit, between=between)
         else:
-            counter = point.counter(splitter, memory)
+            counter = point.counter(splitter, memory, between)
             texts = point.rest(texts, counter, lambda: reading.skipped)
             if size is not None and corpus.stamps is None:  # files are read again from the start
                 size = max(size - point.state.bytes, 0)

@@ -54,6 +54,8 @@ def fingerprint(pretokenizer: Pretokenizer, unit: Unit) -> str:
         made_with["rules"] = pretokenizer.rules.to_dict()
     if pretokenizer.normalizer:
         made_with["normalizer"] = described(pretokenizer.normalizer)
+    if pretokenizer.byte_patterns:
+        made_with["byte_patterns"] = pretokenizer.byte_patterns
     return hashlib.sha256(json.dumps(made_with, sort_keys=True).encode()).hexdigest()
 
 
@@ -84,6 +86,7 @@ def to_json(metadata: CountsMetadata) -> str:
                 "digits": cut.digits,
                 **({} if cut.rules is None else {"rules": cut.rules.to_dict()}),
                 **({"normalizer": described(cut.normalizer)} if cut.normalizer else {}),
+                **({"byte_patterns": cut.byte_patterns} if cut.byte_patterns else {}),
             },
             "unit": metadata.unit,
             "documents": metadata.documents,
@@ -128,15 +131,29 @@ def from_json(line: str) -> CountsMetadata:
 
 
 def _pretokenizer(found: dict[str, Any]) -> Pretokenizer:
-    patterns = _expect(found.get("patterns"), list, "pretokenizer.patterns")
+    regexes, byte_patterns = (
+        [
+            Regex(_expect(one, str, f"pretokenizer.{name}"))
+            for one in _expect(value, list, f"pretokenizer.{name}")
+        ]
+        for name, value in (
+            ("patterns", found.get("patterns")),
+            ("byte_patterns", found.get("byte_patterns", [])),
+        )
+    )
     digits = found.get("digits")
     if digits is not None:
         digits = _one_of(digits, get_args(Digits), "pretokenizer.digits")
-    regexes = [Regex(_expect(pattern, str, "pretokenizer.patterns")) for pattern in patterns]
     try:
         rules = Rules.from_dict(found["rules"]) if "rules" in found else None
         normalizer = from_described(found.get("normalizer", []))
-        return Pretokenizer(regexes, digits=digits, rules=rules, normalizer=normalizer)
+        return Pretokenizer(
+            regexes,
+            digits=digits,
+            rules=rules,
+            normalizer=normalizer,
+            byte_patterns=byte_patterns,
+        )
     except PatternError as error:
         raise CorruptFileError(f"a pattern is not supported: {error}") from None
     except (OptionError, TypeError) as error:

@@ -10,6 +10,7 @@ from digram._util.progress import differences
 from digram._util.progress import progress as progress_bar
 from digram.corpus import Corpus
 from digram.errors import placed
+from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import Counting, Counts
 from digram.training.fair.turns import Turns
 from digram.training.id_layout import start_of
@@ -63,13 +64,17 @@ def learned(texts: Texts, turns: Turns, options: TrainOptions, run: RunOptions) 
     corpus = texts.together()
     begun = start_of(options, corpus, options.unit)
     limit = most_merges(begun, options)
-    tell = None if run.on_merge is None else Reporter(run.on_merge, begun, 0, turns.names)
+    # With rules, preferred merges come first.
+    old = len(begun.base._model.merges()) if isinstance(begun.base, Tokenizer) else 0
+    tell = None if run.on_merge is None else Reporter(run.on_merge, begun, old, turns.names)
+    rules = options.pretokenizer.rules
+    forbid = rules._forbidden() if rules and rules.forbid else None
     with progress_bar("Merging", total=limit, unit="merges", enabled=run.progress) as advance:
         made = differences(advance)
         tokens, merges, counts, languages, stop = _core.train_fair(
             texts.languages,
             texts.dev,
-            merge_options(begun, limit, options),
+            merge_options(begun, limit, options, forbid=forbid),
             global_merges=turns.global_merges,
             ratios=turns.ratios,
             window=turns.window,

@@ -8,6 +8,7 @@ from digram._util.validation import takes_no
 from digram.corpus import CorpusLike
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, PretokenizerLike, resolve
+from digram.pretokenizers.rules import Rules
 from digram.tokenizer.tokenizer import Merge, Tokenizer
 from digram.training.counts import Counting, Counts, named_corpora
 from digram.training.fair.learning import counted, learned
@@ -25,12 +26,12 @@ _IN_TURNS = "Only digram.train supports it."
 
 
 @takes_no(
-    rules="Add them to the trained tokenizer: tok.with_rules(rules).",
     weights="Use dev= or ratios= to weight the languages.",
     memory_limit=_COUNTED,
     checkpoint="Count each language by digram.count_pretokens, and save the counts.",
     runners_up=_IN_TURNS,
-    model="It trains BPE; train a WordPiece model on all languages together, with digram.train.",
+    model="It trains BPE; train other models on all languages together, with digram.train.",
+    like="Pass the options of that tokenizer, such as pretokenizer= and special_tokens=.",
     picky=_IN_TURNS,
     superwords=_IN_TURNS,
 )
@@ -52,6 +53,7 @@ def train_fair(
     limit_alphabet: int | None = None,
     on_unknown: OnUnknown = "error",
     pretokenizer: PretokenizerLike = MISSING,
+    rules: Rules | None = None,
     ties: Ties = "ids",
     special_tokens: Iterable[str] = (),
     special_first: bool = False,
@@ -98,6 +100,9 @@ def train_fair(
     There is neither a memory limit nor a checkpoint: the distinct pretokens of all languages are
     kept in memory. Large corpora can be counted before (`digram.count_pretokens`).
 
+    `rules` are as for `digram.train`: their tokens, and the merges that they prefer, come before
+    all turns, for no language.
+
     A language is no longer selected when none of its pairs occurs `min_frequency` times in its
     training text. The other arguments are those of `digram.train`, but `ties="first_seen"` is not
     supported, since languages have no common order. With `ties="printable"` the merges are those of
@@ -113,6 +118,7 @@ def train_fair(
     addition 8 bytes for each tracked pair and each language.
     """
     turns = checked_turns(languages, dev, ratios, global_merges, window, alpha)
+    cut = resolve("o200k" if pretokenizer is MISSING else pretokenizer)
     options = TrainOptions(
         vocab_size=vocab_size,
         min_frequency=min_frequency,
@@ -125,7 +131,7 @@ def train_fair(
         limit_alphabet=limit_alphabet,
         on_unknown=on_unknown,
         byte_order=byte_order,
-        pretokenizer=resolve("o200k" if pretokenizer is MISSING else pretokenizer),
+        pretokenizer=cut if rules is None else cut.with_rules(rules),
         special_tokens=special_tokens,
         special_first=special_first,
         reserve=reserve,
@@ -137,16 +143,9 @@ def train_fair(
             value=ties,
             hint='Choose ties="ids".',
         )
-    cut = options.pretokenizer
-    if cut.rules is not None:
-        raise OptionError(
-            "train_fair does not support rules.",
-            value=cut.rules,
-            hint="Add them to the trained tokenizer: tok.with_rules(rules).",
-        )
     run = RunOptions(threads=threads, on_merge=on_merge, progress=progress)
     spotter = Spotter(options.special) if options.special else None
-    counting = Counting(cut, options.unit, run.threads, progress, spotter=spotter)
+    counting = Counting(options.pretokenizer, options.unit, run.threads, progress, spotter=spotter)
     texts = counted(
         named_corpora("languages", languages),
         None if dev is None else named_corpora("dev", dev),

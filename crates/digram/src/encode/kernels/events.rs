@@ -56,7 +56,7 @@ impl ByEvents {
 
     /// The places at which text can be split, since no merge crosses them.
     pub(in crate::encode) fn splits(&self) -> SafeSplits {
-        SafeSplits::new(self.events.vocabulary(), &self.events.merges().collect::<Vec<_>>())
+        SafeSplits::new(self.events.vocabulary(), &self.events.merges().collect::<Vec<_>>(), false)
     }
 
     /// Emits the ids of a piece of text.

@@ -280,6 +280,7 @@ fn hash(left: TokenId, right: TokenId) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Affixes;
     use super::super::super::Unit;
     use super::super::naive;
     use super::*;
@@ -313,7 +314,7 @@ mod tests {
             let model = Model::new(vocabulary, merges.clone()).unwrap();
             let first = next(merges.len() + 1);
             let unit = Unit::Byte { ids };
-            let symbols = Arc::new(Symbols::new(unit, &model.vocabulary, |_| true).unwrap());
+            let symbols = Arc::new(Symbols::new(unit, &Affixes::NONE, &model.vocabulary, |_| true).unwrap());
             let layers = Layered::new(&model, &symbols, None, |rank| rank >= first, &|_| true).unwrap();
             let mut scratch = Scratch::new();
             for _ in 0..40 {

@@ -3,21 +3,25 @@
 //! A kernel implements the merging of its model. It keeps no memory of earlier calls, since
 //! [`Lookup`](super::lookup::Lookup) calls it only for new text.
 
+pub(super) mod certain;
 pub(super) mod dropout;
 pub(super) mod events;
+pub(super) mod fewest;
 mod first_merges;
+pub(super) mod greedy;
 pub(super) mod layered;
 pub(super) mod lockstep;
 pub(super) mod long;
 #[cfg(test)]
 pub(crate) mod naive;
-mod pieces;
+pub(crate) mod pieces;
 mod rank_key;
 pub(super) mod ranked;
 pub(super) mod reach;
 pub(super) mod scored;
 mod short;
 pub(super) mod viterbi;
+pub(super) mod word_level;
 pub(super) mod wordpiece;
 
 use crate::error::{Error, Result};
@@ -25,10 +29,13 @@ use crate::error::{Error, Result};
 use super::text_slice::TextSlice;
 use super::{Context, Sink};
 use events::ByEvents;
+use fewest::Fewest;
+use greedy::Greedy;
 use layered::Layered;
 use ranked::Ranked;
 use scored::Scored;
 use viterbi::Viterbi;
+use word_level::WordLevel;
 use wordpiece::WordPiece;
 
 /// The kind of a tokenizer's kernel.
@@ -44,8 +51,14 @@ pub enum KernelKind {
     Viterbi,
     /// The merges by scores.
     Scored,
-    /// The longest token at each place.
+    /// The longest token at each place of a word.
     WordPiece,
+    /// Whole words.
+    WordLevel,
+    /// The longest token of bytes at each place.
+    Greedy,
+    /// The segmentation into the fewest tokens.
+    Fewest,
 }
 
 /// Turns a piece of text into ids.
@@ -56,6 +69,9 @@ pub(super) enum Kernel {
     Viterbi(Box<Viterbi>),
     Scored(Box<Scored>),
     WordPiece(Box<WordPiece>),
+    WordLevel(Box<WordLevel>),
+    Greedy(Box<Greedy>),
+    Fewest(Box<Fewest>),
 }
 
 impl Kernel {
@@ -67,6 +83,9 @@ impl Kernel {
             Kernel::Viterbi(_) => KernelKind::Viterbi,
             Kernel::Scored(_) => KernelKind::Scored,
             Kernel::WordPiece(_) => KernelKind::WordPiece,
+            Kernel::WordLevel(_) => KernelKind::WordLevel,
+            Kernel::Greedy(_) => KernelKind::Greedy,
+            Kernel::Fewest(_) => KernelKind::Fewest,
         }
     }
 
@@ -81,6 +100,15 @@ impl Kernel {
     pub(super) fn in_lockstep(&self) -> Option<&Ranked> {
         match self {
             Kernel::Ranked(ranked) if ranked.merges_words() => Some(ranked),
+            _ => None,
+        }
+    }
+
+    /// The kernel, if it adds scores.
+    #[inline]
+    pub(super) fn adds_scores(&self) -> Option<&Viterbi> {
+        match self {
+            Kernel::Viterbi(viterbi) => Some(viterbi),
             _ => None,
         }
     }
@@ -100,6 +128,9 @@ impl Kernel {
             Kernel::Viterbi(viterbi) => viterbi.encode(piece.bytes(), context, sink),
             Kernel::Scored(scored) => scored.encode(piece.bytes(), context, sink),
             Kernel::WordPiece(pieces) => pieces.encode(piece.bytes(), context, sink),
+            Kernel::WordLevel(words) => words.encode(piece.bytes(), context, sink),
+            Kernel::Greedy(greedy) => greedy.encode(piece.bytes(), context, sink),
+            Kernel::Fewest(fewest) => fewest.encode(piece.bytes(), context, sink),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! bits exclusively or-ed. So a step is one load and one comparison.
 
 use crate::error::{Error, Result};
+use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::vocabulary::TokenId;
 
@@ -28,13 +29,13 @@ const MAX_FAILURES: u8 = 16;
 
 /// A piece, and what its place in a segmentation adds to the sum of scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Piece {
-    pub(super) id: TokenId,
-    pub(super) score: f64,
+pub(crate) struct Piece {
+    pub(crate) id: TokenId,
+    pub(crate) score: f64,
 }
 
 /// A set of pieces with their scores.
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     units: Vec<Unit>,
     pieces: Vec<Piece>,
     /// The length of the longest piece, in bytes.
@@ -51,7 +52,10 @@ struct Task {
 
 impl Pieces {
     /// Of two pieces of the same bytes, the last one is kept.
-    pub(super) fn new<'p>(pieces: impl IntoIterator<Item = (&'p [u8], Piece)>) -> Result<Pieces> {
+    pub(crate) fn new<'p>(
+        pieces: impl IntoIterator<Item = (&'p [u8], Piece)>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Pieces> {
         let mut sorted: Vec<(&[u8], Piece)> =
             pieces.into_iter().filter(|(bytes, _)| !bytes.is_empty()).collect();
         // Stable, so that equal ones stay in the given order.
@@ -59,7 +63,8 @@ impl Pieces {
         sorted.reverse();
         sorted.dedup_by_key(|(bytes, _)| *bytes);
         sorted.reverse();
-        let mut builder = Builder::new()?;
+        interrupt.check()?;
+        let (mut builder, mut pacer) = (Builder::new()?, Pacer::new(interrupt));
         let mut tasks = vec![Task { from: 0, to: sorted.len(), depth: 0, node: 0 }];
         let mut children: Vec<(u8, usize)> = Vec::new();
         while let Some(Task { mut from, to, depth, node }) = tasks.pop() {
@@ -70,6 +75,8 @@ impl Pieces {
             if from == to {
                 continue;
             }
+            // A place for a node is searched in several blocks.
+            pacer.after(64)?;
             children.clear();
             let mut at = from;
             while at < to {
@@ -90,14 +97,14 @@ impl Pieces {
     }
 
     /// The length of the longest piece, in bytes.
-    pub(super) fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         self.longest
     }
 
     /// Calls `visit` with the pieces that the bytes begin with and their lengths, the shortest first. Returns the
     /// number of steps.
     #[inline(always)]
-    pub(super) fn each_prefix(&self, bytes: &[u8], mut visit: impl FnMut(usize, Piece)) -> usize {
+    pub(crate) fn each_prefix(&self, bytes: &[u8], mut visit: impl FnMut(usize, Piece)) -> usize {
         let mut base = self.units[0].base;
         for (index, &byte) in bytes.iter().enumerate() {
             // The base of a leaf is 0, whose block has no children of another node with this label.
@@ -213,6 +220,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interrupt::Never;
     use proptest::prelude::*;
 
     proptest! {
@@ -222,7 +230,7 @@ mod tests {
             text in prop::collection::vec(prop::sample::select(vec![0, 1, b'a', b'b', 0xe2, 0xff]), 0..12),
         ) {
             let piece = |id: usize| Piece { id: id as TokenId, score: -(id as f64) };
-            let pieces = Pieces::new(tokens.iter().enumerate().map(|(id, token)| (&token[..], piece(id)))).unwrap();
+            let pieces = Pieces::new(tokens.iter().enumerate().map(|(id, token)| (&token[..], piece(id))), &Never).unwrap();
             let mut found = Vec::new();
             pieces.each_prefix(&text, |len, piece| found.push((len, piece)));
             let expected: Vec<_> = (1..=text.len())

@@ -20,9 +20,9 @@ use super::super::algorithm::Scores;
 use super::super::build::Ordinary;
 use super::super::safe_splits::SafeSplits;
 use super::super::symbols::{OnUnknown, Symbols, Unit};
-use super::super::{Context, IdCount, Sink};
+use super::super::{Context, IdCount, Mark, Sink};
 use super::check_len;
-use super::viterbi::push_end;
+use super::viterbi::scored_tokens;
 
 /// Merges by scores.
 pub(in crate::encode) struct Scored {
@@ -31,6 +31,8 @@ pub(in crate::encode) struct Scored {
     order: Vec<u32>,
     unused: HashSet<TokenId>,
     symbols: Arc<Symbols>,
+    /// The token for unknown characters, which stands for a run of them.
+    marked: HashSet<TokenId>,
 }
 
 /// Memory for a call.
@@ -76,16 +78,21 @@ impl Scored {
         ordinary: Ordinary<'_>,
     ) -> Result<Scored> {
         let (mut order, mut tokens) = (vec![0; vocabulary.size()], Vec::new());
-        for (id, bytes) in vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
-            let Some(score) = scores.pieces.get(id as usize).copied().flatten() else { continue };
-            if !(score as f32).is_finite() {
-                return Err(Error::Vocabulary { reason: format!("the score of token {id} is not finite.") });
-            }
+        for (id, bytes, score) in scored_tokens(scores, vocabulary, ordinary)? {
             order[id as usize] = ordered(score as f32);
             tokens.push((id, bytes));
         }
         let unused = unused.iter().copied().collect();
-        Ok(Scored { index: TokenIndex::new(&tokens), order, unused, symbols })
+        let marked = match symbols.unit() {
+            Unit::Char { on_unknown: OnUnknown::Token(id) } => HashSet::from([*id]),
+            _ => HashSet::default(),
+        };
+        Ok(Scored { index: TokenIndex::new(&tokens), order, unused, symbols, marked })
+    }
+
+    /// The ids that do not stand for the bytes of their tokens.
+    pub(in crate::encode) fn marked(&self) -> &HashSet<TokenId> {
+        &self.marked
     }
 
     /// The places at which a text can be split, if each part has the ids that it has in the text: the splits of tokens
@@ -102,21 +109,21 @@ impl Scored {
         self.encode_with(piece, context, None, sink)
     }
 
-    /// Appends the ends of the runs of unknown characters in a piece of text.
-    pub(in crate::encode) fn unknown_ends(
+    /// Appends the places of the runs of unknown characters in a piece of text.
+    pub(in crate::encode) fn marks(
         &self,
         piece: &[u8],
         context: &mut Context<'_>,
-        ends: &mut Vec<usize>,
+        marks: &mut Vec<Mark>,
     ) -> Result<()> {
-        self.encode_with(piece, context, Some(ends), &mut IdCount::default())
+        self.encode_with(piece, context, Some(marks), &mut IdCount::default())
     }
 
     fn encode_with(
         &self,
         piece: &[u8],
         context: &mut Context<'_>,
-        ends: Option<&mut Vec<usize>>,
+        marks: Option<&mut Vec<Mark>>,
         sink: &mut impl Sink,
     ) -> Result<()> {
         check_len(piece.len())?;
@@ -124,7 +131,7 @@ impl Scored {
             std::str::from_utf8(piece).map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
         let interrupt = context.interrupt;
         let scratch = &mut context.scratch.scored;
-        let mut run = Run { by: self, text, scratch, splits: HashMap::new(), ends };
+        let mut run = Run { by: self, text, scratch, splits: HashMap::new(), marks };
         let emitted = run.merge(interrupt).and_then(|()| run.emit(interrupt, sink));
         if scratch.symbols.capacity() > KEEP {
             *scratch = ScoredScratch::default();
@@ -140,8 +147,8 @@ struct Run<'a> {
     scratch: &'a mut ScoredScratch,
     /// For tokens that are not in use, the length of the first part where they were seen last.
     splits: HashMap<TokenId, u32>,
-    /// The ends of the runs of unknown characters, if they are requested.
-    ends: Option<&'a mut Vec<usize>>,
+    /// The places of the runs of unknown characters, if they are requested.
+    marks: Option<&'a mut Vec<Mark>>,
 }
 
 impl Run<'_> {
@@ -229,8 +236,8 @@ impl Run<'_> {
                     }
                     _ => {}
                 }
-                if let Some(ends) = &mut self.ends {
-                    push_end(ends, end, is_after_unknown)?;
+                if let Some(marks) = &mut self.marks {
+                    Mark::push_unknown(marks, start..end, is_after_unknown)?;
                 }
                 match on_unknown {
                     OnUnknown::Bytes { ids } => {

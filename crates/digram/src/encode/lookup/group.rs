@@ -1,13 +1,18 @@
 //! Encoding a group of pretokens: they are looked up together, and those that the table does not contain
 //! are merged.
 
+use std::ops::Range;
+
 use super::super::kernels::lockstep;
 use super::super::safe_splits::SafeSplits;
 use super::super::text_slice::TextSlice;
 use super::super::{Context, Scratch};
-use super::table::{AHEAD, BEYOND, GroupQuery};
-use super::{Lookup, begins_unspaced, has_splits};
+use super::Lookup;
+use super::new_words::is_in_pieces;
+use super::scripts::{begins_three_bytes, has_splits};
+use super::table::{AHEAD, BEYOND, GroupQuery, Owner};
 use crate::error::{Error, Result};
+use crate::index::TokenIndex;
 use crate::memory;
 use crate::vocabulary::TokenId;
 
@@ -24,7 +29,7 @@ pub(crate) struct Group<'t> {
     /// The ends of all.
     pub(super) ends: &'t [usize],
     /// Whether these are the pieces between the places at which pretokens can be split.
-    are_split: bool,
+    pub(super) are_split: bool,
 }
 
 impl<'t> Group<'t> {
@@ -45,6 +50,13 @@ impl<'t> Group<'t> {
     pub(super) fn pretoken(self, number: usize) -> TextSlice<'t> {
         let start = if number == 0 { self.start } else { self.ends[number - 1] };
         TextSlice { text: self.text, start, end: self.ends[number] }
+    }
+
+    /// The pretokens of these numbers.
+    #[inline]
+    pub(super) fn between(self, numbers: Range<usize>) -> Group<'t> {
+        let start = numbers.start.checked_sub(1).map_or(self.start, |last| self.ends[last]);
+        Group { start, ends: &self.ends[numbers], ..self }
     }
 
     /// The group in parts of up to `count` pretokens.
@@ -71,7 +83,8 @@ impl<'t> Group<'t> {
 
 impl Lookup {
     /// Appends the ids of a group. In scripts without spaces most pieces of pretokens are known, and few
-    /// pretokens recur, so the pieces of all pretokens are looked up together.
+    /// pretokens recur, so the pieces of all pretokens are looked up together. So are those of words that are
+    /// seen for the first time, if their letters have three bytes.
     #[inline]
     pub(super) fn encode_group(
         &self,
@@ -83,9 +96,7 @@ impl Lookup {
             Some(splits)
                 if self.splits_first && may_have_splits(&group.text[group.start..][..group.len()]) =>
             {
-                splits.each_group(group.text, group.start, group.ends, has_splits, |start, ends| {
-                    self.look_up(Group { start, ends, are_split: true, ..group }, context, ids)
-                })
+                self.encode_wide_group(splits, group, context, ids)
             }
             _ => self.look_up(group, context, ids),
         }
@@ -100,49 +111,72 @@ impl Lookup {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let TextSlice { text, start, end } = part;
-        splits.each_group(
-            text,
-            start,
-            &[end],
-            |_| true,
-            |start, ends| self.look_up(Group { text, start, ends, are_split: true }, context, ids),
-        )
+        splits.each_group(text, start, &[end], &mut |start: usize, ends: &[usize]| {
+            self.look_up(Group { text, start, ends, are_split: true }, context, ids)
+        })
     }
 
     /// Appends the ids of a group whose pretokens are looked up whole.
     #[inline]
-    fn look_up(&self, group: Group<'_>, context: &mut Context<'_>, ids: &mut Vec<TokenId>) -> Result<()> {
-        let scratch = &mut *context.scratch;
+    pub(super) fn look_up(
+        &self,
+        group: Group<'_>,
+        context: &mut Context<'_>,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        self.look_up_with::<false>(group, context, ids)
+    }
+
+    /// The same; with `COUNTS`, the scratch memory has the counts of the group then.
+    #[inline]
+    pub(super) fn look_up_with<const COUNTS: bool>(
+        &self,
+        group: Group<'_>,
+        context: &mut Context<'_>,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let tokens = self.tokens().filter(|_| !context.scratch.table.has_tokens());
+        let before = ids.len();
+        self.find::<COUNTS>(group, self.owner, tokens, context.scratch, ids)?;
+        if context.scratch.misses.len() > 0 {
+            self.encode_misses(group, context)?;
+            insert_missed(context.scratch, before, ids);
+        }
+        Ok(())
+    }
+
+    /// Appends the ids of the pretokens of a group that the table contains, with memory for those of the others, which
+    /// become the misses.
+    #[inline]
+    pub(super) fn find<const COUNTS: bool>(
+        &self,
+        group: Group<'_>,
+        owner: Owner,
+        tokens: Option<&TokenIndex>,
+        scratch: &mut Scratch,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
         scratch.table.prepare(self.tokens())?;
         // A byte becomes at most one id, and some ids are written beyond the last.
         memory::try_reserve(ids, group.len() + BEYOND)?;
         let before = ids.len();
-        let Scratch { table, keys, misses, .. } = &mut *scratch;
+        let Scratch { table, keys, misses, new_words, .. } = scratch;
         misses.clear();
-        let tokens = self.tokens().filter(|_| !table.has_tokens());
         let (mut number, mut found) = (0, 0);
         for group in group.parts(AHEAD) {
             // SAFETY: there is memory for an id for each byte of the pretokens, and for those beyond.
             found = unsafe {
                 let ids = ids.as_mut_ptr().add(before);
-                let owner = self.owner;
-                table.get_group(GroupQuery { owner, group, number, found, keys, tokens, misses, ids })
+                let query = GroupQuery { owner, group, number, found, keys, tokens, misses, ids };
+                table.get_group::<COUNTS>(query)
             };
+            if COUNTS {
+                new_words.counts[number..][..AHEAD].copy_from_slice(keys.counts());
+            }
             number += AHEAD;
         }
-        if scratch.misses.len() == 0 {
-            // SAFETY: these ids were written, one after the other.
-            unsafe { ids.set_len(before + found) };
-            return Ok(());
-        }
-        self.encode_misses(group, context)?;
-        let scratch = &*context.scratch;
-        // SAFETY: as above; the ids of the misses are among those that have a byte each.
-        unsafe {
-            let place = ids.as_mut_ptr().add(before);
-            let all = scratch.missed_ids.insert_into(place, found, &scratch.misses);
-            ids.set_len(before + all);
-        }
+        // SAFETY: these ids were written, one after the other.
+        unsafe { ids.set_len(before + found) };
         Ok(())
     }
 
@@ -158,11 +192,13 @@ impl Lookup {
         for miss in 0..count {
             let scratch = &mut *context.scratch;
             let pretoken = group.pretoken(scratch.misses.number(miss));
+            let has_pieces = group.are_split && is_in_pieces(pretoken) && !has_splits(pretoken.bytes());
             let is_word = in_lockstep.is_some()
                 && pretoken.len() <= lockstep::LONGEST
-                && (group.are_split || !has_splits(pretoken.bytes()));
-            // A table with all tokens contains it if it is one.
-            if is_word && scratch.table.has_tokens_of_len(pretoken.len()) {
+                && if group.are_split { !has_pieces } else { !has_splits(pretoken.bytes()) };
+            let is_no_token =
+                scratch.misses.is_no_token(miss) || scratch.table.has_tokens_of_len(pretoken.len());
+            if is_word && is_no_token {
                 scratch.push_word(miss, pretoken.len());
                 continue;
             }
@@ -170,7 +206,7 @@ impl Lookup {
             let key = scratch.misses.key(miss);
             if let Some(ids) = scratch.table.get_missed(key, pretoken) {
                 scratch.missed_ids.set(miss, ids.as_slice().iter().copied());
-            } else if let Some(id) = self.whole(pretoken) {
+            } else if let Some(id) = (!is_no_token).then(|| self.whole(pretoken)).flatten() {
                 scratch.missed_ids.set(miss, [id]);
                 scratch.table.put(key, pretoken, &[id], self.tokens());
             } else if is_word {
@@ -178,6 +214,7 @@ impl Lookup {
             } else {
                 let encoded = context.with_list(|context, ids| {
                     match group.are_split {
+                        true if has_pieces => self.encode_word_in_pieces(pretoken, key, context, ids)?,
                         true => self.encode_new_piece(pretoken, context, ids)?,
                         false => self.encode_new(pretoken, context, ids)?,
                     }
@@ -196,9 +233,20 @@ impl Lookup {
     }
 }
 
+/// Inserts the ids of the misses of a group among those from `before` on, which [`Lookup::find`] appended.
+pub(super) fn insert_missed(scratch: &Scratch, before: usize, ids: &mut Vec<TokenId>) {
+    let found = ids.len() - before;
+    // SAFETY: there is memory for an id for each byte of the group, and the ids of the misses have a byte each.
+    unsafe {
+        let place = ids.as_mut_ptr().add(before);
+        let all = scratch.missed_ids.insert_into(place, found, &scratch.misses);
+        ids.set_len(before + all);
+    }
+}
+
 /// Whether a pretoken of a text may have splits.
 fn may_have_splits(text: &[u8]) -> bool {
     // Without an exit in the inner loop, so that it is compiled to vectors.
     text.chunks(256)
-        .any(|chunk| chunk.iter().fold(0, |found, byte| found | u8::from(begins_unspaced(byte))) > 0)
+        .any(|chunk| chunk.iter().fold(0, |found, byte| found | u8::from(begins_three_bytes(*byte))) > 0)
 }

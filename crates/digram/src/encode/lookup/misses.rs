@@ -14,22 +14,31 @@ pub(in crate::encode) struct Misses {
     ids_before: [u32; GROUP],
     /// Their keys in the table.
     keys: [u128; GROUP],
+    /// Whether they were looked for among the tokens.
+    are_no_tokens: [bool; GROUP],
 }
 
 impl Misses {
     pub(in crate::encode) fn new() -> Misses {
-        Misses { count: 0, numbers: [0; GROUP], ids_before: [0; GROUP], keys: [0; GROUP] }
+        Misses {
+            count: 0,
+            numbers: [0; GROUP],
+            ids_before: [0; GROUP],
+            keys: [0; GROUP],
+            are_no_tokens: [false; GROUP],
+        }
     }
 
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Adds the pretoken of a number and its key, before which there are `ids_before` ids.
+    /// Adds the pretoken of a number and its key, before which there are `ids_before` ids. `is_no_token` if it was
+    /// looked for among the tokens.
     #[inline(always)]
-    pub(super) fn push(&mut self, number: usize, key: u128, ids_before: usize) {
+    pub(super) fn push(&mut self, number: usize, key: u128, ids_before: usize, is_no_token: bool) {
         (self.numbers[self.count], self.ids_before[self.count]) = (number as u16, ids_before as u32);
-        self.keys[self.count] = key;
+        (self.keys[self.count], self.are_no_tokens[self.count]) = (key, is_no_token);
         self.count += 1;
     }
 
@@ -48,6 +57,12 @@ impl Misses {
     #[inline]
     pub(super) fn key(&self, miss: usize) -> u128 {
         self.keys[miss]
+    }
+
+    /// Whether a miss was looked for among the tokens.
+    #[inline]
+    pub(super) fn is_no_token(&self, miss: usize) -> bool {
+        self.are_no_tokens[miss]
     }
 
     #[inline]
@@ -88,7 +103,7 @@ impl MissedIds {
 
     /// The ids of a miss.
     #[inline]
-    fn of(&self, miss: usize) -> &[TokenId] {
+    pub(super) fn of(&self, miss: usize) -> &[TokenId] {
         let Range { start, end } = self.ranges[miss];
         &self.ids[start as usize..end as usize]
     }

@@ -7,10 +7,14 @@
 mod char_table;
 mod group;
 mod misses;
+mod new_words;
+mod scripts;
+mod sums;
 mod table;
 mod words;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Result;
 use crate::index::TokenIndex;
@@ -25,6 +29,8 @@ use char_table::CharTable;
 pub(super) use char_table::Packed;
 pub(crate) use group::{GROUP, Group};
 pub(super) use misses::{MissedIds, Misses};
+pub(super) use new_words::NewWords;
+use scripts::has_splits;
 use table::{AHEAD, Owner};
 pub(super) use table::{Keys, Table};
 pub(super) use words::MissedWords;
@@ -52,12 +58,17 @@ pub(super) struct Lookup {
     whole_piece: Option<TokenIndex>,
     /// The places of a pretoken that no token spans; `None` if its parts may not be encoded separately.
     splits: Option<SafeSplits>,
+    /// The places that no token spans, if the kernel adds scores.
+    sum_splits: Option<SafeSplits>,
     char_table: CharTable,
     kernel: Kernel,
     /// The owner of the keys of its pretokens.
     owner: Owner,
     /// Whether pretokens that may have places to split are split before they are looked up.
     splits_first: bool,
+    /// Whether a table was filled with all tokens: the first one is, since a process that encodes once mostly does
+    /// so again.
+    has_filled: AtomicBool,
 }
 
 impl Lookup {
@@ -70,7 +81,19 @@ impl Lookup {
         let owner = if kernel.looks_up() { Owner::Upper } else { Owner::Pretoken };
         // Only if a piece has the ids of a pretoken of the same bytes.
         let splits_first = splits.is_some() && whole_piece.is_none() && owner == Owner::Pretoken;
-        Lookup { whole, whole_piece, splits, char_table: CharTable::new(), kernel, owner, splits_first }
+        let (sum_splits, char_table, has_filled) = (None, CharTable::new(), AtomicBool::new(false));
+        Lookup { whole, whole_piece, splits, sum_splits, char_table, kernel, owner, splits_first, has_filled }
+    }
+
+    /// Encodes long pretokens in parts, between places that no token spans. The kernel adds scores.
+    pub(super) fn with_sum_splits(self, splits: SafeSplits) -> Lookup {
+        Lookup { sum_splits: Some(splits), ..self }
+    }
+
+    /// Looks up pretokens before they are split, each on its own: the splits of several are found only if they begin
+    /// and end between characters.
+    pub(super) fn look_up_whole(&mut self) {
+        self.splits_first = false;
     }
 
     pub(super) fn kernel(&self) -> &Kernel {
@@ -109,9 +132,18 @@ impl Lookup {
         context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        match self.sum_splits {
+            Some(_) => self.encode_with_sums(group, context, sink),
+            None => self.encode_whole(group, context, sink),
+        }
+    }
+
+    /// Emits the ids of a group whose pretokens are not encoded in parts with sums.
+    #[inline]
+    fn encode_whole(&self, group: Group<'_>, context: &mut Context<'_>, sink: &mut impl Sink) -> Result<()> {
         if group.len() > LONG {
             return match group.ends.len() > AHEAD {
-                true => group.parts(AHEAD).try_for_each(|part| self.encode(part, context, sink)),
+                true => group.parts(AHEAD).try_for_each(|part| self.encode_whole(part, context, sink)),
                 false => self.encode_long(group, context, sink),
             };
         }
@@ -124,7 +156,7 @@ impl Lookup {
         for pretoken in group.pretokens() {
             sink.reserve(1)?;
             if pretoken.len() <= LONG {
-                self.encode(Group::new(group.text, pretoken.start, &[pretoken.end]), context, sink)?;
+                self.encode_whole(Group::new(group.text, pretoken.start, &[pretoken.end]), context, sink)?;
             } else if let Some(id) = self.whole(pretoken) {
                 sink.push_id(id);
             } else {
@@ -181,8 +213,11 @@ impl Lookup {
 
     /// Prepares for texts of this many bytes together.
     pub(super) fn expect(&self, bytes: usize, table: &mut Table) {
+        let is_first = || table.is_empty() && !self.has_filled.swap(true, Ordering::Relaxed);
         match self.tokens() {
-            Some(tokens) if bytes >= MANY => table.start_with(tokens, if bytes >= PLENTY { 2 } else { 1 }),
+            Some(tokens) if bytes >= MANY || is_first() => {
+                table.start_with(tokens, if bytes >= PLENTY { 2 } else { 1 })
+            }
             tokens => table.start_for(bytes, tokens),
         }
     }
@@ -246,6 +281,20 @@ impl Lookup {
         Ok(())
     }
 
+    /// Encodes a word in pieces, which are known from the first time that the word was seen, and caches its ids by its
+    /// key in the table.
+    fn encode_word_in_pieces(
+        &self,
+        word: TextSlice<'_>,
+        key: u128,
+        context: &mut Context<'_>,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        self.encode_in_pieces_with(word, context, ids, |_| None)?;
+        context.scratch.table.put(key, word, ids, self.tokens());
+        Ok(())
+    }
+
     /// The owner of the keys of pieces.
     fn piece_owner(&self) -> Owner {
         if self.whole_piece.is_some() { Owner::Piece } else { self.owner }
@@ -258,6 +307,18 @@ impl Lookup {
         context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        let known = |c| self.char_table.get(c, || self.merge_characters());
+        self.encode_in_pieces_with(pretoken, context, sink, known)
+    }
+
+    /// The same; `known` are the ids of a piece that is one character, if they are known.
+    fn encode_in_pieces_with(
+        &self,
+        pretoken: TextSlice<'_>,
+        context: &mut Context<'_>,
+        sink: &mut impl Sink,
+        known: impl Fn(char) -> Option<Packed>,
+    ) -> Result<()> {
         let Some(splits) = &self.splits else {
             return self.kernel.encode(pretoken, context, sink);
         };
@@ -266,8 +327,7 @@ impl Lookup {
             let piece = TextSlice { start, end: start + bytes.len(), ..pretoken };
             start = piece.end;
             sink.reserve(Packed::MAX)?;
-            let known = single.and_then(|c| self.char_table.get(c, || self.merge_characters()));
-            match known {
+            match single.and_then(&known) {
                 Some(packed) => {
                     let (ids, count) = packed.ids();
                     sink.push_few(ids, count);
@@ -289,7 +349,8 @@ impl Lookup {
         context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if let Some(id) = piece.token(self.whole_piece.as_ref().unwrap_or(&self.whole)) {
+        let has_tokens = self.whole_piece.is_none() && context.scratch.table.has_tokens_of_len(piece.len());
+        if !has_tokens && let Some(id) = piece.token(self.whole_piece.as_ref().unwrap_or(&self.whole)) {
             sink.push_id(id);
             return Ok(());
         }
@@ -337,18 +398,4 @@ fn with_list_of(
     }
     context.scratch.group = ids;
     encoded
-}
-
-/// Whether searching for places to split is worth the time. They are frequent only in scripts without spaces,
-/// whose characters have three bytes.
-#[inline]
-fn has_splits(pretoken: &[u8]) -> bool {
-    pretoken.iter().take(2).any(begins_unspaced)
-}
-
-/// Whether a byte begins a character of more than two bytes that is not punctuation, as those between U+2000 and
-/// U+2FFF mostly are.
-#[inline]
-fn begins_unspaced(byte: &u8) -> bool {
-    (*byte >= 0xe0) & (*byte != 0xe2)
 }

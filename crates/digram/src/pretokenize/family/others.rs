@@ -6,6 +6,8 @@ mod avx2;
 mod avx512;
 
 use super::super::kinds::KindsOfOthers;
+#[cfg(target_arch = "x86_64")]
+use super::super::kinds::NONE;
 use super::classes::{BLOCK, CASELESS_BIT, HARD, MARK, UPPER_BIT};
 
 #[cfg(target_arch = "x86_64")]
@@ -89,20 +91,39 @@ mod bit {
     pub(super) const MIXED: usize = 7;
 }
 
-/// What is known about the character with a code; bytes that would be an overlong form, of a code below `lowest`, are
-/// not a character.
+/// What is known about the 64 characters whose bytes differ in the last alone: a set of these for each bit.
 #[cfg(target_arch = "x86_64")]
-fn bits_of(kinds: &KindsOfOthers, code: u32, lowest: u32) -> u8 {
-    let Some(c) = char::from_u32(code).filter(|_| code >= lowest) else { return 1 << bit::HARD };
-    let (kind, _) = kinds.first(c.encode_utf8(&mut [0; 4]).as_bytes(), 0);
-    let bits = [
-        (bit::LETTER, kind & 1 != 0 && kind != MARK),
-        (bit::HARD, kind & HARD != 0),
-        (bit::UPPER, kind >> UPPER_BIT & 1 != 0),
-        (bit::CASELESS, kind >> CASELESS_BIT & 1 != 0),
-        (bit::MARK, kind == MARK),
-    ];
-    bits.into_iter().fold(0u8, |bits, (number, is_set)| bits | u8::from(is_set) << number)
+type Row = [u64; bit::COUNT];
+
+/// The row of characters of these kinds. What is not a character is hard.
+#[cfg(target_arch = "x86_64")]
+fn row_of(kinds: &[u8; 64]) -> Row {
+    let set = |has: &dyn Fn(u8) -> bool| {
+        (0..).zip(kinds).fold(0, |set, (at, &kind)| set | u64::from(has(kind)) << at)
+    };
+    let is_character = |kind: u8| kind != NONE;
+    let mut row = [0; bit::COUNT];
+    row[bit::LETTER] = set(&|kind| is_character(kind) && kind & 1 != 0 && kind != MARK);
+    row[bit::HARD] = set(&|kind| kind & HARD != 0);
+    row[bit::UPPER] = set(&|kind| is_character(kind) && kind >> UPPER_BIT & 1 != 0);
+    row[bit::CASELESS] = set(&|kind| is_character(kind) && kind >> CASELESS_BIT & 1 != 0);
+    row[bit::MARK] = set(&|kind| kind == MARK);
+    row
+}
+
+/// The bits that the characters of all these rows have, or [`bit::MIXED`] if some have a bit and others do not.
+#[cfg(target_arch = "x86_64")]
+fn common_bits<'a>(rows: impl Iterator<Item = &'a Row>) -> u8 {
+    let (mut all, mut any) = ([u64::MAX; bit::COUNT], [0; bit::COUNT]);
+    for row in rows {
+        for (number, set) in row.iter().enumerate() {
+            all[number] &= set;
+            any[number] |= set;
+        }
+    }
+    let is_mixed = all.iter().zip(any).any(|(&all, any)| all != u64::MAX && any != 0);
+    let bits = (0..).zip(any).fold(0, |bits, (number, any)| bits | u8::from(any != 0) << number);
+    if is_mixed { 1 << bit::MIXED } else { bits }
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

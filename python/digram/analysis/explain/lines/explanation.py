@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from digram.analysis.explain.cuts import RULES, WORDS
+from digram.analysis.explain.choosing import Chosen
+from digram.analysis.explain.cuts import BYTES, RULES, WORDS
+from digram.analysis.explain.lines.choosing import chosen
 from digram.display import harmless
 from digram.display.terminal import WIDTH, chip, chips, columns
 from digram.errors import several
@@ -59,7 +61,7 @@ def explained(found: Explanation, *, color: bool = False, width: int = WIDTH) ->
         No adjacent pair has a merge.
     """
     parts = [totals(found)]
-    for position, one in enumerate(found.pretokens):
+    for position, one in enumerate(found._each):
         parts.append("\n".join(_merging(one, found.pretokenizer, color, width, position)))
     used = parts_used(found)
     if used:
@@ -71,15 +73,18 @@ def explained(found: Explanation, *, color: bool = False, width: int = WIDTH) ->
 def totals(found: Explanation) -> str:
     """The size of the explained text."""
     numbers = (
-        (len(found.text), "byte"), (len(found.pretokens), "pretoken"), (len(found.ids), "token"),
+        (len(found.text), "byte"), (len(found._each), "pretoken"), (len(found.ids), "token"),
     )  # fmt: skip
     return ", ".join(several(number, noun) for number, noun in numbers)
 
 
 def _merging(
-    one: Merging, name: str | None, color: bool, width: int, position: int
+    one: Merging | Chosen, name: str | None, color: bool, width: int, position: int
 ) -> Iterator[str]:
     yield f"{chip(one.pretoken, position, color=color)}  {place_of(one)}, {cut_out(one, name)}"
+    if isinstance(one, Chosen):
+        yield from chosen(one, color)
+        return
     ids = " ".join(map(str, one.ids))
     note = how(one)
     if note:
@@ -121,19 +126,19 @@ def how(one: Merging) -> str:
     return f"{used}, though merges do not lead to it."
 
 
-def place_of(one: Merging) -> str:
+def place_of(one: Merging | Chosen) -> str:
     """The bytes of a pretoken in the text."""
     last = one.start + len(one.pretoken) - 1
     return f"byte {one.start:,}" if last == one.start else f"bytes {one.start:,} to {last:,}"
 
 
-def cut_out(one: Merging, name: str | None) -> str:
+def cut_out(one: Merging | Chosen, name: str | None) -> str:
     """Why a pretoken was cut out, in words."""
     cut = one.cut
     if one.how == "special":
         return "a special token"
     if cut.split is None:
-        by = cut.pattern if cut.pattern in (RULES, WORDS) else f"digits={cut.pattern!r}"
+        by = cut.pattern if cut.pattern in (RULES, WORDS, BYTES) else f"digits={cut.pattern!r}"
         how = "between pieces " if cut.between else ""
         return "the whole text" if cut.pattern is None else f"{how}cut out by {by}"
     of = _pattern(cut, name)
@@ -146,7 +151,7 @@ def cut_out(one: Merging, name: str | None) -> str:
 
 def parts_used(found: Explanation) -> list[tuple[str, str]]:
     """The parts of patterns that cut something out, in order: the name and text of each."""
-    cuts = {one.cut for one in found.pretokens if one.cut.alternative is not None}
+    cuts = {one.cut for one in found._each if one.cut.alternative is not None}
     found_parts = []
     for cut in sorted(cuts, key=lambda cut: (cut.split or 0, cut.alternative or 0)):
         name = f"part {(cut.alternative or 0) + 1} of {_pattern(cut, found.pretokenizer)}"

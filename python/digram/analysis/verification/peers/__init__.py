@@ -62,5 +62,7 @@ def load(path: str, library: str, encoding: str | None = None) -> Any:
     except (DigramError, MemoryError):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # others are a library's own complaint about the content
         told = f"{library} does not load it: {type(error).__name__}: {error}"
         raise VocabError(told, path=path) from error

@@ -28,7 +28,14 @@ def load(path: str, _encoding: str | None) -> Any:
 
 
 class _SentencePieceSide(Side):
+    """A processor.
+
+    Its offsets follow each other: a token ends where the next one starts, also where both share a
+    character, such as one that is written as bytes, and where characters between them are removed.
+    """
+
     modes = ("text",)
+    ends_at_next = True
 
     def __init__(self, given: Any) -> None:
         super().__init__()
@@ -41,6 +48,17 @@ class _SentencePieceSide(Side):
             given.encode(["a"], return_type="offset_mapping", **_PLAIN)
         except Exception:
             self.facts = ("ids", "decoded")  # before 0.2.2
+
+    def beside_digram(self, *, trims: bool) -> None:
+        self.strips_spaces = True
+        self.undecoded = frozenset([self._processor.unk_id()])
+        self.undecoded_kind = "tokens for unknown text"
+        self.notes.append(
+            f"ends of tokens that another one follows: {self.name} gives the start of that one"
+        )
+        self.notes.append(
+            f"the number of spaces at the start of decoded text: {self.name} may leave out several"
+        )
 
     @property
     def special_tokens(self) -> list[str]:

@@ -9,7 +9,16 @@ from typing import Any
 
 from digram.analysis.verification.sides import Answers, Fact, Mode, Side
 
-__all__ = ["FastSide", "byte_letters", "load", "made", "trims", "without_trimming"]
+__all__ = [
+    "FastSide",
+    "by_bytes",
+    "byte_letters",
+    "is_trimming",
+    "load",
+    "made",
+    "of_text",
+    "without_trimming",
+]
 
 
 def made(value: Any) -> Side:
@@ -37,10 +46,11 @@ class FastSide(Side):
     def __init__(self, given: Any, name: str) -> None:
         super().__init__()
         self.name = name
+        self._is_copy = True
         try:
             self._fast = type(given).from_str(given.to_str())
         except Exception as error:  # a part that is written in Python
-            self._fast, self.modes = given, ("parse",)
+            self._fast, self.modes, self._is_copy = given, ("parse",), False
             self.notes.append(f"{name} with special tokens as text: it cannot be copied ({error})")
         else:
             self._fast.no_truncation()
@@ -50,6 +60,12 @@ class FastSide(Side):
         self.undecoded = byte_letters(
             self._fast.decoder, {id: one.content for id, one in added.items()}
         )
+        suffix = getattr(self._fast.model, "end_of_word_suffix", None)
+        if suffix and "ByteLevel" in _described(self._fast.decoder):
+            self.facts = ("ids", "offsets")
+            self.notes.append(
+                f"decoded text: {name} keeps the suffix {suffix!r} in it, digram puts a space"
+            )
 
     @property
     def special_tokens(self) -> list[str]:
@@ -64,7 +80,7 @@ class FastSide(Side):
 
     def ask(self, texts: list[str] | list[bytes], mode: Mode) -> Answers:
         fast = self._fast
-        if "text" in self.modes:
+        if self._is_copy:
             fast.encode_special_tokens = mode == "text"
         found = fast.encode_batch(texts, add_special_tokens=False)
         ids = [one.ids for one in found]
@@ -75,18 +91,44 @@ class FastSide(Side):
             fast.decode_batch(ids, skip_special_tokens=True),
         )
 
-    def untrimmed(self) -> None:
-        processor = self._fast.post_processor
-        if trims(processor):
-            if "text" in self.modes:  # it is a copy
+    def beside_digram(self, *, trims: bool) -> None:
+        if by_bytes(self._fast.decoder):
+            self.replaces_runs = True
+            reason = "it replaces all bytes beside one that is not UTF-8"
+            self.notes.append(
+                f"decoded texts with U+FFFD, where they differ: {self.name}: {reason}"
+            )
+        if "text" in self.modes and of_text(self._fast, self._added):
+            self.modes = ("parse",)
+            reason = "its model has them too, and makes them of text"
+            self.notes.append(f"special tokens as text: {self.name}: {reason}")
+        if not trims and is_trimming(self._fast.post_processor):
+            if self._is_copy:
                 without_trimming(self._fast)
                 self.notes.append(f"trimmed offsets: those of {self.name} are compared untrimmed")
             else:
-                self.facts = ("ids", "decoded", "decoded_without_special")
-                self.notes.append(f"offsets: {self.name} trims them, digram does not")
+                self.facts = tuple(fact for fact in self.facts if fact != "offsets")
+                self.notes.append(f"offsets: {self.name} trims them, that of digram does not")
 
 
-def trims(processor: Any) -> bool:
+def of_text(fast: Any, added: Iterable[str]) -> bool:
+    """Whether the model makes added tokens of text that is not searched for them.
+
+    Merges do not, but models that look up parts of a text have all entries of their vocabulary.
+    """
+    kind = json.loads(fast.model.__getstate__()).get("type")
+    if kind not in ("Unigram", "WordLevel", "WordPiece"):
+        return False
+    vocab = fast.get_vocab(with_added_tokens=False)
+    return any(text in vocab for text in added)
+
+
+def by_bytes(decoder: Any) -> bool:
+    """Whether a decoder joins tokens of bytes."""
+    return decoder is not None and "ByteFallback" in decoder.__getstate__().decode()
+
+
+def is_trimming(processor: Any) -> bool:
     """Whether a post-processor leaves the spaces of a token out of its offsets."""
 
     def within(described: Any) -> bool:
@@ -105,10 +147,13 @@ def without_trimming(fast: Any) -> None:
     fast.post_processor = processors.TemplateProcessing(single="$A", pair="$A $B:1")
 
 
+def _described(decoder: Any) -> str:
+    return "" if decoder is None else str(decoder.__getstate__().decode())
+
+
 def byte_letters(decoder: Any, added: dict[int, str]) -> frozenset[int]:
     """The added tokens that the library decodes as bytes, since they consist of their letters."""
-    described = "" if decoder is None else decoder.__getstate__().decode()
-    if "ByteLevel" not in described:
+    if "ByteLevel" not in _described(decoder):
         return frozenset()
     from tokenizers import pre_tokenizers
 

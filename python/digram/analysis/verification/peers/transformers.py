@@ -7,7 +7,13 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from digram.analysis.verification.peers.tokenizers import byte_letters, trims, without_trimming
+from digram.analysis.verification.peers.tokenizers import (
+    by_bytes,
+    byte_letters,
+    is_trimming,
+    of_text,
+    without_trimming,
+)
 from digram.analysis.verification.sides import Answers, Mode, Side
 
 __all__ = ["load", "made"]
@@ -82,8 +88,19 @@ class _TransformersSide(Side):
             options["spaces_between_special_tokens"] = False
         return [self._tok.decode(one, **options) for one in ids]
 
-    def untrimmed(self) -> None:
-        if self._tok.is_fast and trims(self._tok.backend_tokenizer.post_processor):
+    def beside_digram(self, *, trims: bool) -> None:
+        if self._tok.is_fast and by_bytes(self._tok.backend_tokenizer.decoder):
+            self.replaces_runs = True
+            reason = "it replaces all bytes beside one that is not UTF-8"
+            self.notes.append(
+                f"decoded texts with U+FFFD, where they differ: {self.name}: {reason}"
+            )
+        if self._tok.is_fast and of_text(self._tok.backend_tokenizer, self.special_tokens):
+            self.modes = ("parse",)
+            reason = "its model has them too, and makes them of text"
+            self.notes.append(f"special tokens as text: {self.name}: {reason}")
+        fast = self._tok.backend_tokenizer if self._tok.is_fast else None
+        if not trims and fast is not None and is_trimming(fast.post_processor):
             self._tok = copy.deepcopy(self._tok)
             without_trimming(self._tok.backend_tokenizer)
             self.notes.append(f"trimmed offsets: those of {self.name} are compared untrimmed")

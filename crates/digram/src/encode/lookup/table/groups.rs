@@ -18,7 +18,7 @@ const FEW_PRETOKENS: usize = 32;
 /// The same is done if the table did not contain this many pretokens of the last group.
 const MANY_NEW: usize = AHEAD / 16;
 
-/// The keys of a group, and the lines in which they are looked up.
+/// The keys of a group, and the lines in which they are looked up, which make room for counts.
 pub(in crate::encode) struct Keys {
     keys: [u128; AHEAD],
     lines: [u32; AHEAD],
@@ -27,6 +27,11 @@ pub(in crate::encode) struct Keys {
 impl Keys {
     pub(in crate::encode) fn new() -> Keys {
         Keys { keys: [0; AHEAD], lines: [0; AHEAD] }
+    }
+
+    /// For each pretoken of the group that was looked up last, the number of ids that were found up to its end.
+    pub(in crate::encode::lookup) fn counts(&self) -> &[u32; AHEAD] {
+        &self.lines
     }
 }
 
@@ -50,17 +55,20 @@ pub(in crate::encode::lookup) struct GroupQuery<'a> {
 }
 
 impl Table {
-    /// Writes the ids of a group, in order, and returns the number of all ids that were found. Pretokens that the table does not
-    /// contain are left out.
+    /// Writes the ids of a group, in order, and returns the number of all ids that were found. Pretokens that the table
+    /// does not contain are left out. With `COUNTS`, the keys have the [counts](Keys::counts) then.
     ///
     /// # Safety
     ///
     /// `query.ids` points to memory for as many ids as its documentation states.
     #[inline]
-    pub(in crate::encode::lookup) unsafe fn get_group(&mut self, mut query: GroupQuery<'_>) -> usize {
+    pub(in crate::encode::lookup) unsafe fn get_group<const COUNTS: bool>(
+        &mut self,
+        mut query: GroupQuery<'_>,
+    ) -> usize {
         self.prepare_keys(&mut query);
         // SAFETY: as the caller promises.
-        unsafe { self.copy_ids(&mut query) }
+        unsafe { self.copy_ids::<COUNTS>(&mut query) }
     }
 
     /// Computes the keys of a group, and prefetches the lines that they belong to.
@@ -113,7 +121,7 @@ impl Table {
 
     /// Writes the ids of a group whose keys have been computed.
     #[inline(never)]
-    unsafe fn copy_ids(&mut self, query: &mut GroupQuery<'_>) -> usize {
+    unsafe fn copy_ids<const COUNTS: bool>(&mut self, query: &mut GroupQuery<'_>) -> usize {
         let (lines, ids) = (self.lines.as_ptr(), query.ids);
         let mut count = query.found;
         let known = self.count + query.misses.len();
@@ -131,6 +139,9 @@ impl Table {
                 // SAFETY: as the caller promises.
                 count += unsafe { self.copy_further(query, number, count) };
             }
+            if COUNTS {
+                query.keys.lines[number] = count as u32;
+            }
         }
         self.new_in_group = self.count + query.misses.len() - known;
         count
@@ -145,6 +156,7 @@ impl Table {
     unsafe fn copy_further(&mut self, query: &mut GroupQuery<'_>, number: usize, count: usize) -> usize {
         let (key, first) = (query.keys.keys[number], query.keys.lines[number] as usize);
         let pretoken = query.group.pretoken(number);
+        let mut is_no_token = false;
         for (steps, line) in [first, step(first, 1) & (self.lines.len() - 1)].into_iter().enumerate() {
             for slot in 0..self.lines[line].0.len() {
                 let entry = self.lines[line].0[slot];
@@ -162,28 +174,21 @@ impl Table {
             }
             // An entry is in the next line only if this one was full, and no entry is removed alone.
             if let Some(slot) = self.lines[line].0.iter().position(|entry| entry.key == 0) {
-                if let Some(id) = self.add_token(query.tokens, key, Place { line, slot }) {
+                // A new word is mostly a token, and a miss takes three times as long. The keys of the group are
+                // those of a table that does not grow meanwhile.
+                let tokens = query.tokens.filter(|_| !is_hash(key) && !self.is_full());
+                if let Some(id) = tokens.and_then(|tokens| tokens.of_key(TokenKey::of_number(key))) {
+                    self.lines[line].0[slot] = Entry::near(key, &[id]);
+                    self.count += 1;
                     // SAFETY: as above.
                     unsafe { query.ids.add(count).write(id) };
                     return 1;
                 }
+                is_no_token = tokens.is_some();
                 break;
             }
         }
-        query.misses.push(query.number + number, key, count);
+        query.misses.push(query.number + number, key, count, is_no_token);
         0
-    }
-    /// Adds a pretoken that is a token at a free place, and returns its id. A new word is mostly a token, and a
-    /// miss takes three times as long.
-    #[inline]
-    fn add_token(&mut self, tokens: Option<&TokenIndex>, key: u128, place: Place) -> Option<TokenId> {
-        // The keys of the group are those of a table that does not grow meanwhile.
-        if is_hash(key) || self.is_full() {
-            return None;
-        }
-        let id = tokens?.of_key(TokenKey::of_number(key))?;
-        self.lines[place.line].0[place.slot] = Entry::near(key, &[id]);
-        self.count += 1;
-        Some(id)
     }
 }

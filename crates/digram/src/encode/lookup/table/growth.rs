@@ -62,18 +62,14 @@ impl Table {
         !self.is_full()
     }
 
-    /// Fills a table that was not filled yet with all tokens, and leaves `space` times their space for words.
+    /// Fills the table with all tokens, and leaves at least `space` times their space for words.
     pub(in crate::encode::lookup) fn start_with(&mut self, tokens: &TokenIndex, space: usize) {
-        if self.can_be_filled(tokens) {
-            if self.lines.is_empty() {
-                self.seed_by(Some(tokens));
-            }
-            let lines = tokens.key_count().next_power_of_two() * space;
-            let lines = lines.max(self.lines.len() * 2).min(self.max_lines);
-            // Without memory, it grows when it has to.
-            if let Some(larger) = self.larger(lines) {
-                self.replace_by(larger, Some(tokens));
-            }
+        // A single line would have no free entry, at which a search ends.
+        let least = (tokens.key_count().next_power_of_two() * space).max(FEW_LINES);
+        // One that is filled now gets space for the tokens beside its words.
+        let lines = least.max(self.lines.len() * if self.has_tokens { 1 } else { 2 }).min(self.max_lines);
+        if self.can_be_filled(tokens) || self.has_tokens && lines > self.lines.len() {
+            self.start_larger(lines, Some(tokens), Some(tokens));
         }
     }
 
@@ -81,13 +77,18 @@ impl Table {
     pub(in crate::encode::lookup) fn start_for(&mut self, bytes: usize, tokens: Option<&TokenIndex>) {
         let lines = (bytes / BYTES_FOR_LINE).next_power_of_two().min(self.max_lines / SEEDED_PART);
         if lines > self.lines.len().max(FEW_LINES) && !self.has_tokens {
-            if self.lines.is_empty() {
-                self.seed_by(tokens);
-            }
-            // Without memory, it grows when it has to.
-            if let Some(larger) = self.larger(lines) {
-                self.replace_by(larger, None);
-            }
+            self.start_larger(lines, tokens, None);
+        }
+    }
+
+    /// Grows to this many lines before it has to, with the seeds of `tokens` and filled with `filling`. Without memory,
+    /// it grows when it has to.
+    fn start_larger(&mut self, lines: usize, tokens: Option<&TokenIndex>, filling: Option<&TokenIndex>) {
+        if self.lines.is_empty() {
+            self.seed_by(tokens);
+        }
+        if let Some(larger) = self.larger(lines) {
+            self.replace_by(larger, filling);
         }
     }
 
@@ -153,6 +154,7 @@ impl Table {
     pub(super) fn start_anew(&mut self, tokens: Option<&TokenIndex>) {
         self.lines.fill(Line::ZERO);
         self.arena.clear();
+        self.seen.clear();
         self.count = 0;
         if let (Some(tokens), true) = (tokens, self.has_tokens) {
             self.fill(tokens);

@@ -17,12 +17,13 @@ mod entry;
 mod groups;
 mod growth;
 mod key;
+mod seen;
 
 use super::super::budget::Share;
 use super::super::scratch_pool::BUDGET;
 use super::super::text_slice::TextSlice;
 use crate::bits::seeds;
-use crate::cpu::SimdLevel;
+use crate::cpu::{SimdLevel, prefetch};
 use crate::error::Result;
 use crate::index::TokenIndex;
 use crate::keys::{Places, TokenKey};
@@ -34,6 +35,8 @@ pub(in crate::encode) use groups::Keys;
 use growth::FEW_LINES;
 pub(super) use key::Owner;
 use key::{Seeds, is_hash};
+use seen::Seen;
+pub(super) use seen::Sight;
 
 /// The number of pretokens that are looked up together: enough that memory is prefetched long before it is
 /// read, and few enough that their keys stay in the nearest cache.
@@ -77,6 +80,8 @@ pub(in crate::encode) struct Table {
     /// The slot of a line whose entry next gives its place to another one.
     swapped_slot: usize,
     simd: SimdLevel,
+    /// The words of letters of three bytes.
+    seen: Seen,
 }
 
 impl Table {
@@ -92,6 +97,7 @@ impl Table {
             share: Share::of(&BUDGET),
             swapped_slot: 0,
             simd: SimdLevel::best(),
+            seen: Seen::default(),
         }
     }
 
@@ -106,6 +112,12 @@ impl Table {
         self.share.set_threads(threads);
         // There may be memory again.
         self.max_lines = MAX_LINES;
+    }
+
+    /// Whether it has no lines yet.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
     }
 
     /// Whether it contains all tokens that are not too long.
@@ -140,6 +152,26 @@ impl Table {
         if let Some(tokens) = tokens {
             self.seeds = Seeds(tokens.seeds());
         }
+    }
+
+    /// How often a word was seen since the table was empty, as far as is known, and its key. If it was seen once, its
+    /// line is prefetched, since the word will be stored.
+    pub(super) fn see(&mut self, word: TextSlice<'_>) -> (Sight, u128) {
+        if let Some(bytes) = self.seen.prepare() {
+            self.share.add(bytes);
+        }
+        let key = self.key(Owner::Pretoken, word);
+        let hash = self.seeds.hash(key);
+        let sight = self.seen.add(hash);
+        if sight == Sight::Second {
+            prefetch(&raw const self.lines[self.places().place(hash)]);
+        }
+        (sight, key)
+    }
+
+    /// Whether the table contains a word with this key.
+    pub(super) fn has(&self, key: u128, word: TextSlice<'_>) -> bool {
+        self.find(key, word).is_some()
     }
 
     /// The ids of an entry that are in the arena, if the entry is that of this pretoken: hashes may be equal.
@@ -364,7 +396,7 @@ mod tests {
         // SAFETY: there is memory for an id for each byte, and some more.
         let count = unsafe {
             let (keys, misses) = (&mut keys, &mut misses);
-            table.get_group(GroupQuery {
+            table.get_group::<false>(GroupQuery {
                 owner,
                 group,
                 number: 0,
@@ -443,6 +475,21 @@ mod tests {
         let lines = table.lines.len();
         table.start_for(usize::MAX, Some(&index));
         assert_eq!((table.lines.len(), table.has_tokens()), (lines, true));
+    }
+
+    #[test]
+    fn a_table_that_is_filled_with_few_tokens_has_free_entries() {
+        for count in 0..3 {
+            let tokens = [(0, &b"a"[..]), (1, b"b")];
+            let index = TokenIndex::new(&tokens[..count.min(tokens.len())]);
+            let mut table = Table::new();
+            table.start_with(&index, 1);
+            for word in [&b"first"[..], b"second", b"third", b"fourth"] {
+                assert!(table.get(Owner::Pretoken, TextSlice::all(word)).is_none());
+                put(&mut table, TextSlice::all(word), &[1, 2], Some(&index));
+            }
+            assert_eq!(table.get(Owner::Pretoken, TextSlice::all(b"third")).unwrap().as_slice(), [1, 2]);
+        }
     }
 
     #[test]

@@ -4,10 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::super::kinds::KindsOfOthers;
 use super::super::classes::{BLOCK, CASELESS_BIT, HARD, MARK, UPPER_BIT};
-use super::{MORE, Others, attached, bit, bits_of};
-
-/// What is known about the 64 characters whose bytes differ in the last alone: a set of these for each bit.
-type Row = [u64; bit::COUNT];
+use super::{MORE, Others, Row, attached, bit, common_bits, row_of};
 
 /// The rows of all characters of two and three bytes. Most texts use few of them in a block, so that many characters
 /// are looked up together.
@@ -16,7 +13,7 @@ pub(in crate::pretokenize::family) struct Rows {
     two: [Row; 32],
     /// By the first two bytes of three: the index of their row.
     three: Box<[u16; 1 << 10]>,
-    /// Equal rows are stored once.
+    /// Equal ones are stored once.
     rows: Vec<Row>,
     /// By the first byte of three: the bits that all characters with that byte have, or [`bit::MIXED`].
     uniform: [u8; 16],
@@ -24,35 +21,13 @@ pub(in crate::pretokenize::family) struct Rows {
 
 impl Rows {
     pub(in crate::pretokenize::family) fn new(kinds: &KindsOfOthers) -> Box<Rows> {
-        let row_of = |first: u32, lowest: u32| {
-            let mut row = [0; bit::COUNT];
-            for last in 0..64 {
-                let bits = bits_of(kinds, first + last, lowest);
-                row.iter_mut()
-                    .enumerate()
-                    .for_each(|(number, set)| *set |= u64::from(bits >> number & 1) << last);
-            }
-            row
-        };
-        let mut rows: Vec<Row> = Vec::new();
-        let three = std::array::from_fn(|number| {
-            let row = row_of(number as u32 * 64, 0x800);
-            let existing = rows.iter().position(|other| *other == row);
-            existing.unwrap_or_else(|| {
-                rows.push(row);
-                rows.len() - 1
-            }) as u16
-        });
+        let (blocks, numbers) = kinds.of_three();
+        let rows: Vec<Row> = blocks.iter().map(row_of).collect();
         let uniform = std::array::from_fn(|first| {
-            let mut all = three[first * 64..][..64].iter().map(|&row| &rows[usize::from(row)]);
-            let row = rows[usize::from(three[first * 64])];
-            match all.all(|other| *other == row) && row.iter().all(|&set| set == 0 || set == u64::MAX) {
-                true => (0..).zip(row).fold(0, |bits, (number, set)| bits | u8::from(set != 0) << number),
-                false => 1 << bit::MIXED,
-            }
+            common_bits(numbers[first * 64..][..64].iter().map(|&number| &rows[usize::from(number)]))
         });
-        let two = std::array::from_fn(|first| row_of(first as u32 * 64, 0x80));
-        Box::new(Rows { two, three: Box::new(three), rows, uniform })
+        let two = std::array::from_fn(|first| row_of(&kinds.of_two()[first]));
+        Box::new(Rows { two, three: Box::new(*numbers), rows, uniform })
     }
 
     /// As [`Others::read`]; `None` if there are bytes that do not have the form of UTF-8, or if the text ends within

@@ -2,7 +2,7 @@
 
 use super::super::super::kinds::KindsOfOthers;
 use super::super::classes::BLOCK;
-use super::{MORE, Others, attached, bit, bits_of};
+use super::{MORE, Others, Row, attached, bit, common_bits, row_of};
 
 /// The classes of all characters of two and three bytes, as sets of bits that vector instructions look up for 64
 /// bytes at once.
@@ -22,27 +22,15 @@ impl Bitmaps {
             three: [[[0; 512]; bit::COUNT]; 16],
             uniform: [0; 16],
         });
-        let bits_of = |code: u32, lowest: u32| bits_of(kinds, code, lowest);
-        let set = |sets: &mut [u8], at: u32, bits: u8, number: usize| {
-            sets[at as usize / 8] |= (bits >> number & 1) << (at % 8);
-        };
-        for code in 0..1 << 11 {
-            for number in 0..bit::COUNT {
-                set(&mut bitmaps.two[number], code, bits_of(code, 0x80), number);
-            }
+        for (first, kinds) in kinds.of_two().iter().enumerate() {
+            put(&mut bitmaps.two, first, &row_of(kinds));
         }
-        for first in 0..16 {
-            let all = [0, 1 << 11, (1 << 12) - 1].map(|code| bits_of((first << 12) + code, 0x800));
-            bitmaps.uniform[first as usize] = all[0];
-            for code in 0..1 << 12 {
-                let bits = bits_of((first << 12) + code, 0x800);
-                if bits != all[0] {
-                    bitmaps.uniform[first as usize] = 1 << bit::MIXED;
-                }
-                for number in 0..bit::COUNT {
-                    set(&mut bitmaps.three[first as usize][number], code, bits, number);
-                }
-            }
+        let (blocks, numbers) = kinds.of_three();
+        let rows: Vec<Row> = blocks.iter().map(row_of).collect();
+        for (first, numbers) in numbers.as_chunks::<64>().0.iter().enumerate() {
+            let rows = numbers.iter().map(|&number| &rows[usize::from(number)]);
+            bitmaps.uniform[first] = common_bits(rows.clone());
+            rows.enumerate().for_each(|(second, row)| put(&mut bitmaps.three[first], second, row));
         }
         bitmaps
     }
@@ -133,5 +121,12 @@ impl Bitmaps {
             upper: all_bytes(bits[bit::UPPER]),
             caseless: all_bytes(bits[bit::CASELESS]),
         })
+    }
+}
+
+/// Puts 64 characters into a set for each bit.
+fn put<const BYTES: usize>(sets: &mut [[u8; BYTES]; bit::COUNT], number: usize, row: &Row) {
+    for (set, part) in sets.iter_mut().zip(row) {
+        set[8 * number..][..8].copy_from_slice(&part.to_le_bytes());
     }
 }

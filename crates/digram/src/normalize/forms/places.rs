@@ -1,0 +1,110 @@
+//! The places of a text where it may change: characters that are neither inert nor certain to stay.
+//!
+//! A mark stays behind an inert character. A character that could join with the one before it stays behind a *solid*
+//! one: an inert one that joins with nothing and does not decompose. All others are looked at one by one.
+
+use super::{FormTable, PLAIN_BLOCK, UNCERTAIN};
+use crate::cpu::SimdLevel;
+use crate::normalize::sets::BLOCK;
+#[cfg(target_arch = "x86_64")]
+use crate::normalize::sets::Block;
+
+/// A search for places, from an inert character on or the start of the text.
+pub(super) struct Places {
+    /// Where the block of these places starts.
+    pub(super) start: usize,
+    /// The places in it that are not visited yet.
+    pub(super) places: u64,
+    /// The end of the block.
+    pub(super) end: usize,
+    /// Whether the character before its end is solid, or is certain to be inert.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    is_after: After,
+}
+
+#[derive(Clone, Copy, Default)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+struct After {
+    solid: bool,
+    inert: bool,
+}
+
+impl Places {
+    pub(super) fn from(start: usize) -> Places {
+        Places { start, places: 0, end: start, is_after: After::default() }
+    }
+
+    /// Goes on to the next block that has places. False if there is none.
+    #[inline]
+    pub(super) fn advance(&mut self, table: &FormTable, text: &[u8]) -> bool {
+        match table.simd {
+            SimdLevel::Plain => self.advance_plain(table, text),
+            // SAFETY: these levels are chosen only where the processor has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx2 | SimdLevel::Avx512 => unsafe { self.advance_avx2(table, text) },
+        }
+        self.places != 0
+    }
+
+    fn advance_plain(&mut self, table: &FormTable, text: &[u8]) {
+        while self.places == 0 && self.end < text.len() {
+            let blocks = text[self.end..].chunks_exact(PLAIN_BLOCK);
+            self.end += PLAIN_BLOCK * blocks.take_while(|block| block.is_ascii()).count();
+            self.each_character(table, text);
+        }
+    }
+
+    /// Takes the characters from the end on, up to as many as a block has, one by one.
+    fn each_character(&mut self, table: &FormTable, text: &[u8]) {
+        self.start = self.end;
+        while self.end < text.len().min(self.start + BLOCK) {
+            let (class, len) = table.class_at(&text[self.end..]);
+            self.places |= u64::from(class.is_some_and(|class| class != 0)) << (self.end - self.start);
+            self.end += len;
+        }
+        self.is_after = After::default();
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn advance_avx2(&mut self, table: &FormTable, text: &[u8]) {
+        while self.places == 0 && self.end < text.len() {
+            match table.sets.read(text, self.end) {
+                Some(block) => {
+                    self.start = self.end;
+                    self.places = self.uncertain(&block);
+                    self.end += block.len;
+                }
+                None => self.each_character(table, text),
+            }
+        }
+    }
+
+    /// The places of a block.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn uncertain(&mut self, block: &Block<{ super::SETS }>) -> u64 {
+        let [inert, marks, joining, solid] = block.sets;
+        let others = block.mixed & !inert;
+        if others == 0 {
+            self.is_after = After { inert: true, solid: block.after(solid) >> block.len & 1 != 0 };
+            return 0;
+        }
+        let (after_others, after_solid) = (block.after(others), block.after(solid));
+        let certain_marks = marks & !(after_others as u64 | u64::from(!self.is_after.inert));
+        let certain_joining = joining & (after_solid as u64 | u64::from(self.is_after.solid));
+        self.is_after =
+            After { inert: after_others >> block.len & 1 == 0, solid: after_solid >> block.len & 1 != 0 };
+        others & !certain_marks & !certain_joining
+    }
+}
+
+impl FormTable {
+    /// Of which sets a character is one: inert, a mark that remains, one that may join, solid.
+    pub(super) fn sets_of(&self, c: char) -> [bool; super::SETS] {
+        let class = self.class(c);
+        let is_inert = class == 0;
+        let is_solid = is_inert && !self.may_join(c) && !super::decomposes(c);
+        [is_inert, !is_inert && class != UNCERTAIN, self.form.may_join_with_last(c), is_solid]
+    }
+}

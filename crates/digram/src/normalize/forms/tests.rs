@@ -1,0 +1,162 @@
+//! Forms beside the library's, on whole texts.
+
+use super::*;
+use crate::interrupt::Never;
+use crate::normalize::tests::texts;
+use proptest::prelude::*;
+
+/// The new form of a whole text by the library.
+fn whole(form: Form, text: &str) -> Vec<Changed> {
+    match form {
+        Form::Nfc => text.nfc().collect(),
+        Form::Nfd => text.nfd().collect(),
+        Form::Nfkc => text.nfkc().collect(),
+        Form::Nfkd => text.nfkd().collect(),
+    }
+}
+
+/// The new form of a text, with the origin of each character by the rules for a whole text.
+fn expected(form: Form, text: &str) -> (String, Vec<[usize; 2]>) {
+    let given = Traced::given(text.as_bytes(), 0, true).unwrap();
+    let mut rewriter = Rewriter::new(&given).unwrap();
+    for (c, change) in whole(form, text) {
+        if change > 0 {
+            rewriter.insert(c).unwrap();
+        } else {
+            rewriter.replace(c).unwrap();
+            rewriter.skip_characters(change.unsigned_abs());
+        }
+    }
+    let new = rewriter.finish().unwrap();
+    (String::from_utf8(new.bytes).unwrap(), new.origins.unwrap())
+}
+
+const FORMS: [Form; 4] = [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd];
+
+#[test]
+fn each_character_beside_letters_and_marks() {
+    for form in FORMS {
+        let table = FormTable::of(form);
+        for c in '\0'..=char::MAX {
+            for text in [format!("a{c}b"), format!("\u{1100}{c}\u{301}"), format!("e{c}\u{323}{c}\u{1161}")] {
+                let given = Traced::given(text.as_bytes(), 0, false).unwrap();
+                let new = table.applied(&given, &Never).unwrap().bytes;
+                let expected: String = whole(form, &text).iter().map(|&(c, _)| c).collect();
+                assert_eq!(String::from_utf8(new).unwrap(), expected, "{form:?} {text:?}");
+                assert_eq!(table.changes(text.as_bytes(), &Never), Ok(expected != text), "{text:?}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn runs_alone_give_what_the_whole_text_does(text in texts(), form in prop::sample::select(&FORMS[..])) {
+        let given = Traced::given(text.as_bytes(), 0, true).unwrap();
+        let new = FormTable::of(form).applied(&given, &Never).unwrap();
+        let (bytes, origins) = expected(form, &text);
+        prop_assert_eq!(String::from_utf8(new.bytes).unwrap(), bytes);
+        prop_assert_eq!(new.origins.unwrap(), origins);
+    }
+}
+
+#[test]
+fn what_may_join_is_known() {
+    let table = FormTable::of(Form::Nfc);
+    assert!(
+        ['a', '=', '\u{1100}', '가', 'が', 'か', 'ộ'].map(|c| table.may_join(c))
+            == [true, true, true, true, false, true, false]
+    );
+    assert!(!" \n.1語각".chars().any(|c| table.may_join(c)));
+    assert!(!FormTable::of(Form::Nfd).may_join('a'));
+}
+
+#[test]
+fn a_run_is_found_wherever_it_stands() {
+    for form in FORMS {
+        let table = FormTable::of(form);
+        for filling in ["a", "é", "д", "語", "가", "न", "ก", "\u{ff}", "😀"] {
+            for length in 0..80 {
+                let text =
+                    format!("{}e\u{301}\u{323}{}", filling.repeat(length), filling.repeat(length % 40));
+                let given = Traced::given(text.as_bytes(), 0, false).unwrap();
+                let new = table.applied(&given, &Never).unwrap().bytes;
+                let expected: String = whole(form, &text).iter().map(|&(c, _)| c).collect();
+                assert_eq!(String::from_utf8(new).unwrap(), expected);
+                assert_eq!(table.changes(text.as_bytes(), &Never), Ok(expected != text));
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_not_characters_remain_and_join_nothing() {
+    let table = FormTable::of(Form::Nfc);
+    let normal = |text: &[u8]| table.applied(&Traced::given(text, 0, false).unwrap(), &Never).unwrap().bytes;
+    assert_eq!(normal(b"e\xff\xcc\x81e\xcc\x81\xff"), b"e\xff\xcc\x81\xc3\xa9\xff");
+    assert_eq!(normal(b"\xcc"), b"\xcc");
+    assert_eq!(
+        normal(&[b"a".repeat(40), b"e\xcc\x81".repeat(20)].concat()),
+        [b"a".repeat(40), "é".repeat(20).into_bytes()].concat()
+    );
+}
+
+#[test]
+fn each_mark_behind_letters_and_marks_at_each_level() {
+    let marks: Vec<char> =
+        ('\0'..=char::MAX).filter(|&c| is_nfc_quick([c].into_iter()) == IsNormalized::Maybe).collect();
+    // One mark of each class, and all letters that decompose or join, a part of them with each mark.
+    let mut between: Vec<char> = ('\0'..'\u{3100}').filter(|&c| canonical_combining_class(c) != 0).collect();
+    between.sort_by_key(|&c| canonical_combining_class(c));
+    between.dedup_by_key(|c| canonical_combining_class(*c));
+    for simd in SimdLevel::available() {
+        let table = simd.force(|| FormTable::new(Form::Nfc));
+        let is_letter = |c: &char| decomposes(*c) || table.may_join(*c) || "1 ক語".contains(*c);
+        let mut changed = 0;
+        for (index, letter) in ('\0'..'\u{1_2000}').filter(is_letter).enumerate().step_by(5) {
+            for (&c, number) in marks.iter().zip(index..) {
+                let other = between[number % between.len()];
+                let text = format!("{letter}{c}.{letter}{other}{c}");
+                let is_changed = whole(Form::Nfc, &text).iter().map(|&(c, _)| c).ne(text.chars());
+                assert_eq!(table.changes(text.as_bytes(), &Never), Ok(is_changed), "{simd:?} {text:?}");
+                changed += usize::from(is_changed);
+            }
+        }
+        assert!(changed > 1000, "{changed}");
+    }
+}
+
+/// The tables of a form, for each level.
+fn at_each_level(form: Form) -> &'static [FormTable] {
+    static TABLES: [OnceBox<Vec<FormTable>>; 4] = [const { OnceBox::new() }; 4];
+    let made =
+        || SimdLevel::available().into_iter().map(|simd| simd.force(|| FormTable::new(form))).collect();
+    TABLES[form as usize].get_or_init(|| Box::new(made()))
+}
+
+proptest! {
+    #[test]
+    fn levels_agree_on_any_bytes(
+        parts in prop::collection::vec(
+            prop_oneof![
+                20 => prop::sample::select("ae क\u{93c}\u{94d}ক\u{9be}\u{9c7}\u{301}\u{323}ẹで가\u{11a8}😀𝅗𝅥".chars().collect::<Vec<_>>())
+                    .prop_map(|c| c.to_string().into_bytes()),
+                1 => prop::collection::vec(any::<u8>(), 1..3),
+                1 => prop::sample::select(vec![&b"\xc0\x81"[..], b"\xe0\x82\xa6", b"\xed\xa0\x80", b"\xe0\xa6"])
+                    .prop_map(<[u8]>::to_vec),
+            ],
+            1..150,
+        ),
+        form in prop::sample::select(&FORMS[..]),
+    ) {
+        let text = parts.concat();
+        let given = Traced::given(&text, 0, false).unwrap();
+        let mut all = at_each_level(form).iter().map(|table| {
+            (table.changes(&text, &Never).unwrap(), table.applied(&given, &Never).unwrap().bytes)
+        });
+        // The last one is the plain form.
+        let expected = all.next_back().unwrap();
+        prop_assert_eq!(expected.0, expected.1 != text);
+        prop_assert!(all.all(|found| found == expected));
+    }
+}

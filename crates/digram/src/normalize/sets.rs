@@ -1,0 +1,151 @@
+//! Sets of characters that are looked up for 64 bytes of text at once.
+//!
+//! Text of one language has characters of few *rows*: 128 characters whose bytes differ in the last and in one bit of
+//! the one before it. So all characters of one row are looked up together, then those of the next one that the block
+//! has. Characters of four bytes are in no set; the caller looks at them one by one.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+
+/// The number of bytes that are examined at once.
+pub(super) const BLOCK: usize = 64;
+
+/// The number of characters of a row.
+const ROW: usize = 128;
+
+/// The number of rows: those of the characters of up to three bytes.
+const ROWS: usize = (1 << 16) / ROW;
+
+/// Of 128 characters those of each set: the lower four bits of a character select a byte, the next three a bit.
+type Row<const N: usize> = [[u8; 16]; N];
+
+/// Sets of the characters of two and three bytes.
+pub(super) struct Sets<const N: usize> {
+    /// The first bytes of characters that are not all in the first set: the lower four bits select a byte, and the
+    /// bits of it are for C0, D0, E0 and F0.
+    mixed: [u8; 16],
+    /// The number of each row among the distinct ones.
+    numbers: Box<[u16]>,
+    rows: Vec<Row<N>>,
+}
+
+/// Which characters of a block are in the sets.
+#[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+pub(super) struct Block<const N: usize> {
+    /// The first bytes of characters of more than one byte that may be outside the first set.
+    pub(super) mixed: u64,
+    /// Those of `mixed` that are in each set.
+    pub(super) sets: [u64; N],
+    /// The first bytes of characters of two or more bytes, of three or more, and of four.
+    leads: [u64; 3],
+    /// The number of bytes of the characters that begin in it.
+    pub(super) len: usize,
+}
+
+impl<const N: usize> Sets<N> {
+    /// Sets of characters, by a function that says for each of these sets whether a character is in it.
+    pub(super) fn new(is_in: impl Fn(char) -> [bool; N]) -> Sets<N> {
+        let mut rows: Vec<Row<N>> = Vec::new();
+        let mut mixed = [0; 16];
+        let mut row = |number: usize| {
+            let mut row = [[0; 16]; N];
+            for code in number * ROW..(number + 1) * ROW {
+                // Bytes that would be a surrogate are no character, and remain.
+                let are_in = char::from_u32(code as u32).map_or([true; N], &is_in);
+                for (set, is_in) in row.iter_mut().zip(are_in) {
+                    set[code % 16] |= u8::from(is_in) << (code / 16 % 8);
+                }
+                let first = if code < 0x800 { 0xc0 | code >> 6 } else { 0xe0 | code >> 12 };
+                if code >= 0x80 && !are_in[0] {
+                    mixed[first % 16] |= 1 << (first / 16 - 0xc);
+                }
+            }
+            let known = rows.iter().position(|other| *other == row);
+            known.unwrap_or_else(|| {
+                rows.push(row);
+                rows.len() - 1
+            }) as u16
+        };
+        let numbers = (0..ROWS).map(&mut row).collect();
+        mixed.iter_mut().for_each(|first| *first |= 1 << 3);
+        Sets { mixed, numbers, rows }
+    }
+}
+
+impl<const N: usize> Block<N> {
+    /// The first bytes of the characters that follow those, also beyond the block.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    pub(super) fn after(&self, firsts: u64) -> u128 {
+        let [two, three, four] = self.leads.map(|leads| u128::from(firsts & leads));
+        let one = u128::from(firsts) & !two;
+        one << 1 | (two & !three) << 2 | (three & !four) << 3 | four << 4
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::cpu::SimdLevel;
+    use crate::utf8::decode;
+    use proptest::prelude::*;
+
+    /// Sets without a rule behind them, except that whole first bytes are in the first one.
+    fn is_in(c: char) -> [bool; 2] {
+        let number = u32::from(c).wrapping_mul(0x9e37_79b9) >> 28;
+        let is_whole = matches!(u32::from(c), ..0x80 | 0x100..0x180 | 0x4000..0xa000);
+        [is_whole || number & 1 == 0, number & 6 == 0]
+    }
+
+    fn read(sets: &Sets<2>, text: &[u8], start: usize) -> Option<Block<2>> {
+        // SAFETY: callers make sure that the processor has these instructions.
+        unsafe { sets.read(text, start) }
+    }
+
+    /// Compares a block with its characters, one by one.
+    fn compare(sets: &Sets<2>, text: &[u8], start: usize) {
+        let mut offset = start;
+        let (mut in_sets, mut outside, mut widths) = ([0u64; 2], 0u64, Vec::new());
+        while offset < text.len().min(start + BLOCK) {
+            let (Some(c), len) = decode(&text[offset..]) else {
+                return assert!(offset + 3 < text.len() || read(sets, text, start).is_none());
+            };
+            let bit = 1 << (offset - start);
+            let [is_first, is_second] = if len == 4 { [false; 2] } else { is_in(c) };
+            outside |= if is_first { 0 } else { bit };
+            in_sets[0] |= if is_first && len > 1 { bit } else { 0 };
+            in_sets[1] |= if is_second { bit } else { 0 };
+            widths.push((offset - start, len));
+            offset += len;
+        }
+        let block = read(sets, text, start).unwrap();
+        assert_eq!(block.mixed & !block.sets[0], outside);
+        assert_eq!(block.sets, in_sets.map(|set| set & block.mixed));
+        assert_eq!(block.len, offset - start);
+        for (at, len) in widths {
+            assert_eq!(block.after(1 << at), 1 << (at + len));
+        }
+    }
+
+    #[test]
+    fn every_character_is_looked_up() {
+        if SimdLevel::best() == SimdLevel::Plain {
+            return;
+        }
+        let sets = Sets::new(is_in);
+        let text: String = ('\0'..'\u{2_1000}').collect();
+        for (offset, _) in text.char_indices() {
+            compare(&sets, text.as_bytes(), offset);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_of_characters_of_all_widths(text in "[aé֑क्षि語가😀\u{7ff}\u{800}\u{ffff}]{1,60}") {
+            if SimdLevel::best() != SimdLevel::Plain {
+                compare(&Sets::new(is_in), text.as_bytes(), 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Sets of characters by AVX2.
+
+use std::arch::x86_64::*;
+
+use super::{BLOCK, Block, Row, Sets};
+use crate::utf8::is_inside;
+
+/// The bytes after a block that are read too: the others of a character of three bytes.
+const MORE: usize = 2;
+
+/// The bits of the part of a row that the second byte from the end of a character selects, and then the last one.
+const BITS: [i8; 16] = [1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128];
+
+impl<const N: usize> Sets<N> {
+    /// The characters of the 64 bytes from an offset on, which begins a character. `None` if there are bytes that do
+    /// not have the form of UTF-8. Overlong forms count as what they stand for.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub(in crate::normalize) fn read(&self, text: &[u8], start: usize) -> Option<Block<N>> {
+        let rest = text.get(start..)?;
+        let mut copy = [0; BLOCK + MORE];
+        let bytes = rest.first_chunk::<{ BLOCK + MORE }>().unwrap_or_else(|| {
+            copy[..rest.len()].copy_from_slice(rest);
+            &copy
+        });
+        let first = Halves::of(bytes, 0);
+        let mixed = self.mixed(&first);
+        let high = first.high();
+        if high == 0 {
+            return Some(Block { mixed: 0, sets: [0; N], leads: [0; 3], len: BLOCK.min(rest.len()) });
+        }
+        let leads = [0xc0, 0xe0, 0xf0].map(|byte| first.at_least(byte));
+        let len = self.complete_len(rest, high, leads)?;
+        let mut block = Block { mixed, sets: [0; N], leads, len };
+        if mixed != 0 {
+            self.look_up(&first, bytes, &mut block);
+        }
+        Some(block)
+    }
+
+    /// The number of bytes of the characters that begin in a block; `None` if their bytes are not followed by the right
+    /// number of others.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn complete_len(&self, rest: &[u8], high: u64, [two, three, four]: [u64; 3]) -> Option<usize> {
+        if high & !two != two << 1 | three << 2 | four << 3 {
+            return None;
+        }
+        let beyond = (two >> 63) | (three >> 62) | (four >> 61);
+        let more = beyond.count_ones() as usize;
+        if more == 0 {
+            return Some(BLOCK.min(rest.len()));
+        }
+        let others = rest.get(BLOCK..BLOCK + more)?;
+        others.iter().all(|&byte| is_inside(byte)).then_some(BLOCK + more)
+    }
+
+    /// Looks up the characters that are not all in the first set.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn look_up(&self, first: &Halves, bytes: &[u8; BLOCK + MORE], block: &mut Block<N>) {
+        let [_, three, four] = block.leads;
+        let mut remaining = block.mixed & !four;
+        let second = Halves::of(bytes, 1);
+        let twos = Parts::of(first, &second);
+        let threes = Parts::of(&second, &Halves::of(bytes, 2));
+        while remaining != 0 {
+            let offset = remaining.trailing_zeros() as usize;
+            let [a, b] = [bytes[offset], bytes[offset + 1]].map(usize::from);
+            let (number, parts, same) = if three >> offset & 1 == 0 {
+                ((a & 0x1f) >> 1, &twos, first.same_but_last_bit(a as u8))
+            } else {
+                let same = first.equal(a as u8) & second.same_but_last_bit(b as u8);
+                ((a & 0xf) << 5 | (b & 0x3f) >> 1, &threes, same)
+            };
+            let same = same & remaining;
+            let row = &self.rows[usize::from(self.numbers[number])];
+            parts.add(row, same, &mut block.sets);
+            remaining &= !same;
+        }
+    }
+
+    /// The first bytes of characters that are not all in the first set.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn mixed(&self, first: &Halves) -> u64 {
+        let by_low = table(&self.mixed);
+        let by_high = table(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8]);
+        let four = _mm256_set1_epi8(0xf);
+        first.mask(|half| {
+            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(half), four);
+            let bit = _mm256_shuffle_epi8(by_high, high);
+            let set = _mm256_shuffle_epi8(by_low, _mm256_and_si256(half, four));
+            _mm256_cmpgt_epi8(_mm256_and_si256(set, bit), _mm256_setzero_si256())
+        })
+    }
+}
+
+/// A table of sixteen bytes, twice.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn table(bytes: &[u8; 16]) -> __m256i {
+    // SAFETY: there are 16 bytes.
+    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+}
+
+/// The place of each character in its row.
+struct Parts {
+    /// The lower four bits.
+    byte: Halves,
+    /// The bit that the next three select.
+    bit: Halves,
+}
+
+impl Parts {
+    /// The places of characters whose last bytes are these.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn of(before: &Halves, last: &Halves) -> Parts {
+        // SAFETY: there are 16 bytes.
+        let bits = _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(BITS.as_ptr().cast()) });
+        let (four, three, one) = (_mm256_set1_epi8(0xf), _mm256_set1_epi8(3), _mm256_set1_epi8(1));
+        let bit = |before: __m256i, last: __m256i| {
+            let lower = _mm256_and_si256(_mm256_srli_epi16::<4>(last), three);
+            let upper = _mm256_slli_epi16::<2>(_mm256_and_si256(before, one));
+            _mm256_shuffle_epi8(bits, _mm256_or_si256(lower, upper))
+        };
+        Parts {
+            byte: Halves(last.0.map(|half| _mm256_and_si256(half, four))),
+            bit: Halves([bit(before.0[0], last.0[0]), bit(before.0[1], last.0[1])]),
+        }
+    }
+
+    /// Adds to each set the characters `same` that are in it by a row.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn add<const N: usize>(&self, row: &Row<N>, same: u64, sets: &mut [u64; N]) {
+        for (set, bytes) in sets.iter_mut().zip(row) {
+            let bytes = table(bytes);
+            let [low, high] = [0, 1].map(|half| {
+                let bytes = _mm256_shuffle_epi8(bytes, self.byte.0[half]);
+                let bit = self.bit.0[half];
+                mask(_mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit))
+            });
+            *set |= (low | high << 32) & same;
+        }
+    }
+}
+
+/// 64 bytes.
+struct Halves([__m256i; 2]);
+
+impl Halves {
+    /// The bytes from an offset on.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn of(bytes: &[u8; BLOCK + MORE], offset: usize) -> Halves {
+        let bytes = &bytes[offset..][..BLOCK];
+        // SAFETY: these are two times 32 bytes.
+        Halves([0, 32].map(|at| unsafe { _mm256_loadu_si256(bytes.as_ptr().add(at).cast()) }))
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn mask(&self, of: impl Fn(__m256i) -> __m256i) -> u64 {
+        let [low, high] = self.0.map(|half| mask(of(half)));
+        low | high << 32
+    }
+
+    /// The bytes that are not ASCII.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn high(&self) -> u64 {
+        self.mask(|half| half)
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn at_least(&self, byte: u8) -> u64 {
+        let byte = _mm256_set1_epi8(byte as i8);
+        self.mask(|half| _mm256_cmpeq_epi8(_mm256_max_epu8(half, byte), half))
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn equal(&self, byte: u8) -> u64 {
+        let byte = _mm256_set1_epi8(byte as i8);
+        self.mask(|half| _mm256_cmpeq_epi8(half, byte))
+    }
+
+    /// The bytes that are a byte or differ from it in the last bit.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn same_but_last_bit(&self, byte: u8) -> u64 {
+        let (one, byte) = (_mm256_set1_epi8(1), _mm256_set1_epi8((byte | 1) as i8));
+        self.mask(|half| _mm256_cmpeq_epi8(_mm256_or_si256(half, one), byte))
+    }
+}
+
+/// The highest bit of each byte.
+///
+/// The instruction is written out: the compiler takes its intrinsic apart, into many instructions for each bit.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn mask(bytes: __m256i) -> u64 {
+    let mask: u64;
+    // SAFETY: it computes a number from a vector.
+    unsafe {
+        std::arch::asm!(
+            "vpmovmskb {mask:e}, {bytes}",
+            mask = lateout(reg) mask,
+            bytes = in(ymm_reg) bytes,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    mask
+}

@@ -1,0 +1,36 @@
+"""The texts of tokens as transformers shows them: those of tokenizer.json."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from digram.formats import huggingface
+from digram.tokenizer.tokenizer import Tokenizer
+
+__all__ = ["Names", "names_of"]
+
+
+class Names(NamedTuple):
+    """The tokens of the model and the added ones, by their texts, and all texts by id."""
+
+    model: dict[str, int]
+    added: dict[str, int]
+    texts: dict[int, str]
+    kind: str
+
+
+@lru_cache(maxsize=4)
+def names_of(tok: Tokenizer) -> Names:
+    """The texts of all tokens; the last results are kept.
+
+    Raises `VocabError` for a tokenizer that tokenizer.json cannot store.
+    """
+    content: dict[str, Any] = json.loads(huggingface.dumps(tok.definition))
+    model, vocab = content["model"], content["model"]["vocab"]
+    if isinstance(vocab, list):
+        vocab = {text: id for id, (text, _) in enumerate(vocab)}
+    added = {entry["content"]: entry["id"] for entry in content["added_tokens"]}
+    texts = {id: text for text, id in [*vocab.items(), *added.items()]}
+    return Names(vocab, dict(sorted(added.items(), key=lambda item: item[1])), texts, model["type"])

@@ -1,0 +1,198 @@
+"""What a tokenizer.json has around its model: normalizers, pre_tokenizers and decoders."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from digram.errors import VocabError
+from digram.formats import _affixes, _bpe, _word_level, _wordpiece
+from digram.formats._added_tokens import added_tokens
+from digram.formats._check import id_table
+from digram.formats._decoders import FALLBACK, FUSE, STRIP_FIRST, shown, steps_of
+from digram.formats._json import expect, kind_of, unsupported
+from digram.formats._normalizers import before_letters, from_normalizer, to_normalizer
+from digram.formats._show import show
+from digram.formats._spaces import from_file, to_file
+from digram.formats._stages import from_stages, to_stages
+from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.bpe import BpeModel
+from digram.vocab.definition import Definition, Unit
+from digram.vocab.word_level import WordLevelModel
+from digram.vocab.wordpiece import WordPieceModel
+
+__all__ = ["Around", "has_words", "read_around", "vocabulary", "written_around"]
+
+_BYTE_LEVEL = {
+    "type": "ByteLevel",
+    "add_prefix_space": True,
+    "trim_offsets": True,
+    "use_regex": True,
+}
+
+
+def written_around(definition: Definition, fallback: bool, own: bool) -> dict[str, Any]:
+    """What happens to text before and after the model."""
+    cut, strip = definition.pretokenizer, definition.strip_first_space
+    if has_words(definition):
+        of = _wordpiece if isinstance(definition.model, WordPieceModel) else _word_level
+        cut = cut if own else _wordpiece.without_spaces(cut)
+        return {
+            "normalizer": to_normalizer(cut.normalizer, own),
+            "pre_tokenizer": to_stages(cut, definition.unit, own),
+            "decoder": of.decoder_of(definition),
+        }
+    if isinstance(definition.model, BpeModel) and definition.model.kernel().affixes:
+        spaces = (" " * bool(definition.model.prefix), " " * bool(definition.model.suffix))
+        cut = cut if own else _wordpiece.without_spaces(cut, *spaces)
+        is_byte = definition.unit == "byte"
+        return {
+            "normalizer": to_normalizer(cut.normalizer, own),
+            "pre_tokenizer": to_stages(cut, definition.unit, own),
+            "decoder": _BYTE_LEVEL if is_byte else _affixes.decoder_of(definition),
+        }
+    if definition.space_symbol is not None:
+        return to_file(cut, definition.space_symbol, fallback, strip)
+    decoders = _decoders(definition.unit, fallback, strip)
+    return {
+        "normalizer": to_normalizer(cut.normalizer, own),
+        "pre_tokenizer": to_stages(cut, definition.unit, own),
+        "decoder": decoders[0]
+        if len(decoders) == 1
+        else {"type": "Sequence", "decoders": decoders},
+    }
+
+
+def has_words(definition: Definition) -> bool:
+    """Whether tokens that begin a word have a space that the file does not write."""
+    model = definition.model
+    is_spaced = isinstance(model, WordLevelModel) and _word_level.is_spaced(definition)
+    return isinstance(model, WordPieceModel) or is_spaced
+
+
+class Around(NamedTuple):
+    """The model with its tokens as text, and what happens to text before and after it."""
+
+    model: dict[str, Any]
+    pretokenizer: Pretokenizer
+    unit: Unit
+    fallback: bool
+    symbol: str | None
+    strip: bool
+    cleanup: bool = False
+    in_letters: bool = False
+    """Whether a normalizer writes bytes as letters, in which some added tokens are found."""
+
+
+def read_around(
+    top: dict[str, Any],
+    model: dict[str, Any],
+    of_words: bool,
+    kept: tuple[Any, Any, Any],
+    path: str | None,
+) -> Around:
+    """Read what is around the model, which has words if `of_words`.
+
+    `kept` are the digits, the rules and the name of the pretokenizer in a file of digram.
+    """
+    if of_words:
+        pretokenizer, model, cleanup = _read_words(top, model, kept, path)
+        return Around(model, pretokenizer, "char", False, None, True, cleanup)
+    if _affixes.affixes_of(model) is not None:
+        return _read_affixed(top, model, kept, path)
+    byte_fallback = model.get("byte_fallback") is True
+    spaced = from_file(top, model, byte_fallback, path)
+    if spaced is not None:
+        (symbol, pretokenizer, strip), model = spaced
+        return Around(model, pretokenizer, "char", byte_fallback, symbol, strip)
+    normalizer, in_letters = before_letters(top.get("normalizer"), path)
+    stages = from_normalizer(normalizer, path)
+    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), *kept, stages, path, in_letters)
+    fallback = unit == "char" and byte_fallback
+    strip = _strips_first(top.get("decoder"), unit, fallback, model.get("vocab"), path)
+    return Around(model, pretokenizer, unit, fallback, None, strip, in_letters=in_letters)
+
+
+def _read_words(
+    top: dict[str, Any], model: dict[str, Any], kept: tuple[Any, Any, Any], path: str | None
+) -> tuple[Pretokenizer, dict[str, Any], bool]:
+    """The pretokenizer, the model with spaces in its tokens, and whether decoding cleans up."""
+    prefix, unknown = model.get("continuing_subword_prefix"), model["unk_token"]
+    stages = from_normalizer(top.get("normalizer"), path)
+    cut, unit = from_stages(top.get("pre_tokenizer"), *kept, stages, path)
+    if unit == "byte":
+        raise unsupported(f"ByteLevel with a {kind_of(model)} model", path)
+    pretokenizer = _wordpiece.cut_into_words(cut, kind_of(model), path)
+    vocab = vocabulary(model["vocab"], path)
+    added = added_tokens(top.get("added_tokens"), vocab, path)
+    as_they_are = {*added, unknown}
+    if prefix is None:
+        names = _word_level.spaced(vocab, as_they_are, path)
+        cleanup = _word_level.is_cleaned(top.get("decoder"), {*vocab} - as_they_are, path)
+    else:
+        names = _wordpiece.spaced(vocab, as_they_are, prefix, path)
+        cleanup = _wordpiece.is_cleaned(top.get("decoder"), prefix, path)
+    spaced = dict(zip(names, vocab.values(), strict=True))
+    return pretokenizer, model | {"vocab": spaced}, cleanup
+
+
+def _read_affixed(
+    top: dict[str, Any], model: dict[str, Any], kept: tuple[Any, Any, Any], path: str | None
+) -> Around:
+    """Read what is around a BPE model whose tokens have a prefix or a suffix."""
+    affixes = _affixes.affixes_of(model)
+    assert affixes is not None
+    stages = from_normalizer(top.get("normalizer"), path)
+    cut, unit = from_stages(top.get("pre_tokenizer"), *kept, stages, path)
+    spaces = (" " * bool(affixes.prefix), " " * bool(affixes.suffix))
+    what = f"BPE with {affixes.named()}"
+    pretokenizer = _wordpiece.cut_into_words(cut, what, path, *spaces)
+    vocab = vocabulary(model.get("vocab"), path)
+    _affixes.check_units(affixes, unit, vocab, path)
+    added = added_tokens(top.get("added_tokens"), vocab, path)
+    unknown = model.get("unk_token")
+    whole = {*added, *([] if unknown is None else [unknown])}
+    cleanup = _affixes.is_cleaned(top, vocab, affixes, unit, path)
+    pairs = _bpe.merge_pairs(model.get("merges"), path)
+    model = _affixes.spaced(model, pairs, whole, unit, path)
+    return Around(model, pretokenizer, unit, False, None, not affixes.suffix, cleanup)
+
+
+def _decoders(unit: Unit, fallback: bool, strips: bool = False) -> list[dict[str, Any]]:
+    """The decoders of a file without a symbol for spaces."""
+    stripped = [STRIP_FIRST] if strips else []
+    if unit == "byte":
+        return [_BYTE_LEVEL, *stripped]
+    return [*([FALLBACK] if fallback else []), FUSE, *stripped]
+
+
+def _strips_first(decoder: Any, unit: Unit, fallback: bool, vocab: Any, path: str | None) -> bool:
+    """Whether a decoder removes a space at the start of the text; raises for other decoders."""
+
+    def kinds(steps: list[Any]) -> list[str]:
+        # The options of ByteLevel have no effect here.
+        return [kind_of(one) if kind_of(one) == "ByteLevel" else show(one) for one in steps]
+
+    names = vocab if isinstance(vocab, dict) else ()
+    found = steps_of(decoder, names)
+    for strips in (False, True):
+        expected = _decoders(unit, fallback, strips)
+        sequence = {"type": "Sequence", "decoders": expected}
+        fused = [FUSE, STRIP_FIRST] if found[-2:] == [FUSE, STRIP_FIRST] else []
+        plain = [*found[:-2], STRIP_FIRST] if fused and unit == "byte" else found
+        if kinds(plain) == kinds(steps_of(sequence, names)):
+            return strips
+    raise VocabError(
+        f"decoder {shown(decoder)} is not supported with this pre_tokenizer.",
+        path=path,
+        hint=f"Set the decoder to {' + '.join(map(kind_of, _decoders(unit, fallback)))}, which "
+        "restores the text.",
+    )
+
+
+def vocabulary(value: Any, path: str | None) -> dict[str, int]:
+    vocab = expect(value, dict, "model.vocab", path)
+    if not set(map(type, vocab.values())) <= {int}:
+        for name, token_id in vocab.items():
+            expect(token_id, int, f"model.vocab[{show(name)}]", path)
+    id_table([*vocab.values()], vocab, path)  # raises for duplicate ids and ids out of range
+    return vocab

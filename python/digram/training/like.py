@@ -1,0 +1,180 @@
+"""A new vocabulary in the pipeline of a given tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from digram.errors import OptionError, show
+from digram.pretokenizers.normalizers import SentencePiece
+from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer
+from digram.pretokenizers.words import SPACE_BEFORE, SPACE_BEHIND
+from digram.tokenizer.tokenizer import Tokenizer
+from digram.training.options import GPT2_BYTE_ORDER, ByteOrder
+from digram.training.unigram import Unigram
+from digram.training.wordpiece import WordPiece
+from digram.vocab.bpe import BpeModel
+from digram.vocab.definition import Definition
+from digram.vocab.reserved_ids import PADDING, multiple_of
+from digram.vocab.scores import ScoredModel, UnigramModel
+from digram.vocab.wordpiece import WordPieceModel
+
+__all__ = ["in_pipeline", "options_like"]
+
+_LIMITS = ("vocab_size", "max_merges", "min_frequency")
+_KINDS = {BpeModel: "bpe", ScoredModel: "bpe", WordPieceModel: "wordpiece", UnigramModel: "unigram"}
+
+
+def options_like(like: Tokenizer, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `train` for a vocabulary like that of a tokenizer.
+
+    `given` are options of the caller, None or MISSING if they are not given; they come before those
+    of the tokenizer. Raises `OptionError` where they contradict it, and for a tokenizer whose
+    vocabulary cannot be learned again.
+    """
+    definition = like.definition
+    _check(definition)
+    own: dict[str, Any] = {
+        "model": _model(definition),
+        "unit": definition.unit,
+        "on_unknown": definition.on_unknown if definition.unit == "char" else None,
+        "pretokenizer": _pretokenizer(definition),
+        "special_first": _is_special_first(definition),
+        "byte_order": _byte_order(definition),
+        "reserve": {n: len(ids) for n, ids in definition.reserved.items() if n != PADDING} or None,
+        "pad_to_multiple": multiple_of(definition),
+    }
+    if all(given.get(name) is None for name in _LIMITS):
+        padding = definition.reserved.get(PADDING, range(0))
+        own["vocab_size"] = like.vocab_size - len(padding)
+    _check_given(given, definition)
+    is_given = {name: value is not None and value is not MISSING for name, value in given.items()}
+    options = {
+        **own,
+        **{name: value for name, value in given.items() if is_given[name]},
+        "special_tokens": _special_tokens(definition, given.get("special_tokens")),
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def in_pipeline(like: Tokenizer, tok: Tokenizer) -> Tokenizer:
+    """A trained tokenizer with what surrounds the vocabulary in another one.
+
+    These are the template, the context size, roles, chat templates, the matching of added tokens,
+    and how text is decoded.
+    """
+    of, made = like.definition, tok.definition
+    definition = replace(
+        made,
+        model=_as_model(of, made),
+        template=of.template,
+        context_size=of.context_size,
+        pad_token=of.pad_token,
+        special_roles=of.special_roles,
+        chat_templates=of.chat_templates,
+        matching=of.matching,
+        space_symbol=of.space_symbol,
+        strip_first_space=of.strip_first_space,
+        cleanup=of.cleanup,
+    )
+    if isinstance(of.model, ScoredModel):
+        definition = replace(definition, pretokenizer=of.pretokenizer)
+    return Tokenizer(definition)
+
+
+def _check(definition: Definition) -> None:
+    model, words = definition.model, definition.pretokenizer.words
+    if isinstance(model, BpeModel) and model.scheme is not None:
+        raise OptionError(
+            f"like= is a tokenizer that applies merges differently ({model.scheme.kind}), and does "
+            "not say how they were learned.",
+            value=model.scheme.kind,
+            hint="Train with its pretokenizer and with superwords= or picky= instead.",
+        )
+    if words is not None and words.suffix:
+        raise OptionError(
+            f"like= marks the ends of words with {show(words.suffix)}, with which no training "
+            "starts.",
+            value=words.suffix,
+            hint="Train with another pretokenizer.",
+        )
+
+
+def _check_given(given: Mapping[str, Any], of: Definition) -> None:
+    """Raises `OptionError` for another model or unit than that of the tokenizer."""
+    kind, model = _KINDS[type(of.model)], given.get("model")
+    named = {WordPiece: "wordpiece", Unigram: "unigram"}.get(type(model), model)
+    for name, value, expected in (("model", named, kind), ("unit", given.get("unit"), of.unit)):
+        if value is not None and value != expected:
+            raise OptionError(
+                f"{name}={show(value)} contradicts like=, whose {name} is {expected!r}.",
+                value=value,
+                hint=f"Leave out {name}=, or like=.",
+            )
+
+
+def _model(definition: Definition) -> str | WordPiece | Unigram:
+    """The options of the model, with those of the training record if it has them."""
+    model, record = definition.model, definition.training
+    noted = {} if record is None else record.options.get("model") or {}
+    noted = {name: value for name, value in noted.items() if name != "kind"}
+    if isinstance(model, WordPieceModel):
+        return WordPiece(max_word_chars=model.max_word_chars, prefix=model.prefix, **noted)
+    return Unigram(**noted) if isinstance(model, UnigramModel) else "bpe"
+
+
+def _pretokenizer(definition: Definition) -> Pretokenizer:
+    """How text is cut for learning: for BPE of SentencePiece at spaces, as for its Unigram."""
+    cut = definition.pretokenizer
+    stage = cut.normalizer[-1] if cut.normalizer else None
+    if isinstance(definition.model, ScoredModel) and isinstance(stage, SentencePiece):
+        pattern = SPACE_BEHIND if stage.add_space == "behind" else SPACE_BEFORE
+        return Pretokenizer(pattern, normalizer=cut.normalizer)
+    return cut
+
+
+def _special_tokens(definition: Definition, more: Any) -> list[str]:
+    """The special tokens in the order of their ids, without those of reserved ids, and others."""
+    reserved = {id for ids in definition.reserved.values() for id in ids}
+    in_order = sorted(definition.special_tokens.items(), key=lambda pair: pair[1])
+    own = [text for text, id in in_order if id not in reserved]
+    if isinstance(more, str):
+        raise TypeError("special_tokens is a list of texts; put a single one in a list")
+    return own + [text for text in more or () if text not in definition.special_tokens]
+
+
+def _is_special_first(definition: Definition) -> bool:
+    """Whether the first id is that of a special token."""
+    return bool(definition.tokens) and definition.tokens[0] is None
+
+
+def _byte_order(definition: Definition) -> ByteOrder | None:
+    """The order of the single bytes."""
+    if definition.unit != "byte":
+        return None
+    order = bytes(token[0] for token in definition.tokens if token is not None and len(token) == 1)
+    return "gpt2" if order == GPT2_BYTE_ORDER else "value"
+
+
+def _as_model(of: Definition, made: Definition) -> Any:
+    """The trained model, with the settings of the other one that training does not have."""
+    if isinstance(of.model, BpeModel) and isinstance(made.model, BpeModel):
+        return replace(made.model, ignore_merges=of.model.ignore_merges)
+    if isinstance(of.model, ScoredModel) and isinstance(made.model, BpeModel):
+        return _scored(made)
+    return made.model
+
+
+def _scored(made: Definition) -> ScoredModel:
+    """Scores for merges, as SentencePiece's trainer gives them: 0, -1, -2, then the characters."""
+    assert isinstance(made.model, BpeModel)
+    ranks = {id: -rank for rank, (_, _, id) in enumerate(made.model.merges)}
+    fallback, lowest = {*(made.byte_ids or ())}, -len(ranks)
+    scores: list[float | None] = [None] * len(made.tokens)
+    for id, token in enumerate(made.tokens):
+        if token is not None and id not in fallback:
+            if id not in ranks:
+                lowest, ranks[id] = lowest - 1, lowest
+            scores[id] = float(ranks[id])
+    return ScoredModel(scores)

@@ -1,0 +1,164 @@
+"""GGUF with tokens of characters: scores and merges mean the same ids as in llama.cpp."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from gguf_files import PIECES, RUNS, ids_of, merged, packed, scored
+
+import digram
+from digram import (
+    LimitExceededError,
+    Template,
+    VocabError,
+)
+from digram.formats._scores import merges_of
+from digram.formats.gguf import dumps, loads
+
+
+def test_characters_with_scores() -> None:
+    definition = loads(packed(scored()))
+    assert (definition.unit, definition.on_unknown) == ("char", "bytes")
+    assert definition.space_symbol == "▁"
+    assert definition.strip_first_space
+    assert definition.template == Template("<s> $A")
+    tok = digram.Tokenizer(definition)
+    for text, pieces in {
+        "ban": ["▁", "ban"],
+        "an": ["▁an"],
+        " an": ["▁", "▁an"],
+        "      n": ["▁▁▁▁", "▁▁▁", "n"],  # as llama.cpp: the longest run from the left, the rest
+        "▁b": ["▁▁", "b"],
+        "é": ["▁", "<0xC3>", "<0xA9>"],
+        "a<tag>n": ["▁a", "<tag>", "▁", "n"],
+        "<s>": ["▁", "<0x3C>", "<0x73>", "<0x3E>"],
+    }.items():
+        assert tok.encode(text) == [[*PIECES, *RUNS].index(piece) for piece in pieces], text
+    assert tok.decode(tok.encode("a  nab é")) == "a  nab é"
+    bare = loads(packed(scored(add_space_prefix=(7, 0), add_bos_token=(7, 0))))
+    assert bare.template is None
+    assert ids_of(bare, "ban") == [PIECES.index("ban")]
+    whole = (9, (5, [int(score) for score in scored()["tokenizer.ggml.scores"][1][1]]))
+    assert loads(packed(scored(scores=whole))) == definition
+    for one in (definition, bare):
+        assert loads(dumps(one)) == one
+
+
+@pytest.mark.parametrize("pre", [None, "gemma4", "granite-embed-multi-311m", "sarvam-moe"])
+def test_characters_with_merges(pre: str | None) -> None:
+    """With a vocabulary of 32,005 tokens llama.cpp gave the same ids for 3,000 texts."""
+    kind = {} if pre is None else {"model": (8, "gpt2"), "pre": (8, pre)}
+    definition = loads(packed(merged(**kind)))
+    tok = digram.Tokenizer(definition)
+    for text, pieces in {
+        "ban": ["ban"],
+        " an": ["▁an"],
+        "  an": ["▁", "▁an"],
+        "an\nan": ["an", "\n", "an"],
+        "an\n\n\nan": ["an", "\n\n", "\n", "an"],
+        "é": ["<0xC3>", "<0xA9>"],
+        "a<tag>n": ["a", "<tag>", "n"],
+    }.items():
+        expected = [[*PIECES, "\n", "\n\n"].index(piece) for piece in pieces]
+        assert tok.encode(text) == expected, text
+    assert tok.decode(tok.encode("  ban\n é")) == "  ban\n é"
+    assert (definition.template is None) is (pre == "sarvam-moe")
+
+
+def test_line_ends_that_are_tokens_without_merges() -> None:
+    """Gemma 4 takes a run of line ends as one token, if it is one; digram has no such rule."""
+    types = (9, (5, [2, 3, 3, *[6] * 256, *[1] * 8, 4, 1, 1]))
+    with pytest.raises(VocabError, match=r"token '\\n\\n', which is not user-defined, is not"):
+        loads(packed(merged(token_type=types)))
+    assert loads(packed(merged(model=(8, "gpt2"), pre=(8, "sarvam-moe"), token_type=types)))
+
+
+def score_encode(text: str, scores: dict[str, float]) -> list[str]:
+    """SentencePiece's rule: the pair whose joined text has the highest score, leftmost first."""
+    parts = [*text]
+    while True:
+        joined = [a + b for a, b in pairwise(parts)]
+        known = [(-scores[one], at) for at, one in enumerate(joined) if one in scores]
+        if not known:
+            return parts
+        at = min(known)[1]
+        parts[at : at + 2] = [joined[at]]
+
+
+def rank_encode(text: str, ranks: dict[tuple[str, str], int]) -> list[str]:
+    parts = [*text]
+    while True:
+        pairs = [*pairwise(parts)]
+        known = [(ranks[pair], at) for at, pair in enumerate(pairs) if pair in ranks]
+        if not known:
+            return parts
+        at = min(known)[1]
+        parts[at : at + 2] = ["".join(pairs[at])]
+
+
+def vocabularies_with_scores(number: int) -> Iterator[dict[str, float]]:
+    rng = random.Random(number)
+    for _ in range(number):
+        letters = "abc"[: rng.choice([2, 3])]
+        names = {"".join(rng.choices(letters, k=rng.randrange(2, 6))) for _ in range(12)}
+        order = sorted(names, key=lambda name: (len(name) * rng.random(), name))
+        ties = rng.choice([1, 1, 1, 2, 6])
+        yield {name: -float(rank // ties) for rank, name in enumerate(order)}
+
+
+def test_merges_mean_what_scores_mean() -> None:
+    rng = random.Random(0)
+    refused = 0
+    for scores in vocabularies_with_scores(800):
+        names = [*"abc", *scores]
+        try:
+            merges = merges_of(
+                {name: id for id, name in enumerate(names)},
+                [scores.get(name, 0.0) for name in names],
+                None,
+            )
+        except VocabError:
+            refused += 1
+            continue
+        ranks = {(names[a], names[b]): rank for rank, (a, b, _) in enumerate(merges)}
+        for _ in range(30):
+            text = "".join(rng.choices("abc", k=rng.randrange(12)))
+            assert rank_encode(text, ranks) == score_encode(text, scores), (scores, text)
+    assert 50 < refused < 600
+
+
+@pytest.mark.parametrize("longest", [2, 4, 16])
+def test_runs_of_equal_scores(longest: int) -> None:
+    names = ["a" * length for length in range(1, longest + 1)] + ["b", "ab"]
+    scores = dict.fromkeys(names[1:longest], -9.0) | {"ab": -1.0}
+    merges = merges_of(
+        {name: id for id, name in enumerate(names)}, [scores.get(one, 0) for one in names], None
+    )
+    ranks = {(names[a], names[b]): rank for rank, (a, b, _) in enumerate(merges)}
+    for length in range(4 * longest):
+        for text in ("a" * length, "a" * length + "b" + "a" * (length // 2)):
+            assert rank_encode(text, ranks) == score_encode(text, scores), text
+
+
+@pytest.mark.parametrize(
+    ("names", "scores", "message"),
+    [
+        (["a", "b", "ab", "aba"], [0, 0, -3, -2], "'aba' has a higher score than its part 'ab'"),
+        (["a", "ab", "aab"], [0, -1, -2], "'ab' is made of 'b', which is not a token"),
+        (["a", "b", "ab", "ba"], [0, 0, -1, -1], "'ab' and 'ba' have the same score"),
+        (["a", "aa", "aaa"], [0, -1, -1], "'a' repeated have the same score"),
+        (["a", "b", "ab"], [0, 0, float("nan")], "the score of 'ab' is not a number"),
+    ],
+)
+def test_scores_that_no_merges_equal(names: list[str], scores: list[float], message: str) -> None:
+    with pytest.raises(VocabError, match=message):
+        merges_of({name: id for id, name in enumerate(names)}, scores, None)
+
+
+def test_long_tokens_with_scores_are_refused_in_time() -> None:
+    names = ["a", "b"] + [f"{'ab' * 20_000}{'a' * n}" for n in range(1, 20)]
+    with pytest.raises(LimitExceededError, match="the tokens are too long"):
+        merges_of({name: id for id, name in enumerate([*names, "ab"])}, [0.0] * 22, None)

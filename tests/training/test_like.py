@@ -1,0 +1,219 @@
+"""`train(like=...)`: a new vocabulary in the pipeline of another tokenizer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import vocabularies
+from tokenizers import (
+    AddedToken,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    trainers,
+)
+
+import digram
+from digram.pretokenizers import SentencePiece
+
+TEXT = ["low lower lowest", "the new newer newest é ö\n\tthe widest", "<s> 123 the end"] * 5
+KEPT = (
+    *("template", "context_size", "pad_token", "special_roles", "chat_templates", "matching"),
+    *("space_symbol", "strip_first_space", "cleanup", "pretokenizer", "unit", "on_unknown"),
+)
+
+
+def trained_again(peer: Tokenizer, texts: list[str], size: int) -> dict[str, Any]:
+    """What `train_new_from_iterator` of transformers does, without transformers."""
+    file = json.loads(peer.to_str())
+    added = file.pop("added_tokens")
+    file.pop("post_processor")
+    file["model"] |= {"vocab": {}, **({"merges": []} if "merges" in file["model"] else {})}
+    fresh = Tokenizer.from_str(json.dumps(file))
+    special = [
+        AddedToken(**{k: v for k, v in token.items() if k not in ("special", "id")})
+        for token in added
+        if token["special"]
+    ]
+    kinds = {"BPE": trainers.BpeTrainer, "WordPiece": trainers.WordPieceTrainer}
+    options: dict[str, Any] = {"vocab_size": size, "special_tokens": special}
+    if "ByteLevel" in json.dumps(file["pre_tokenizer"]):
+        options["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
+    trainer = kinds[file["model"]["type"]](show_progress=False, **options)
+    fresh.train_from_iterator(texts, trainer)
+    return dict(json.loads(fresh.to_str())["model"])
+
+
+def peers() -> dict[str, Tokenizer]:
+    """Tokenizers as transformers has them, with small vocabularies."""
+    found = {}
+    gpt2 = Tokenizer(models.BPE())
+    gpt2.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    gpt2.decoder = decoders.ByteLevel()
+    gpt2.normalizer = normalizers.NFC()
+    found["bytes"] = gpt2
+    llama = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=False))
+    llama.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    llama.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    found["characters"] = llama
+    metaspace = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=False))
+    metaspace.pre_tokenizer = pre_tokenizers.Metaspace()
+    metaspace.decoder = decoders.Metaspace()
+    found["metaspace"] = metaspace
+    for name, peer in found.items():
+        special = ["<unk>", "<s>"] if name != "bytes" else ["<s>"]
+        options: dict[str, Any] = {}
+        if name == "bytes":
+            options["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
+        peer.train_from_iterator(
+            ["another text with the letters abc"],
+            trainers.BpeTrainer(
+                vocab_size=300, special_tokens=special, show_progress=False, **options
+            ),
+        )
+    return found
+
+
+@pytest.mark.parametrize("name", ["bytes", "characters", "metaspace"])
+@pytest.mark.parametrize("source", ["text", "en.txt", "multi.txt"])
+def test_the_vocabulary_is_that_of_train_new_from_iterator(
+    name: str, source: str, shared_data: Callable[[str], Path]
+) -> None:
+    texts, size = TEXT, 300
+    if source != "text":
+        text = shared_data(f"corpora/{source}").read_text(encoding="utf-8")
+        texts, size = text[:150_000].split("\n"), 6000
+    if name == "characters":
+        texts = [text[:200] for text in texts[:300]]  # the peer makes one word of each
+    peer = peers()[name]
+    like = digram.formats.huggingface.loads(peer.to_str().encode())
+    tok = digram.train(texts, like=digram.Tokenizer(like), vocab_size=size)
+    expected = trained_again(peer, texts, size)
+    made = json.loads(digram.formats.huggingface.dumps(tok.definition))["model"]
+    assert made["vocab"] == expected["vocab"]
+    assert made["merges"] == expected["merges"]
+
+
+@pytest.mark.parametrize("name", vocabularies.SAMPLES)
+def test_the_pipeline_is_kept(name: str) -> None:
+    like = digram.Tokenizer(vocabularies.SAMPLES[name])
+    of = like.definition
+    words = of.pretokenizer.words
+    refused = ""
+    if getattr(of.model, "scheme", None) is not None:
+        refused = "applies merges differently"
+    elif words is not None and words.suffix:
+        refused = "marks the ends of words"
+    if refused:
+        with pytest.raises(digram.OptionError, match=refused):
+            digram.train(TEXT, like=like, vocab_size=like.vocab_size + 80)
+        return
+    tok = digram.train(TEXT, like=like, vocab_size=like.vocab_size + 80)
+    made = tok.definition
+    for field in KEPT:
+        assert getattr(made, field) == getattr(of, field), field
+    assert type(made.model) is type(of.model)
+    assert getattr(made.model, "ignore_merges", None) == getattr(of.model, "ignore_merges", None)
+    assert {*of.special_tokens} == {*made.special_tokens}
+    assert made.reserved.keys() == of.reserved.keys()
+    assert (of.byte_ids is None) == (made.byte_ids is None)
+    tok.encode(" ".join(TEXT))
+
+
+def test_all_that_surrounds_a_vocabulary_is_kept() -> None:
+    like = digram.train(
+        "low low",
+        vocab_size=280,
+        special_tokens=["<s>", "</s>"],
+        reserve={"x": 3},
+        pad_to_multiple=8,
+    )
+    like = digram.Tokenizer(
+        replace(
+            like.definition,
+            template=digram.Template("<s> $A </s>"),
+            context_size=77,
+            pad_token="</s>",
+            special_roles=digram.SpecialRoles(bos="<s>"),
+            chat_templates={"default": "{{ x }}"},
+            matching={"<s>": digram.Matching(always=True)},
+        )
+    )
+    tok = digram.train(TEXT * 9, like=like)
+    assert tok.vocab_size == like.vocab_size
+    assert tok.reserved.keys() == like.reserved.keys()
+    for field in KEPT:
+        assert getattr(tok.definition, field) == getattr(like.definition, field)
+    more = digram.train(TEXT, like=like, special_tokens=["<more>", "<s>"], vocab_size=320)
+    assert [*more.special_tokens][:3] == ["<s>", "</s>", "<more>"]
+    first = digram.train(TEXT, like=tok, special_first=True, vocab_size=300)
+    assert first.special_tokens["<s>"] == 0
+    again = digram.train(TEXT, like=first, vocab_size=301)
+    assert again.special_tokens["<s>"] == 0
+    last = digram.train(TEXT, like=first, vocab_size=301, special_first=False)
+    assert last.special_tokens["<s>"] > 256
+    cut = digram.train(TEXT, like=like, pretokenizer="gpt2", vocab_size=300)
+    assert cut.pretokenizer == digram.Pretokenizer("gpt2")
+    assert digram.train(TEXT, like=like, max_merges=3).training is not None
+
+
+def test_models_of_scores_stay_what_they_are() -> None:
+    unigram = digram.train(
+        TEXT,
+        model=digram.Unigram(max_piece_length=3),
+        vocab_size=60,
+        pretokenizer=digram.Pretokenizer(None, normalizer=SentencePiece(symbols=("low",))),
+    )
+    tok = digram.train(["other texts with the low letters"] * 2, like=unigram, vocab_size=40)
+    model = tok.definition.model
+    assert isinstance(model, digram.UnigramModel)
+    assert (model.addition, len(model.user_defined)) == ("single", 1)
+    assert max(map(len, filter(None, tok.definition.tokens))) == 3
+    digram.formats.sentencepiece.dumps(tok.definition)
+    words = digram.Tokenizer(
+        digram.Definition(
+            tokens=[None, b" ", b"a"],
+            model=digram.ScoredModel([None, 0.0, -1.0]),
+            pretokenizer=digram.Pretokenizer(None, normalizer=SentencePiece()),
+            special_tokens={"<unk>": 0},
+            unit="char",
+            on_unknown=digram.SpecialToken("<unk>"),
+            strip_first_space=True,
+        )
+    )
+    tok = digram.train(["low lower lowest"] * 3, like=words, vocab_size=15)
+    assert isinstance(tok.definition.model, digram.ScoredModel)
+    assert tok.tokens(tok.encode("lower low")) == [b" lower", b" low"]
+    data = digram.formats.sentencepiece.dumps(tok.definition)
+    import sentencepiece
+
+    peer = sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in TEXT:
+        assert tok.encode(text) == peer.encode(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "wordpiece"}, "model='wordpiece' contradicts like=, whose model is 'bpe'"),
+        ({"model": digram.Unigram()}, "contradicts like="),
+        ({"unit": "char"}, "unit='char' contradicts like="),
+    ],
+)
+def test_contradictions_are_refused(options: dict[str, Any], message: str) -> None:
+    like = digram.train("low low", max_merges=2)
+    with pytest.raises(digram.OptionError, match=message):
+        digram.train(TEXT, like=like, **options)
+    with pytest.raises(TypeError, match="like"):
+        digram.train(TEXT, like="gpt2")  # type: ignore[arg-type]
