@@ -97,6 +97,28 @@ def test_one_whose_start_was_interrupted_is_dropped_silently() -> None:
     Ahead.__new__(Ahead).__del__()
 
 
+@pytest.mark.parametrize("runs", [False, True])
+def test_ctrl_c_while_the_thread_starts(monkeypatch: pytest.MonkeyPatch, runs: bool) -> None:
+    """Ctrl-C reaches the main thread in `Thread.start`, before or after the new thread runs."""
+    began = threading.Event()
+
+    def items() -> Iterator[int]:
+        began.set()
+        yield 1
+
+    class Interrupted(threading.Thread):
+        def start(self) -> None:
+            if runs:
+                super().start()
+                assert began.wait(10)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading, "Thread", Interrupted)
+    with pytest.raises(KeyboardInterrupt), Ahead(items()) as ahead:
+        next(ahead)
+    assert gone()
+
+
 def test_a_signal_that_another_thread_received_is_served_while_one_waits() -> None:
     released = threading.Event()
 

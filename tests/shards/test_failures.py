@@ -241,6 +241,24 @@ def test_two_runs_in_one_folder(tmp_path: Path) -> None:
     assert len(digram.read_tokens(tmp_path / "out")) == 1
 
 
+@pytest.mark.parametrize("runs", [False, True])
+def test_ctrl_c_while_the_writer_starts(monkeypatch: pytest.MonkeyPatch, runs: bool) -> None:
+    """Ctrl-C reaches the main thread in `Thread.start`, before or after the new thread runs."""
+    closed = threading.Event()
+
+    class Interrupted(threading.Thread):
+        def start(self) -> None:
+            if runs:
+                super().start()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading, "Thread", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pipeline.Behind[int](lambda _: None, lambda: None, closed.set)
+    assert closed.wait(10 if runs else 0) == runs
+    pipeline._stop_all()
+
+
 def test_an_error_of_the_writer_reaches_the_caller() -> None:
     def fail(_: int) -> None:
         raise ZeroDivisionError

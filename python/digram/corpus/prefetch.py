@@ -54,6 +54,7 @@ class Ahead(Iterator[T], Generic[T]):
         self._on_close = on_close
         self._ready: queue.Queue[T | End] = queue.Queue(1)
         self._stop = threading.Event()
+        self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self._ended = False
         self._process = os.getpid()
@@ -92,7 +93,8 @@ class Ahead(Iterator[T], Generic[T]):
             self._on_close()
         with contextlib.suppress(queue.Empty):
             self._ready.get_nowait()  # the thread may wait for space in the queue
-        self._thread.join(_CLOSING)
+        # Not `join`: it raises an error where Ctrl-C came while the thread was starting.
+        self._stopped.wait(_CLOSING)
         _running.discard(self)
 
     def __enter__(self) -> Self:
@@ -109,7 +111,7 @@ class Ahead(Iterator[T], Generic[T]):
         # A daemon: the process would otherwise wait for the thread of an abandoned iterator.
         self._thread = threading.Thread(
             target=_take,
-            args=(self._items, self._ready, self._stop),
+            args=(self._items, self._ready, self._stop, self._stopped),
             daemon=True,
             name="digram-reader",
         )
@@ -117,7 +119,12 @@ class Ahead(Iterator[T], Generic[T]):
         self._thread.start()
 
 
-def _take(items: Iterator[T], ready: queue.Queue[T | End], stop: threading.Event) -> None:
+def _take(
+    items: Iterator[T],
+    ready: queue.Queue[T | End],
+    stop: threading.Event,
+    stopped: threading.Event,
+) -> None:
     """The body of the thread. It refers to its iterator only by the queue."""
     error: BaseException | None = None
     try:
@@ -132,6 +139,7 @@ def _take(items: Iterator[T], ready: queue.Queue[T | End], stop: threading.Event
             with contextlib.suppress(Exception):
                 close()
     put(ready, End(error), stop)
+    stopped.set()
 
 
 def put(ready: queue.Queue[T | End], item: T | End, stop: threading.Event) -> bool:

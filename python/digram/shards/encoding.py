@@ -222,14 +222,13 @@ def _run(
     threads: int | None,
     progress: bool | None,
 ) -> None:
-    behind = Behind(shards.add, shards.end, shards.close)
     texts = inputs.batches(max(MIN_BATCH, BATCH * (threads or default_threads())))
     # Inputs that run the caller's code, or may wait for another process, are read in this thread.
     batches: Any = texts if inputs.is_callers else Ahead(texts, inputs.seen.end)
     done = inputs.seen.done
     left = None if inputs.size is None else max(inputs.size - done, 0)
     with (
-        behind,
+        Behind(shards.add, shards.end, shards.close) as behind,
         contextlib.closing(batches),
         progress_bar("Encoding", total=left, unit="B", enabled=progress) as advance,
     ):

@@ -46,11 +46,15 @@ class Behind(Generic[Item]):
         self._take, self._end, self._close = take, end, close
         self._items: queue.Queue[Item | End] = queue.Queue(1)
         self._stopped = threading.Event()
+        self._closed = threading.Event()
         self._error: BaseException | None = None
         self._process = os.getpid()
-        self._thread = threading.Thread(target=self._run, daemon=True, name="digram-writes")
-        _running.add(self)
-        self._thread.start()
+        try:
+            threading.Thread(target=self._run, daemon=True, name="digram-writes").start()
+            _running.add(self)
+        except BaseException:  # Ctrl-C, after which the thread may run or not
+            self._stopped.set()
+            raise
 
     def put(self, item: Item) -> None:
         """Pass an item to the thread; waits while two are pending."""
@@ -62,15 +66,15 @@ class Behind(Generic[Item]):
         """Wait until all items are done."""
         self._check_process()
         put(self._items, End(), self._stopped)
-        while self._thread.is_alive():
-            self._thread.join(_SOON)
+        while not self._closed.wait(_SOON):
+            pass
         self._check()
 
     def stop(self, seconds: float) -> None:
         """Stop after the current item, and wait for it up to `seconds`."""
         if self._process == os.getpid():
             self._stopped.set()
-            self._thread.join(seconds)
+            self._closed.wait(seconds)
 
     def __enter__(self) -> Behind[Item]:
         return self
@@ -108,6 +112,7 @@ class Behind(Generic[Item]):
                 self._close()
             except BaseException as error:
                 self._error = self._error or error
+            self._closed.set()
 
 
 @atexit.register

@@ -60,12 +60,13 @@ class Server:
     def running(self) -> Iterator[Server]:
         """Answer from another thread for the duration of a `with` block."""
         thread = threading.Thread(target=self.run, name="digram page", daemon=True)
-        thread.start()
         try:
+            thread.start()
             yield self
         finally:
             self.stop()
-            thread.join()
+            if thread.is_alive():  # not if Ctrl-C came while it was starting
+                thread.join()
 
 
 def serve(
