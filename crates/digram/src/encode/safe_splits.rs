@@ -15,6 +15,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod cut_scripts;
 
 use std::collections::HashSet;
 
@@ -30,6 +31,7 @@ use crate::vocabulary::Vocabulary;
 
 use super::lookup::GROUP;
 use super::text_slice::TextSlice;
+pub(super) use cut_scripts::{CutScripts, LetterCounts};
 
 /// What a token is known to contain on one side of a place: a whole character, or one byte.
 #[derive(Clone, Copy)]
@@ -93,6 +95,7 @@ pub(super) struct SafeSplits {
     pairs: BitFilter,
     /// The pairs of a character and a byte, and those of a last and a first byte.
     beside: BytesBeside,
+    scripts: CutScripts,
     /// ASCII pairs that can be split, computed at first use; a text without splits tests every place.
     ascii: OnceBox<AsciiPairs>,
     simd: SimdLevel,
@@ -182,16 +185,22 @@ impl SafeSplits {
         if joins_spaces {
             *beside.bits(' ') = u32::MAX;
         }
-        let mut parts = HashSet::new();
+        let (mut parts, mut letters) = (HashSet::new(), LetterCounts::default());
         let mut place = |token: &[u8], at: usize| {
             // A place inside a character is never tested.
             if is_inside(token[at]) {
+                if let (Some(c), width) = decode(token)
+                    && width == token.len()
+                {
+                    letters.add_whole(c);
+                }
                 return;
             }
             let (left, right) = (last_whole(&token[..at]), first_whole(&token[at..]));
             match (left, right) {
                 (KnownNeighbour::Character(left), KnownNeighbour::Character(right)) => {
                     pairs.push(hash(left, right));
+                    letters.add_joined(left, right);
                 }
                 (KnownNeighbour::Character(c), KnownNeighbour::Byte(first)) => {
                     *beside.bits(c) |= 1 << BytesBeside::bit_behind(first);
@@ -207,7 +216,13 @@ impl SafeSplits {
         each_place(&mut place);
         parts.into_iter().for_each(|(last, first)| beside.add_behind_last(last, first));
         // One bit in sixteen is set: about 6 % of the valid splits are missed.
-        SafeSplits { pairs: BitFilter::of(pairs, 16), beside, ascii: OnceBox::new(), simd: SimdLevel::best() }
+        let (pairs, scripts) = (BitFilter::of(pairs, 16), letters.cut_scripts());
+        SafeSplits { pairs, beside, scripts, ascii: OnceBox::new(), simd: SimdLevel::best() }
+    }
+
+    /// The scripts whose letters are joined by few tokens.
+    pub(super) fn scripts(&self) -> &CutScripts {
+        &self.scripts
     }
 
     /// Calls `piece` with the pieces between the splits of `text`, in order, until it fails. The second

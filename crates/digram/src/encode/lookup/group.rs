@@ -9,7 +9,7 @@ use super::super::text_slice::TextSlice;
 use super::super::{Context, Scratch};
 use super::Lookup;
 use super::new_words::is_in_pieces;
-use super::scripts::{begins_three_bytes, has_splits};
+use super::scripts::{Scripts, has_splits};
 use super::table::{AHEAD, BEYOND, GroupQuery, Owner};
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
@@ -43,6 +43,11 @@ impl<'t> Group<'t> {
     #[inline]
     pub(super) fn len(self) -> usize {
         self.ends.last().map_or(0, |end| end - self.start)
+    }
+
+    #[inline]
+    pub(super) fn bytes(self) -> &'t [u8] {
+        &self.text[self.start..][..self.len()]
     }
 
     /// The pretoken of this number.
@@ -84,7 +89,7 @@ impl<'t> Group<'t> {
 impl Lookup {
     /// Appends the ids of a group. In scripts without spaces most pieces of pretokens are known, and few
     /// pretokens recur, so the pieces of all pretokens are looked up together. So are those of words that are
-    /// seen for the first time, if their letters have three bytes.
+    /// seen for the first time, if few tokens join the letters of their script.
     #[inline]
     pub(super) fn encode_group(
         &self,
@@ -92,14 +97,13 @@ impl Lookup {
         context: &mut Context<'_>,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        match &self.splits {
-            Some(splits)
-                if self.splits_first && may_have_splits(&group.text[group.start..][..group.len()]) =>
-            {
-                self.encode_wide_group(splits, group, context, ids)
+        if let Some(splits) = self.splits.as_ref().filter(|_| self.splits_first) {
+            let scripts = Scripts::of(group, splits.scripts());
+            if scripts.are_cut {
+                return self.encode_wide_group(splits, group, &scripts, context, ids);
             }
-            _ => self.look_up(group, context, ids),
         }
+        self.look_up(group, context, ids)
     }
 
     /// Appends the ids of a part of a pretoken, which is split.
@@ -183,6 +187,7 @@ impl Lookup {
     /// Computes the ids of the misses of a group.
     fn encode_misses(&self, group: Group<'_>, context: &mut Context<'_>) -> Result<()> {
         let in_lockstep = self.kernel.in_lockstep();
+        let cut = self.splits.as_ref().filter(|_| group.are_split).map(SafeSplits::scripts);
         let count = context.scratch.misses.len();
         context.scratch.missed_ids.reset(count);
         // An error may have left words in them.
@@ -192,7 +197,8 @@ impl Lookup {
         for miss in 0..count {
             let scratch = &mut *context.scratch;
             let pretoken = group.pretoken(scratch.misses.number(miss));
-            let has_pieces = group.are_split && is_in_pieces(pretoken) && !has_splits(pretoken.bytes());
+            let has_pieces =
+                cut.is_some_and(|cut| is_in_pieces(pretoken, cut)) && !has_splits(pretoken.bytes());
             let is_word = in_lockstep.is_some()
                 && pretoken.len() <= lockstep::LONGEST
                 && if group.are_split { !has_pieces } else { !has_splits(pretoken.bytes()) };
@@ -242,11 +248,4 @@ pub(super) fn insert_missed(scratch: &Scratch, before: usize, ids: &mut Vec<Toke
         let all = scratch.missed_ids.insert_into(place, found, &scratch.misses);
         ids.set_len(before + all);
     }
-}
-
-/// Whether a pretoken of a text may have splits.
-fn may_have_splits(text: &[u8]) -> bool {
-    // Without an exit in the inner loop, so that it is compiled to vectors.
-    text.chunks(256)
-        .any(|chunk| chunk.iter().fold(0, |found, byte| found | u8::from(begins_three_bytes(*byte))) > 0)
 }

@@ -1,28 +1,31 @@
-//! New words of letters of three bytes, as in Hindi and Korean.
+//! New words of scripts whose letters are joined by few tokens, as Hindi, Korean, Hebrew or Arabic often are.
 //!
 //! The bytes of such a word would take longer to be merged than its pieces take to be looked up, which are mostly
 //! known. So the pieces of a new word are looked up in groups, like those of texts without spaces. Most new words of
 //! a text do not recur, and storing one takes as long as looking up its pieces. So its ids are stored when it is seen
-//! for the second time, and then it is looked up whole.
+//! for the second time, and then it is looked up whole. Once few words are new, all are looked up whole first, and a
+//! new one is stored at once.
 
 use super::super::Context;
-use super::super::safe_splits::{PieceVisitor, SafeSplits};
+use super::super::safe_splits::{CutScripts, PieceVisitor, SafeSplits};
 use super::super::text_slice::TextSlice;
 use super::group::{GROUP, Group};
-use super::scripts::{has_splits, is_of_three_bytes};
+use super::scripts::{Scripts, has_splits};
 use super::table::{LONGEST, Sight};
 use super::{Lookup, Scratch};
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
-/// Merging up to this many bytes, a space and two characters of three bytes, takes less time than looking up their
-/// pieces.
-const FEW_CHARACTERS: usize = 7;
+/// Merging up to this many bytes, a space and two or three letters, takes less time than looking up their pieces.
+const FEW_LETTERS: usize = 7;
+
+/// Up to one word of this many is new where most are known.
+const KNOWN: usize = 8;
 
 /// Whether the pieces of a word are looked up until it is stored.
 #[inline]
-pub(super) fn is_in_pieces(word: TextSlice<'_>) -> bool {
-    word.len() > FEW_CHARACTERS && is_of_three_bytes(word.bytes())
+pub(super) fn is_in_pieces(word: TextSlice<'_>, cut: &CutScripts) -> bool {
+    word.len() > FEW_LETTERS && cut.has(word.bytes())
 }
 
 /// The words of a group that will be stored.
@@ -31,33 +34,62 @@ pub(in crate::encode) struct NewWords {
     words: Vec<(usize, usize, u128)>,
     /// For each piece of a group, the number of ids up to its end that the table contained.
     pub(super) counts: [u32; GROUP],
+    /// How many words of the current group were asked for, and how many of them were new.
+    asked: usize,
+    new: usize,
+    /// Whether few words of the last group were new.
+    are_known: bool,
 }
 
 impl NewWords {
     pub(in crate::encode) fn new() -> NewWords {
-        NewWords { words: Vec::new(), counts: [0; GROUP] }
+        NewWords { words: Vec::new(), counts: [0; GROUP], asked: 0, new: 0, are_known: false }
+    }
+
+    fn begin(&mut self) {
+        self.words.clear();
+        (self.asked, self.new) = (0, 0);
+    }
+
+    /// Decides how the words of the next group are looked up: `new` of these words were not known.
+    fn end(&mut self, new: usize, words: usize) {
+        if words > 0 {
+            self.are_known = new * KNOWN <= words;
+        }
     }
 }
 
 impl Lookup {
-    /// Appends the ids of a group that may have pretokens of letters of three bytes.
+    /// Appends the ids of a group with such words, or with pretokens of scripts without spaces.
     pub(super) fn encode_wide_group(
         &self,
         splits: &SafeSplits,
         group: Group<'_>,
+        scripts: &Scripts,
         context: &mut Context<'_>,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        context.scratch.table.prepare(self.tokens())?;
-        context.scratch.new_words.words.clear();
         let Group { text, start, ends, .. } = group;
-        splits.each_group(text, start, ends, &mut WideGroup { lookup: self, text, context, ids })
+        if context.scratch.new_words.are_known && !scripts.are_unspaced {
+            self.look_up(group, context, ids)?;
+            let Scratch { misses, new_words, .. } = &mut *context.scratch;
+            new_words.end(misses.len(), ends.len());
+            return Ok(());
+        }
+        context.scratch.table.prepare(self.tokens())?;
+        context.scratch.new_words.begin();
+        let cut = splits.scripts();
+        splits.each_group(text, start, ends, &mut WideGroup { lookup: self, cut, text, context, ids })?;
+        let NewWords { asked, new, .. } = *context.scratch.new_words;
+        context.scratch.new_words.end(new, asked);
+        Ok(())
     }
 }
 
 /// A group whose pretokens are looked up, as they are or in pieces.
 struct WideGroup<'a, 'c> {
     lookup: &'a Lookup,
+    cut: &'a CutScripts,
     text: &'a [u8],
     context: &'a mut Context<'c>,
     ids: &'a mut Vec<TokenId>,
@@ -66,11 +98,8 @@ struct WideGroup<'a, 'c> {
 impl PieceVisitor for WideGroup<'_, '_> {
     #[inline]
     fn may_split(&mut self, pretoken: TextSlice<'_>) -> bool {
-        if !is_of_three_bytes(pretoken.bytes()) {
-            return false;
-        }
         has_splits(pretoken.bytes())
-            || is_in_pieces(pretoken) && (pretoken.len() > LONGEST || self.is_rare(pretoken))
+            || is_in_pieces(pretoken, self.cut) && (pretoken.len() > LONGEST || self.is_rare(pretoken))
     }
 
     #[inline]
@@ -96,6 +125,8 @@ impl WideGroup<'_, '_> {
         if sight == Sight::Second {
             new_words.words.push((word.start, word.end, key));
         }
+        new_words.asked += 1;
+        new_words.new += usize::from(sight != Sight::Later);
         sight != Sight::Later
     }
 
@@ -103,7 +134,7 @@ impl WideGroup<'_, '_> {
     /// left out.
     fn store(&mut self, group: Group<'_>, before: usize) {
         let Scratch { table, new_words, misses, missed_ids, .. } = &mut *self.context.scratch;
-        let NewWords { words, counts } = &mut **new_words;
+        let NewWords { words, counts, .. } = &mut **new_words;
         let (mut number, mut miss, mut inserted) = (0, 0, 0);
         // Where the ids of a piece end: those of the misses were inserted.
         let mut ids_end = |number: usize| {

@@ -1,9 +1,51 @@
-//! What the first bytes of a pretoken tell about its script, and so about how it is looked up.
+//! What the letters of pretokens tell about how those are looked up.
 //!
 //! Pretokens of scripts without spaces, such as Chinese and Thai, are parts of sentences. Few recur, but most of
 //! their pieces between places to split do, so that those are looked up. Pretokens of other scripts are words,
-//! which recur, so that they are looked up whole. If a letter has three bytes, as in Hindi and Korean, a word that
-//! is new is mostly made of pieces that are not, and merging its bytes would take longer than looking those up.
+//! which recur, so that they are looked up whole. If few tokens join the letters of a script, a new word is mostly
+//! made of pieces that are known, and merging its bytes would take longer than looking those up.
+
+use super::super::safe_splits::CutScripts;
+use super::Group;
+
+/// The first byte of the first letters beyond the Latin ones, and of those that have three bytes.
+const BEYOND_LATIN: u8 = 0xce;
+const THREE_BYTES: u8 = 0xe0;
+
+/// The first byte of the characters between U+2000 and U+2FFF, most of which are punctuation.
+const SYMBOLS: u8 = 0xe2;
+
+/// A text is searched in parts of this many bytes.
+const PART: usize = 256;
+
+/// One pretoken of this many is looked at.
+const APART: usize = 16;
+
+/// What the text of a group contains.
+#[derive(Default)]
+pub(super) struct Scripts {
+    /// Letters of scripts without spaces.
+    pub(super) are_unspaced: bool,
+    /// Letters that may be those of scripts that few tokens join.
+    pub(super) are_cut: bool,
+}
+
+impl Scripts {
+    #[inline]
+    pub(super) fn of(group: Group<'_>, cut: &CutScripts) -> Scripts {
+        let text = group.bytes();
+        if !any(text, |byte| (byte >= BEYOND_LATIN) & (byte != SYMBOLS)) {
+            return Scripts::default();
+        }
+        let are_of_three = any(text, |byte| (byte >= THREE_BYTES) & (byte != SYMBOLS));
+        // Words are alike in most texts, so some tell enough.
+        let mut some = (0..group.ends.len()).step_by(APART).map(|number| group.pretoken(number));
+        Scripts {
+            are_unspaced: are_of_three && any_pair(text, is_unspaced),
+            are_cut: are_of_three || some.any(|word| cut.has(word.bytes())),
+        }
+    }
+}
 
 /// Whether a pretoken is of a script without spaces.
 #[inline]
@@ -15,36 +57,33 @@ pub(super) fn has_splits(pretoken: &[u8]) -> bool {
     }
 }
 
-/// Whether a pretoken begins with a character of three bytes or more that is not punctuation, perhaps behind a space.
-#[inline]
-pub(super) fn is_of_three_bytes(pretoken: &[u8]) -> bool {
-    pretoken.iter().take(2).any(|&byte| begins_three_bytes(byte))
-}
-
-/// Whether a byte begins a character of more than two bytes that is not punctuation, as those between U+2000 and
-/// U+2FFF mostly are.
-#[inline]
-pub(super) fn begins_three_bytes(byte: u8) -> bool {
-    (byte >= 0xe0) & (byte != 0xe2)
-}
-
 /// Whether two bytes begin a character of a script without spaces: Thai, Lao and Tibetan; Burmese; Khmer; Chinese and
 /// Japanese; and those of four bytes, which begin no words.
 #[inline]
 fn is_unspaced(byte: u8, next: u8) -> bool {
-    if byte < 0xe0 {
-        return false;
-    }
-    match byte {
-        0xe3..=0xe9 | 0xee.. => true,
-        0xe0 => next >= 0xb8,
-        0xe1 => matches!(next, 0x80..=0x82 | 0x9e..=0x9f),
-        _ => false,
-    }
+    (0xe3..=0xe9).contains(&byte)
+        | (byte >= 0xee)
+        | (byte == 0xe0) & (next >= 0xb8)
+        | (byte == 0xe1) & ((next <= 0x82) | (0x9e..=0x9f).contains(&next))
+}
+
+/// Whether a text has such a byte.
+// Without an exit in the inner loop, so that it is compiled to vectors; so is the next.
+#[inline]
+fn any(text: &[u8], is: impl Fn(u8) -> bool) -> bool {
+    text.chunks(PART).any(|part| part.iter().fold(0, |found, &byte| found | u8::from(is(byte))) > 0)
+}
+
+/// Whether a text has two such bytes, one after the other.
+fn any_pair(text: &[u8], is: impl Fn(u8, u8) -> bool) -> bool {
+    text.chunks(PART).zip(text[1..].chunks(PART)).any(|(part, nexts)| {
+        part.iter().zip(nexts).fold(0, |found, (&byte, &next)| found | u8::from(is(byte, next))) > 0
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::safe_splits::LetterCounts;
     use super::*;
 
     #[test]
@@ -57,10 +96,32 @@ mod tests {
         {
             assert!(!has_splits(word.as_bytes()), "{word}");
         }
-        for (word, is_long) in
-            [("", false), ("한", true), (" हि", true), ("  हि", false), ("é", false), ("“", false)]
-        {
-            assert_eq!(is_of_three_bytes(word.as_bytes()), is_long, "{word}");
+    }
+
+    #[test]
+    fn letters_are_found_wherever_they_are() {
+        let mut counts = LetterCounts::default();
+        ('а'..='я').for_each(|letter| counts.add_whole(letter));
+        let cut = counts.cut_scripts();
+        for (word, are_unspaced, are_cut) in [
+            ("a", false, false),
+            ("é“”", false, false),
+            ("ж", false, true),
+            ("हि", false, true),
+            ("ไ", true, true),
+            ("中", true, true),
+            ("😀", true, true),
+        ] {
+            for before in [0, 1, PART - 2, PART - 1, PART, 3 * PART - 1] {
+                for behind in [0, 1, PART] {
+                    let text = ["x".repeat(before).as_str(), word, &"x".repeat(behind)].concat();
+                    // The word is a pretoken that is looked at.
+                    let mut ends = [before; APART + 1];
+                    ends[APART] = before + word.len();
+                    let scripts = Scripts::of(Group::new(text.as_bytes(), 0, &ends), &cut);
+                    assert_eq!((scripts.are_unspaced, scripts.are_cut), (are_unspaced, are_cut), "{text}");
+                }
+            }
         }
     }
 }
