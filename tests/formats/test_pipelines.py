@@ -429,6 +429,17 @@ def test_tokens_are_searched_for_in_their_normal_form() -> None:
     check(ours, theirs, ["\u0419 \u0438\u0306 \u0439", "a b A_b\tA b"], fuzz=500)
 
 
+def test_a_token_of_another_normal_form_is_not_cut_in_a_long_text() -> None:
+    stages = level(True), IM, [plain("\u00c91", normalized=True)]
+    theirs = made(normalizers.Lowercase(), *stages)
+    ours = digram.Tokenizer(loads(theirs.to_str().encode()))
+    text = "h\u00c91 \u00c91 \u00e91, " * 40_000  # threads share it
+    expected = theirs.encode(text).ids
+    assert ours.encode(text) == expected
+    parts = (text[at : at + 1000] for at in range(0, len(text), 1000))
+    assert [id for ids in ours.encode_stream(parts) for id in ids] == expected
+
+
 def test_tokens_of_one_normal_form_are_refused() -> None:
     late = [plain("AB", normalized=True), plain("ab", normalized=True)]
     theirs = made(normalizers.Lowercase(), level(True), [], late)

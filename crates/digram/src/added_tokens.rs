@@ -225,6 +225,14 @@ impl AddedTokens {
         self.crossed.as_ref().is_some_and(|pairs| pairs.has(before, after))
     }
 
+    /// The same for two characters, as the bytes that are next to each other.
+    pub(crate) fn may_cross_between(&self, before: char, after: char) -> bool {
+        let mut bytes = [[0; char::MAX.len_utf8()]; 2];
+        let before = before.encode_utf8(&mut bytes[0]).as_bytes().last().copied();
+        let after = after.encode_utf8(&mut bytes[1]).as_bytes().first().copied();
+        before.zip(after).is_some_and(|(before, after)| self.may_cross(before, after))
+    }
+
     /// The tokens in a text that is not normalized, or is normalized already, from `from` on.
     pub(crate) fn matches<'a>(&'a self, text: &'a [u8], from: usize) -> Matches<'a> {
         let [first, second] =

@@ -29,12 +29,13 @@ const PIECES: [&str; 22] = [
 ];
 
 /// Tokens that are found in all text.
-const ADDED: [(&str, Matching); 5] = [
+const ADDED: [(&str, Matching); 6] = [
     ("  ", Matching { normalized: true, ..PLAIN }),
     ("b!", Matching { lstrip: true, ..PLAIN }),
     ("1", Matching { single_word: true, ..PLAIN }),
     ("'s", Matching { rstrip: true, normalized: true, ..PLAIN }),
     ("語a", PLAIN),
+    ("A!", Matching { normalized: true, ..PLAIN }),
 ];
 
 const PLAIN: Matching = Matching { lstrip: false, rstrip: false, single_word: false, normalized: false };

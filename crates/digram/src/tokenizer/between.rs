@@ -29,8 +29,12 @@ impl Tokenizer {
 
 impl Stretches for Tokenizer {
     fn is_border(&self, text: &[u8], offset: usize) -> bool {
+        let normalizer = self.normalizer.as_deref();
+        let seam = normalizer.and_then(|normalizer| normalizer.seam_at(text, offset));
+        // Some tokens are found in the normal form.
         !self.added.may_cross(text[offset - 1], text[offset])
-            && is_border(self.normalizer.as_deref(), &self.pretokenizer, text, offset)
+            && !seam.is_some_and(|seam| self.added.may_cross_between(seam.before, seam.after))
+            && is_border(normalizer, &self.pretokenizer, text, offset)
     }
 
     fn stretched<'t>(&'t self, text: &'t [u8], interrupt: &dyn Interrupt) -> Result<Stretched<'t>> {

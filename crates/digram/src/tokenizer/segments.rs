@@ -102,6 +102,10 @@ impl Tokenizer {
         }
         if let Some(normalizer) = &self.normalizer {
             let Some(seam) = normalizer.seam_at(text, offset) else { return false };
+            // Some tokens are found in the normal form.
+            if self.added.may_cross_between(seam.before, seam.after) {
+                return false;
+            }
             if let Some(divides) = normalizer.divides(seam) {
                 return divides;
             }
