@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from web.asking import Answer, ask, headers, question, request
+from web.asking import Answer, answer, ask, connected, headers, question, request
 
 import digram
 from digram.web import Server, serve
-from digram.web.guard import HEADERS, LARGEST
+from digram.web.guard import HEADERS, LARGEST, LARGEST_HEAD
 
 ARGUMENTS = {"text": "the cat", "tokenizers": [0]}
 BODY = json.dumps(ARGUMENTS).encode()
@@ -265,6 +266,24 @@ def test_hostile_requests_are_refused(
         assert all(error[what] for what in ("kind", "message", "remedy")), error
         assert len(found.body) < 1000
     assert ask(server, question(server, "encode", ARGUMENTS)).status == 200
+
+
+@pytest.mark.parametrize(
+    "start",
+    [f"GET /{'a' * 65536}", f"GET / HTTP/1.1\r\nx: {'a' * 65536}"],
+    ids=["address", "header"],
+)
+@pytest.mark.parametrize("first", [LARGEST_HEAD - 100, LARGEST_HEAD + 100])
+def test_a_large_head_in_parts_is_refused(server: Server, start: str, first: int) -> None:
+    data = request(start, headers(server), BODY)
+    with connected(server) as connection:
+        connection.sendall(data[:first])
+        time.sleep(0.1)  # so that the server reads this part alone
+        connection.sendall(data[first:])
+        found = answer(connection)
+    assert found.status == 431, found
+    check_headers(found)
+    assert f"{LARGEST_HEAD:,} bytes" in found.json["error"]["message"]
 
 
 def check_headers(found: Answer) -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "GoneError",
     "Guard",
     "RefusalError",
+    "large_head",
     "refused",
     "respond",
 ]
@@ -80,6 +81,15 @@ def refused(refusal: RefusalError) -> dict[str, Any]:
     return {
         "error": {"kind": "Refusal", "message": refusal.message, "remedy": refusal.remedy},
     }
+
+
+def large_head() -> RefusalError:
+    """The refusal of an address and headers that are too large."""
+    return RefusalError(
+        431,
+        f"the address and the headers have more than {LARGEST_HEAD:,} bytes.",
+        "Delete the cookies that other servers on this machine have set.",
+    )
 
 
 class _Request(NamedTuple):
@@ -149,11 +159,7 @@ class Guard:
     def _check_head(scope: Scope) -> None:
         size = sum(len(name) + len(value) + 4 for name, value in scope["headers"])
         if size + len(scope["path"]) + len(scope["query_string"]) > LARGEST_HEAD:
-            raise RefusalError(
-                431,
-                f"the address and the headers have more than {LARGEST_HEAD:,} bytes.",
-                "Delete the cookies that other servers on this machine have set.",
-            )
+            raise large_head()
         if scope["http_version"] not in ("1.0", "1.1"):
             version = scope["http_version"]
             raise RefusalError(505, f"HTTP {version} is not supported.", "Use HTTP 1.1.")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from digram.formats._json import dump
-from digram.web.guard import COME_AGAIN, HEADERS, RefusalError, refused
+from digram.web.guard import COME_AGAIN, HEADERS, RefusalError, large_head, refused
 
 __all__ = ["patient"]
 
@@ -70,7 +71,13 @@ def patient(seconds: float) -> type[asyncio.Protocol]:
             super().connection_lost(exc)
 
         def send_400_response(self, msg: str) -> None:
-            self._refuse(RefusalError(400, "this is not an HTTP request.", "Use a browser."))
+            # uvicorn calls this while it handles the error of the parser. That has the status 431
+            # where a head is too large already, but has not been received in full.
+            error = sys.exc_info()[1]
+            if isinstance(error, h11.RemoteProtocolError) and error.error_status_hint == 431:
+                self._refuse(large_head())
+            else:
+                self._refuse(RefusalError(400, "this is not an HTTP request.", "Use a browser."))
 
         def _is_whole(self) -> bool:
             """Whether no request is only partly received."""
