@@ -17,6 +17,8 @@ pub(super) enum Node {
     /// A character of a set that does not have exactly one character.
     Set(usize),
     Look(Look),
+    /// An assertion that a pattern matches from a position on, or up to it.
+    Around(Around, Box<Node>),
     Repeat {
         part: Box<Node>,
         min: u32,
@@ -40,6 +42,13 @@ pub(super) enum Look {
     NotWordBorder,
     /// An assertion that the automata do not support.
     Other,
+}
+
+/// The kind of a look-around: `(?=…)`, `(?!…)`, `(?<=…)` or `(?<!…)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Around {
+    pub(super) ahead: bool,
+    pub(super) negate: bool,
 }
 
 /// The distinct sets of a pattern.
@@ -148,7 +157,7 @@ impl Node {
     /// Whether it never consumes a character.
     fn is_zero_width(&self) -> bool {
         match self {
-            Node::Empty | Node::Look(_) => true,
+            Node::Empty | Node::Look(_) | Node::Around(..) => true,
             Node::Literal(_) | Node::Set(_) => false,
             Node::Repeat { part, .. } | Node::Group(_, part) => part.is_zero_width(),
             Node::Concat(parts) | Node::Alternation(parts) => parts.iter().all(Node::is_zero_width),
@@ -161,7 +170,7 @@ impl Node {
             parts.iter().map(|part| part.may_be_empty(sets)).collect()
         };
         match self {
-            Node::Empty | Node::Look(_) => Some(true),
+            Node::Empty | Node::Look(_) | Node::Around(..) => Some(true),
             Node::Literal(_) => Some(false),
             Node::Set(set) => (!sets.get(*set).is_empty()).then_some(false),
             Node::Repeat { part, min, .. } => part.may_be_empty(sets).map(|is_empty| is_empty || *min == 0),
@@ -172,10 +181,10 @@ impl Node {
     }
 
     /// The number of its nodes and characters.
-    fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         match self {
             Node::Literal(text) => 1 + text.len(),
-            Node::Repeat { part, .. } | Node::Group(_, part) => 1 + part.size(),
+            Node::Repeat { part, .. } | Node::Group(_, part) | Node::Around(_, part) => 1 + part.size(),
             Node::Concat(parts) | Node::Alternation(parts) => 1 + parts.iter().map(Node::size).sum::<usize>(),
             _ => 1,
         }
