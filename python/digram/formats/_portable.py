@@ -4,7 +4,8 @@ digram's patterns have the syntax of Rust's `regex`; `tokenizers` passes them to
 Ruby's syntax. Some constructs are valid in both but differ in meaning: `\w` and `\b` (other
 characters), `^` and `$` (lines or the text), `(?i)` in the middle, `{1,3}+` and nested classes. A
 pattern is accepted only if it consists of constructs that were compared on every code point; any
-other construct is an error that names it, since other programs would produce other ids.
+other construct is an error that names it, since other programs would produce other ids. Look-around
+means the same to both, but theirs has no look-ahead inside a look-behind.
 
 A pattern in a file of `tokenizers` is read as Oniguruma reads it: constructs that have the same
 meaning in other words, such as `\w`, `$` and nested classes, are replaced by those words.
@@ -43,7 +44,8 @@ _MANY = re.compile(r"\{1,\d*\}\+(?![*+?{])")
 _TO_END = r"\s++$"
 _STACKED = re.compile(r"[*+?{]")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
-_LOOKS, _REPEATS = 1, 2
+_LOOKS, _REPEATS, _LOOKS_AHEAD, _CAPTURES = 1, 2, 4, 8
+_LOOK_AROUND = re.compile(r"\(\?<?[=!]")
 _ITEMS = {
     "w": r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}Ⓐ-ⓩ🄰-🅉🅐-🅩🅰-🆉",
     "h": "0-9A-Fa-f",
@@ -91,8 +93,9 @@ def from_oniguruma(pattern: str, path: str | None = None) -> str:
 class _Reader:
     """Reads a pattern once; every method reads one construct from `at` on.
 
-    The result says whether the construct contains a look-ahead (`_LOOKS`) or a repetition of
-    varying length (`_REPEATS`). With `foreign`, constructs that only Oniguruma reads in this way
+    The result says whether the construct contains a look-around (`_LOOKS`), a look-ahead
+    (`_LOOKS_AHEAD`), a repetition of varying length (`_REPEATS`) or a group that is stored
+    (`_CAPTURES`). With `foreign`, constructs that only Oniguruma reads in this way
     are replaced.
     """
 
@@ -135,7 +138,7 @@ class _Reader:
         elif self.foreign and self.text.startswith(_TO_END, self.at):
             # The run takes all line feeds, so that what `$` allows after it is the end of the text.
             self.replace(self.at + len(_TO_END), r"\s+(?![\s\S])")
-            return _LOOKS | _REPEATS
+            return _LOOKS | _LOOKS_AHEAD | _REPEATS
         elif char == "\\":
             if not self.shorthand(folding):
                 self.escape(folding)
@@ -143,7 +146,7 @@ class _Reader:
             self.at += 1
         elif char == "$" and self.foreign:  # before every line feed
             self.replace(self.at + 1, r"(?![^\n])")
-            return _LOOKS
+            return _LOOKS | _LOOKS_AHEAD
         elif char in "^$*+?{}])":
             self.refuse(self.at, char)
         else:
@@ -254,10 +257,10 @@ class _Reader:
         return None if escaped in "sSdDpP" else _CONTROLS.get(escaped, escaped)
 
     def group(self, folding: bool, depth: int) -> int:
-        if self.text.startswith(("(?!", "(?="), self.at):
-            return self.look_ahead(folding)
         if depth >= _MAX_DEPTH:
             self.refuse(self.at, "(", "nests too deep")
+        if look := _LOOK_AROUND.match(self.text, self.at):
+            return self.look_around(look[0], folding, depth)
         opening = next(one for one in ("(?i:", "(?:", "(") if self.text.startswith(one, self.at))
         if opening == "(" and self.text.startswith("(?", self.at):
             self.refuse(self.at, self.text[self.at : self.at + 3])
@@ -267,19 +270,23 @@ class _Reader:
         if self.at == len(self.text):
             self.refuse(start, opening, "is not closed, which is invalid")
         self.at += 1
-        return holds
+        return holds | (_CAPTURES if opening == "(" else 0)
 
-    def look_ahead(self, folding: bool) -> int:
-        """A look-ahead at one character or class."""
+    def look_around(self, opening: str, folding: bool, depth: int) -> int:
+        """A look-ahead, or a look-behind without look-ahead and stored groups in it."""
         start = self.at
-        self.at += len("(?!")
-        char = self.text[self.at : self.at + 1]
-        if not char or char in "(|)$" or self.atom(char, folding):
-            self.refuse(start, self.text[start : start + 3])
-        if not self.text.startswith(")", self.at):
-            self.refuse(start, self.text[start : start + 3])
+        self.at += len(opening)
+        holds = self.pattern(folding=folding, depth=depth + 1)
+        if self.at == len(self.text):
+            self.refuse(start, opening, "is not closed, which is invalid")
         self.at += 1
-        return _LOOKS
+        if not opening.startswith("(?<"):
+            return _LOOKS | _LOOKS_AHEAD
+        if holds & _LOOKS_AHEAD:
+            self.refuse(start, opening, "around a look-ahead is invalid")
+        if holds & _CAPTURES:
+            self.refuse(start, opening, "around a group other than (?:...) may be invalid")
+        return _LOOKS | holds
 
     def quantifier(self, inside: int) -> int:
         """The quantifier after a construct; `inside` is what the construct contains."""
@@ -290,7 +297,7 @@ class _Reader:
         if match is None:
             self.refuse(start, self.text[start : start + 4])
         if inside & _LOOKS:
-            self.refuse(start, match[0], "repeats a look-ahead, which is meaningless")
+            self.refuse(start, match[0], "repeats a look-around, which is meaningless")
         endless = match[0][0] in "*+" or ",}" in match[0]
         if endless and inside & _REPEATS:
             self.refuse(start, match[0], "repeats a repetition, which may take exponential time")
