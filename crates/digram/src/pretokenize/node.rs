@@ -105,7 +105,35 @@ impl Node {
     }
 
     /// An alternation, with earlier parts preferred.
+    ///
+    /// A common beginning is written once, as `regex` does. What matches is then that of backtracking only if the
+    /// beginning matches in one way.
     pub(super) fn alternation(
+        parts: Vec<Node>,
+        sets: &mut Sets,
+        effort: &mut Effort,
+    ) -> Result<Node, Stopped> {
+        let alternatives = match Node::alternation_as_written(parts, sets, effort)? {
+            Node::Alternation(alternatives) => alternatives,
+            node => return Ok(node),
+        };
+        let common = common_prefix_len(&alternatives, effort)?;
+        if common == 0 {
+            return Ok(Node::Alternation(alternatives));
+        }
+        let mut start = Vec::new();
+        let mut ends = Vec::with_capacity(alternatives.len());
+        for part in alternatives {
+            let Node::Concat(mut parts) = part else { unreachable!("only those begin alike") };
+            ends.push(Node::concat(parts.split_off(common)));
+            start = parts;
+        }
+        start.push(Node::alternation(ends, sets, effort)?);
+        Ok(Node::concat(start))
+    }
+
+    /// An alternation, with earlier parts preferred, in which no beginnings are joined.
+    pub(super) fn alternation_as_written(
         parts: Vec<Node>,
         sets: &mut Sets,
         effort: &mut Effort,
@@ -122,22 +150,10 @@ impl Node {
         if alternatives.len() == 1 {
             return Ok(alternatives.remove(0));
         }
-        if let Some(set) = union_of_sets(&alternatives, sets, effort)? {
-            return Node::set(set, sets, effort);
+        match union_of_sets(&alternatives, sets, effort)? {
+            Some(set) => Node::set(set, sets, effort),
+            None => Ok(Node::Alternation(alternatives)),
         }
-        let common = common_prefix_len(&alternatives, effort)?;
-        if common == 0 {
-            return Ok(Node::Alternation(alternatives));
-        }
-        let mut start = Vec::new();
-        let mut ends = Vec::with_capacity(alternatives.len());
-        for part in alternatives {
-            let Node::Concat(mut parts) = part else { unreachable!("only those begin alike") };
-            ends.push(Node::concat(parts.split_off(common)));
-            start = parts;
-        }
-        start.push(Node::alternation(ends, sets, effort)?);
-        Ok(Node::concat(start))
     }
 
     /// A repetition of a part.

@@ -162,7 +162,11 @@ impl PatternParser<'_, '_> {
             }
             Ast::Alternation(alternation) => {
                 let parts = alternation.asts.iter().map(|part| self.node(part)).collect::<Result<_>>()?;
-                Node::alternation(parts, self.sets, self.effort)
+                // What `regex` makes of beginnings that match in several ways is no model for what it refuses.
+                match self.source.arounds.is_empty() {
+                    true => Node::alternation(parts, self.sets, self.effort),
+                    false => Node::alternation_as_written(parts, self.sets, self.effort),
+                }
             }
         }
     }

@@ -20,17 +20,17 @@ const PARTS: [&str; 14] =
 
 fn patterns() -> impl Strategy<Value = String> {
     let part = proptest::sample::select(&PARTS[..]).prop_map(str::to_owned);
-    let groups = ["(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:"];
-    let repeats = ["", "", "", "?", "+", "*", "{2}", "{1,2}", "??", "+?"];
+    const GROUPS: [&str; 6] = ["(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:"];
+    const REPEATS: [&str; 10] = ["", "", "", "?", "+", "*", "{2}", "{1,2}", "??", "+?"];
     part.prop_recursive(4, 16, 4, move |inner| {
         let several = proptest::collection::vec(inner.clone(), 1..4);
         prop_oneof![
             several.clone().prop_map(|parts| parts.concat()),
             several.prop_map(|parts| format!("(?:{})", parts.join("|"))),
             (
-                proptest::sample::select(&groups[..]).prop_map(str::to_owned),
+                proptest::sample::select(&GROUPS[..]).prop_map(str::to_owned),
                 inner,
-                proptest::sample::select(&repeats[..]).prop_map(str::to_owned)
+                proptest::sample::select(&REPEATS[..]).prop_map(str::to_owned)
             )
                 .prop_map(|(group, inner, repeat)| format!("{group}{inner}){repeat}")),
         ]
