@@ -16,8 +16,9 @@ class Regex:
     Matching is linear in the text. `(?=...)`, `(?!...)`, `(?<=...)` and `(?<!...)` may stand
     anywhere and contain any pattern of any length; they are read in a few passes over the text.
     A pattern with look-around or an anchor may match nothing, as `(?<=[a-z])(?=[A-Z])`; the text
-    is then split there. Back-references and conditions raise `PatternError`. A possessive repetition such as `\p{L}++` is accepted if giving characters
-    back could not help what follows, as in the patterns that `tiktoken` publishes.
+    is then split there. Back-references and conditions raise `PatternError`. A possessive
+    repetition such as `\p{L}++` is accepted if giving characters back could not help what follows,
+    as in the patterns that `tiktoken` publishes.
 
     The pattern is compiled once, to an automaton. This usually takes milliseconds; if counted
     repetitions make the automaton too large, `PatternError` is raised within about a second. Only

@@ -27,9 +27,7 @@ WORDS = "words"
 """The pattern of a cut in a text that is cut into words first; what splits words is not told."""
 
 _AHEAD = 8  # bytes after a pretoken that a pattern may inspect; it inspects one character
-_LOOKS_AT_ONE = re.compile(
-    r"\(\?[=!](?:\\[pP]\{[^}]*\}|\\?[^()\[\\]|\[\^?(?:\\.|[^\]\[\\])+\])\)"
-)
+_LOOKS_AT_ONE = re.compile(r"\(\?[=!](?:\\[pP]\{[^}]*\}|\\?[^()\[\\]|\[\^?(?:\\.|[^\]\[\\])+\])\)")
 _LOOKS_AROUND = re.compile(r"\(\?<?[=!]")
 _MARK = "\U0010fffd"  # a private use character; precedes the text to match
 
