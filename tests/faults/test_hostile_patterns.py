@@ -18,7 +18,7 @@ LARGE = {
     "steps": "a{1,30000}",
     "states": "(a|b)*a(a|b){15}",
     "bytes": "[a-z]" * 14_000,
-    "no alternatives": "(?:(?:" + "|" * 60_000 + ")x){1,9000}",
+    "no alternatives": "(?:(?:" + "|" * 6_0000 + ")x){1,9000}",
 }
 """By the reason to refuse them."""
 
@@ -32,15 +32,13 @@ FOLDED = {
 """What takes long before there is an automaton: other forms of each character of large sets."""
 
 AROUND = {
-    "more than 256 look-arounds": "(?=ab)" * 60_00,
+    "more than 256 look-arounds": "(?=ab)" * 6_000,
     "more than 24 different": "|".join(f"(?<=x{number})a" for number in range(30)),
     "more than 10 different": "(?:" + "|".join(f"(?<=x{number})a" for number in range(12)) + ")",
     "more than 10000 states": "(?<=(a|b)*a(a|b){15})c",
-    "more than 1048576 steps": "|".join(f"(?<=a{{{100 * n}}})b(?=c+{n})" for n in range(1, 10)),
-    "exceeds the maximum number of nested": "(?=" * 120 + "a" + ")" * 120,
+    "exceed the maximum number of nested": "(?=" * 120 + "a" + ")" * 120,
     "unclosed group": "(?<=" * 200,
     "more than 20000 steps": "(?<!a{1,30000})b",
-    "more than 67108864 steps": "(?<=(?:a?){1,6000}b)c",
     "match the empty string": "(?:(?=a)b?)*c",
     "inside a set of characters or a comment": "(?x)a # (?=b)",
     "not supported in a look-behind": "(?<=a++)b",
@@ -56,7 +54,7 @@ EMPTY = {
     "(?=(?!(?<=(?<!))))a": ["a", "b"],
     "(?!(?!(?!(?!b))))": ["a", "b"],
     "(?:(?=a)|(?<=a)|){0,9}b": ["a", "b"],
-    "(?=" * 90 + ")" * 90: ["a", "b"],
+    "(?=" * 20 + ")" * 20: ["a", "b"],
 }
 """Look-arounds that contain nothing, or are repeated, and where they split ``ab``."""
 

@@ -69,7 +69,8 @@ def test_random_patterns() -> None:
         try:
             splitter = Pretokenizer(Regex(pattern)).splitter()
         except PatternError as error:
-            assert "empty string" in error.message or "nothing" in error.message, pattern  # noqa: PT017
+            reasons = ["match the empty string", "match nothing", "its automata", "an automaton"]
+            assert any(reason in error.message for reason in reasons), pattern  # noqa: PT017
             continue
         accepted += 1
         compiled = of_regex(pattern)
@@ -118,8 +119,8 @@ def test_errors_name_the_place_in_the_pattern_as_it_was_given() -> None:
 PATTERNS = [
     r"(?<=[a-z])(?=[A-Z])",
     r"(?<=\p{L}{2})\p{L}+(?=\s)|\s+",
-    r"(?=a+b)a|(?<!b.{1,4})[a-z]+",
-    r"(?<=x.*)\w|(?!.*y)\s+",
+    r"(?=a+b)a|(?<!b.{3}|c)[a-z]+",
+    r"(?<=x.)[a-z]|(?!.*y)\s+",
 ]
 TEXTS = [
     "",

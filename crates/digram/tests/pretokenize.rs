@@ -312,6 +312,8 @@ fn what_is_not_supported_says_so() {
         (r"a*", "match nothing"),
         (r"(?!\S)", ""),
         (r"[a(?<=b)]", ""),
+        (r"(?<=a)b|c?", "match nothing"),
+        (r"a$|b*", "match nothing"),
         (r"(?x)a #(?=b)", "inside a set"),
         (r"(?<=a++)b", "look-behind"),
         (r"(?=a++a)b", "possessive quantifier"),

@@ -100,7 +100,7 @@ impl Compiled {
             let program = pattern::compile(pattern, effort)?;
             if program.scans.is_empty() {
                 match Automaton::of_program(&program, effort) {
-                    Err(Stopped::MatchesNothing) if program.has_conditions() => {}
+                    Err(Stopped::MatchesNothing) if !program.matches_nothing_anywhere() => {}
                     automaton => return Ok(Compiled::Pattern(Pattern::new(automaton?, of_letters))),
                 }
             }

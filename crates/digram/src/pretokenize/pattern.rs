@@ -72,9 +72,20 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Whether anything but the characters of a match decides.
-    pub(super) fn has_conditions(&self) -> bool {
-        self.insts.iter().any(|inst| matches!(inst, Inst::If { .. }))
+    /// Whether it matches without a character at every position, whatever is around.
+    pub(super) fn matches_nothing_anywhere(&self) -> bool {
+        let (mut seen, mut stack) = (vec![false; self.insts.len()], vec![self.start]);
+        while let Some(position) = stack.pop() {
+            if std::mem::replace(&mut seen[usize::from(position)], true) {
+                continue;
+            }
+            match &self.insts[usize::from(position)] {
+                Inst::Match => return true,
+                Inst::Split(targets) => stack.extend(targets),
+                Inst::Take { .. } | Inst::If { .. } => {}
+            }
+        }
+        false
     }
 }
 

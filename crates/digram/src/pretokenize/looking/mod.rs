@@ -5,7 +5,7 @@
 //! ([`table`]). Its states are those of [`super::automaton`]: ordered lists, which give the match that backtracking
 //! would give.
 //!
-//! Other than in patterns without look-around, an empty match is possible; it cuts the text.
+//! An empty match is possible where a look-around or an anchor asks for it; it cuts the text.
 
 mod facts;
 mod reach;
@@ -50,7 +50,10 @@ struct Matching<'a> {
 
 impl Looking {
     pub(super) fn new(program: &Program, effort: &mut Effort) -> Result<Looking, Stopped> {
-        effort.after(Alphabet::steps(&program.sets))?;
+        effort.after(Alphabet::steps(&program.sets) + 2 * program.insts.len())?;
+        if program.matches_nothing_anywhere() {
+            return Err(Stopped::MatchesNothing);
+        }
         let alphabet =
             Alphabet::new(&program.sets).ok_or("it tells more than 256 classes of characters apart.")?;
         let mut room = MAX_TABLE;
@@ -58,9 +61,6 @@ impl Looking {
         let finder = Finder::new(program, &alphabet, room, effort)?;
         let pattern = (&program.insts[..], program.start);
         let table = Table::new(pattern, Reading::Match, &finder.list, &alphabet, room, effort)?;
-        if table.may_be_empty() && !program.has_conditions() {
-            return Err(Stopped::MatchesNothing);
-        }
         Ok(Looking { alphabet, finder, table, reach: program.reach })
     }
 

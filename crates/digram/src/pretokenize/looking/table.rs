@@ -79,13 +79,6 @@ impl Table {
         let step = self.steps[offset as usize + combination as usize * self.columns + column];
         ((step >> 1) as u16, step & 1 == 1)
     }
-
-    /// Whether the program may match without reading a character.
-    pub(super) fn may_be_empty(&self) -> bool {
-        let start = self.rows[usize::from(self.start())].0 as usize;
-        let end = self.rows.get(usize::from(self.start()) + 1).map_or(self.steps.len(), |row| row.0 as usize);
-        self.steps[start..end].iter().any(|step| step & 1 == 1)
-    }
 }
 
 struct Builder<'p> {
