@@ -5,6 +5,7 @@
 use regex_syntax::ast::{self, Ast, ClassPerlKind, ClassSet, ClassSetBinaryOpKind, ClassSetItem, Flag, Span};
 
 use super::effort::{Effort, Stopped};
+use super::looking::Source;
 use super::node::{Look, Node, RANGE_STEPS, Sets};
 use super::set::Set;
 use super::unicode::{self, Case, Unknown};
@@ -19,18 +20,28 @@ const BYTE_STEPS: usize = 16;
 
 /// The tree of a pattern without look-around.
 pub(super) fn read(pattern: &str, sets: &mut Sets, effort: &mut Effort) -> Result<Node> {
-    effort.after(BYTE_STEPS * pattern.len())?;
+    read_source(&Source::plain(pattern), sets, effort)
+}
+
+/// The tree of a pattern whose look-arounds are written as groups.
+pub(super) fn read_source(source: &Source, sets: &mut Sets, effort: &mut Effort) -> Result<Node> {
+    effort.after(BYTE_STEPS * source.text.len())?;
     let ast = ast::parse::ParserBuilder::new()
         .nest_limit(MAX_DEPTH)
         .build()
-        .parse(pattern)
-        .map_err(|error| unsupported(error.span(), error.kind()))?;
-    PatternParser { flags: Flags::default(), case: None, sets, effort }.node(&ast)
+        .parse(&source.text)
+        .map_err(|error| unsupported(source, error.span(), error.kind()))?;
+    let mut parser = PatternParser { flags: Flags::default(), case: None, source, arounds: 0, sets, effort };
+    let node = parser.node(&ast)?;
+    if parser.arounds < source.arounds.len() {
+        return Err("look-around is not supported inside a set of characters or a comment.".into());
+    }
+    Ok(node)
 }
 
 /// The error for an unsupported construct, with the parser's message and the position.
-fn unsupported(span: &Span, reason: &dyn std::fmt::Display) -> Stopped {
-    let offset = span.start.offset;
+fn unsupported(source: &Source, span: &Span, reason: &dyn std::fmt::Display) -> Stopped {
+    let offset = source.original_offset(span.start.offset);
     format!(
         "{reason} (at byte {offset}). Write it without, or split with several patterns one after the other."
     )
@@ -81,6 +92,9 @@ struct PatternParser<'e, 'w> {
     flags: Flags,
     /// Made at first use.
     case: Option<Case>,
+    source: &'e Source,
+    /// The number of look-arounds that were read.
+    arounds: usize,
     sets: &'e mut Sets,
     effort: &'e mut Effort<'w>,
 }
@@ -131,6 +145,12 @@ impl PatternParser<'_, '_> {
                 }
                 let part = self.node(&group.ast)?;
                 self.flags = outside;
+                if let ast::GroupKind::CaptureName { name, .. } = &group.kind
+                    && let Some(around) = self.source.around(&name.name)
+                {
+                    self.arounds += 1;
+                    return Ok(Node::Around(around, Box::new(part)));
+                }
                 Ok(match group.capture_index() {
                     Some(index) => Node::Group(index, Box::new(part)),
                     None => part,
@@ -142,7 +162,11 @@ impl PatternParser<'_, '_> {
             }
             Ast::Alternation(alternation) => {
                 let parts = alternation.asts.iter().map(|part| self.node(part)).collect::<Result<_>>()?;
-                Node::alternation(parts, self.sets, self.effort)
+                // What `regex` makes of beginnings that match in several ways is no model for what it refuses.
+                match self.source.arounds.is_empty() {
+                    true => Node::alternation(parts, self.sets, self.effort),
+                    false => Node::alternation_as_written(parts, self.sets, self.effort),
+                }
             }
         }
     }
@@ -154,7 +178,7 @@ impl PatternParser<'_, '_> {
     /// The character of a literal. In byte mode, a literal for a byte outside ASCII is an error.
     fn character(&self, literal: &ast::Literal) -> Result<char> {
         match literal.byte() {
-            Some(128..) if !self.flags.unicode => Err(unsupported(&literal.span, &NOT_UTF8)),
+            Some(128..) if !self.flags.unicode => Err(unsupported(self.source, &literal.span, &NOT_UTF8)),
             _ => Ok(literal.c),
         }
     }
@@ -170,7 +194,7 @@ impl PatternParser<'_, '_> {
 
     fn dot(&mut self, span: &Span) -> Result<Node> {
         if !self.flags.unicode {
-            return Err(unsupported(span, &NOT_UTF8));
+            return Err(unsupported(self.source, span, &NOT_UTF8));
         }
         let excluded: &[char] = match (self.flags.dot_takes_newline, self.flags.crlf) {
             (true, _) => &[],
@@ -226,7 +250,7 @@ impl PatternParser<'_, '_> {
             return Ok(set);
         }
         if !self.flags.unicode {
-            return Err(unsupported(span, &NOT_UTF8));
+            return Err(unsupported(self.source, span, &NOT_UTF8));
         }
         self.effort.after(RANGE_STEPS * set.len())?;
         Ok(set.negated())
@@ -235,7 +259,7 @@ impl PatternParser<'_, '_> {
     /// `\p{…}`
     fn property(&mut self, class: &ast::ClassUnicode) -> Result<Set> {
         if !self.flags.unicode {
-            return Err(unsupported(&class.span, &NOT_UNICODE));
+            return Err(unsupported(self.source, &class.span, &NOT_UNICODE));
         }
         let result = match &class.kind {
             ast::ClassUnicodeKind::OneLetter(c) => unicode::alone(c.encode_utf8(&mut [0; 4])),
@@ -247,7 +271,7 @@ impl PatternParser<'_, '_> {
                 Unknown::Property => "Unicode property not found",
                 Unknown::Value => "Unicode property value not found",
             };
-            unsupported(&class.span, &message)
+            unsupported(self.source, &class.span, &message)
         })?;
         self.effort.after(RANGE_STEPS * set.len())?;
         let set = self.folded(set)?;
@@ -333,7 +357,11 @@ impl PatternParser<'_, '_> {
     /// A character in a set; in byte mode it must be ASCII.
     fn item_character(&self, literal: &ast::Literal) -> Result<char> {
         let c = self.character(literal)?;
-        if self.flags.unicode || c.is_ascii() { Ok(c) } else { Err(unsupported(&literal.span, &NOT_UNICODE)) }
+        if self.flags.unicode || c.is_ascii() {
+            Ok(c)
+        } else {
+            Err(unsupported(self.source, &literal.span, &NOT_UNICODE))
+        }
     }
 }
 
