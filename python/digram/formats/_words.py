@@ -17,7 +17,7 @@ from digram.formats._json import expect, unsupported
 from digram.formats._letters import LETTERS
 from digram.formats._portable import check_portable, from_oniguruma
 from digram.formats._show import show
-from digram.formats._splits import CLASS, escaped, only, regex_of_split
+from digram.formats._splits import CLASS, EACH_CHARACTER, escaped, only, regex_of_split
 from digram.pretokenizers.normalizers import Normalizer, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.regex import Regex
@@ -82,6 +82,8 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
         return Removal((PUNCTUATION,), PUNCTUATION)
     if kind == "Split":
         regex, inverted = regex_of_split(stage, where, path)
+        if not regex:  # what is between the empty matches is all text
+            return Removal((EACH_CHARACTER,), EACH_CHARACTER) if inverted else None
         return _removed(from_oniguruma(regex, path), inverted, where, path)
     return None
 
