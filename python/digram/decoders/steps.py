@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeAlias
 
-from digram._util.validation import choice, flag
+from digram._util.validation import choice
 from digram.errors import OptionError, show
 from digram.pretokenizers.regex import Regex
 
@@ -64,7 +64,7 @@ class WordPiece(_Step):
 
     def __post_init__(self) -> None:
         _text("the prefix of WordPiece", self.prefix)
-        flag("cleanup", self.cleanup)
+        _flag("cleanup", self.cleanup)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class Ctc(_Step):
     def __post_init__(self) -> None:
         _text("the pad token of Ctc", self.pad)
         _text("the word delimiter of Ctc", self.word_delimiter)
-        flag("cleanup", self.cleanup)
+        _flag("cleanup", self.cleanup)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +200,11 @@ Step: TypeAlias = (
     | Ctc
     | Spaced
 )
+
+
+def _flag(name: str, value: object) -> None:
+    if type(value) is not bool:
+        raise TypeError(f"{name} is True or False, not {show(value)}")
 
 
 def _character(what: str, value: object) -> None:

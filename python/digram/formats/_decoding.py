@@ -73,7 +73,10 @@ def from_decoder(value: Any, path: str | None) -> Decoding:
     Raises `CorruptFileError` for a damaged one, `VocabError` for one that is not known, and
     `PatternError` for a regex that digram interprets differently.
     """
-    return Decoding([Spaced()] if value is None else _steps(value, "decoder", path))
+    try:
+        return Decoding([Spaced()] if value is None else _steps(value, "decoder", path))
+    except OptionError as error:
+        raise CorruptFileError(f"decoder: {error.message}", path=path) from None
 
 
 def _steps(value: Any, where: str, path: str | None) -> list[Step]:
@@ -116,8 +119,10 @@ def _metaspace(get: Get) -> Step:
 
 
 def _byte_level(get: Get) -> Step:
-    for key in _OF_BYTES:
-        get(key, bool, True)  # they have no effect here
+    # They have no effect here, but the library needs them.
+    for key in ("add_prefix_space", "trim_offsets"):
+        get(key, bool)
+    get("use_regex", bool, True)
     return ByteLevel()
 
 

@@ -10,6 +10,8 @@ from digram.formats._bpe import BYTE_TOKENS
 from digram.formats._letters import to_letters
 from digram.formats._show import show
 from digram.formats._spaces import named
+from digram.pretokenizers.normalizers import Words
+from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
 from digram.vocab.word_level import WordLevelModel
@@ -41,14 +43,28 @@ def spelled(definition: Definition) -> dict[str, int]:
 
 def names_of(definition: Definition) -> list[str | None]:
     """The name of each token by its id; None for holes. Raises for a token without a name."""
-    ordinary = _ordinary(definition)
-    highest = max((id for _, id in ordinary), default=-1)
-    names: list[str | None] = [None] * (
-        max(highest, *definition.special_tokens.values(), -1) + 1
-    )
-    for name, token_id in (*ordinary, *definition.special_tokens.items()):
+    named_tokens = [*_ordinary(definition), *_added(definition)]
+    names: list[str | None] = [None] * (max((id for _, id in named_tokens), default=-1) + 1)
+    for name, token_id in named_tokens:
         names[token_id] = name
     return names
+
+
+def _added(definition: Definition) -> list[tuple[str, int]]:
+    """Added tokens; those that are found in normalized text have the name that they have there."""
+    cut, matching = definition.pretokenizer, definition.matching
+    stages = [stage for stage in cut.normalizer if not isinstance(stage, Words)]
+    splitter = Pretokenizer(None, normalizer=stages).splitter()
+    symbol = definition.space_symbol if cut.words is None else None
+    return [
+        (
+            named(splitter.normalize(text), symbol)
+            if text in matching and matching[text].normalized
+            else text,
+            token_id,
+        )
+        for text, token_id in definition.special_tokens.items()
+    ]
 
 
 def _ordinary(definition: Definition) -> list[tuple[str, int]]:

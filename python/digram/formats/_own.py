@@ -13,7 +13,8 @@ input         the context size, the pad token, and whether the template is for p
               if all have their defaults
 special_roles if tokens have roles: their texts by role
 chat_templates  if there are any: the templates by name
-decoding      if the decoder of the file is a `digram.Decoding`: an object with the symbol of spaces
+decoding      if the decoder of the file is a `digram.Decoding`: the symbol of spaces,
+              and whether tokens have spaces that the file does not write
 reserved      if ids are reserved: [first id, number] by name
 scheme        if merges are not applied by rank alone: see `digram.vocab.schemes`. The type of the
               model is then "digram", which other programs do not read
@@ -85,6 +86,8 @@ class BySteps(NamedTuple):
     """That the decoder of a file is a `digram.Decoding`."""
 
     space_symbol: str | None
+    words: bool
+    """Whether tokens that begin a word have a space that the file does not write."""
 
 
 class Steps(NamedTuple):
@@ -106,7 +109,7 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
         **({} if given == Given() else {"input": given._asdict()}),
         **({"special_roles": roles} if (roles := definition.special_roles.to_dict()) else {}),
         **({"chat_templates": templates} if (templates := definition.chat_templates) else {}),
-        **({} if definition.decoding is None else {"decoding": {"space_symbol": definition.space_symbol}}),
+        **({} if definition.decoding is None else {"decoding": _by_steps(definition)}),
         **({"reserved": blocks} if blocks else {}),
         **of_model,
     }
@@ -123,6 +126,12 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
     }
     first = {"format": VERSION, "digest": digest(definition), "seal": _seal(content)}
     return first | content
+
+
+def _by_steps(definition: Definition) -> dict[str, Any]:
+    words = definition.pretokenizer.words
+    spaced = definition.strip_first_space and words is not None and words.prefix == " "
+    return {"space_symbol": definition.space_symbol, "words": spaced}
 
 
 def _seal(own: dict[str, Any]) -> str:
@@ -182,12 +191,12 @@ def decoding(own: dict[str, Any] | None, path: str | None) -> BySteps | None:
         return None
     where = "model.digram.decoding"
     content = expect(own["decoding"], dict, where, path)
-    if content.keys() != {"space_symbol"}:
-        raise CorruptFileError(f"{where} should have the key space_symbol alone.", path=path)
+    if content.keys() != {*BySteps._fields}:
+        raise CorruptFileError(f"{where} should have the keys space_symbol and words.", path=path)
     symbol = content["space_symbol"]
     if symbol is not None and len(expect(symbol, str, f"{where}.space_symbol", path)) != 1:
         raise CorruptFileError(f"{where}.space_symbol should be one character.", path=path)
-    return BySteps(symbol)
+    return BySteps(symbol, expect(content["words"], bool, f"{where}.words", path))
 
 
 def rules(own: dict[str, Any] | None, path: str | None) -> Rules | None:

@@ -67,7 +67,7 @@ def from_file(
     decoder, names = top.get("decoder"), model.get("vocab")
     decoders = steps_of(decoder, names if isinstance(names, dict) else ())
     if kept is None:
-        symbol = (_symbol(decoders[0]) if decoders else None) or _symbol_of_cut(top)
+        symbol = _symbol_of_cut(top) or (_symbol(decoders[0]) if decoders else None)
     else:
         symbol = kept.space_symbol
     if symbol is None:
@@ -75,16 +75,20 @@ def from_file(
     stages, pattern = _before(top, symbol, path)
 
     def special() -> bool:
+        if not decoders or _symbol(decoders[0]) != symbol:
+            raise _unsupported(f"decoder {shown(decoder)} with this model", path)
         return _strips_first(decoder, decoders, byte_fallback, pattern, path)
 
     found = otherwise_steps(decoder, special, "char", kept is not None, path)
     strips, decoding = (False, found) if isinstance(found, Decoding) else (found, None)
     vocab = expect(model.get("vocab"), dict, "model.vocab", path)
+    entries = top.get("added_tokens") or []
+    added = [entry.get("content") if isinstance(entry, dict) else None for entry in entries]
     for name in vocab:
-        if " " in name:
+        # An added token is found as a whole, so that its spaces stay.
+        if " " in name and (name not in added or name.replace(" ", symbol) in vocab):
             raise _unsupported(f"the token {show(name)}, which has a space,", path)
-    for entry in top.get("added_tokens") or []:
-        text = entry.get("content") if isinstance(entry, dict) else None
+    for entry, text in zip(entries, added, strict=True):
         if not isinstance(text, str) or symbol not in text:
             continue
         if text not in vocab or entry.get("special") is True:  # decoded with a space in its place
@@ -128,15 +132,14 @@ def _strips_first(
     decoder: Any, steps: list[Any], byte_fallback: bool, pattern: Regex | None, path: str | None
 ) -> bool:
     """Whether a decoder leaves out the space before a text; raises for other decoders."""
-    is_metaspace = bool(steps) and kind_of(steps[0]) == "Metaspace"
+    is_metaspace = kind_of(steps[0]) == "Metaspace"
     if is_metaspace and byte_fallback:
         raise _unsupported(
             "decoder Metaspace with byte_fallback, which shows names of bytes,", path
         )
     later = [FALLBACK] if byte_fallback else []
     strips = steps[1:] == [*later, FUSE, STRIP_FIRST]
-    fits = steps and _symbol(steps[0]) is not None and (steps[1:] == later or strips)
-    if not fits or (is_metaspace and strips):
+    if not (strips or steps[1:] == later) or (is_metaspace and strips):
         raise _unsupported(f"decoder {shown(decoder)} with this model", path)
     return _metaspace_strips(steps[0], pattern, path) if is_metaspace else strips
 

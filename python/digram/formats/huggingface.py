@@ -188,11 +188,8 @@ def _read_in(
     byte_fallback = model.get("byte_fallback") is True
     if own is None and byte_fallback:
         _refuse_ignore_merges(model, path)
-    has_words = section is _wordpiece.SECTION or (
-        section is _word_level.SECTION and _word_level.has_words(top)
-    )
     kept = Kept(digits, rules, name, _own.decoding(own, path))
-    around = read_around(top, model, has_words, kept, path)
+    around = read_around(top, model, _has_words(section, top, kept), kept, path)
     model, unit = around.model, around.unit
     if unit == "byte" and section is _bpe.SECTION:
         model = model | {"fuse_unk": False}  # every byte has a token
@@ -210,6 +207,13 @@ def _read_in(
     matching = matching_of(flags, around.pretokenizer, path)
     file = _File(top, model, section, own, around, special, matching, path)
     return _definition(file, vocab) if in_core is None else _compact(file, in_core)
+
+
+def _has_words(section: ModelSection, top: dict[str, Any], kept: Kept) -> bool:
+    """Whether tokens that begin a word get a space that the file does not write."""
+    if section is not _word_level.SECTION:
+        return section is _wordpiece.SECTION
+    return _word_level.has_words(top) if kept.decoding is None else kept.decoding.words
 
 
 class _File(NamedTuple):
