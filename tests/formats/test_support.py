@@ -255,7 +255,7 @@ def of_decoders() -> Iterator[tuple[str, Tokenizer]]:
     yield "`CTC`", of_letters(decoders.CTC())
     yield "`BPEDecoder`", of_letters(decoders.BPEDecoder())
     yield "none, with characters", of_letters(None)
-    anywhere = [decoders.Metaspace(), level, decoders.WordPiece(), decoders.CTC(), strip]
+    anywhere = [decoders.CTC(), level, decoders.WordPiece(), decoders.Metaspace(), strip]
     yield "any others in any order", of_letters(decoders.Sequence(anywhere))
     llama = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     for parts in (
