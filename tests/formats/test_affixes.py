@@ -363,6 +363,7 @@ def test_what_cannot_be_exact_is_refused(
         loads(changed(change))
 
 
+@pytest.mark.filterwarnings("ignore:.*tokens are unreachable")
 @pytest.mark.parametrize(
     "change",
     [

@@ -9,6 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +105,7 @@ def word_level() -> Tokenizer:
 def with_suffix() -> Tokenizer:
     names = ["a", "b", "a</w>", "b</w>", "ab</w>", "é", "é</w>", "##", "|", "|</w>"]
     vocab = {name: id for id, name in enumerate(["<unk>", *names])}
-    model = models.BPE(
-        vocab, [("a", "b</w>")], unk_token="<unk>", end_of_word_suffix="</w>"
-    )
+    model = models.BPE(vocab, [("a", "b</w>")], unk_token="<unk>", end_of_word_suffix="</w>")
     made = Tokenizer(model)
     made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     made.add_special_tokens(["<unk>", "<s>"])
@@ -121,7 +120,9 @@ TEXTS = ["a b", "", "ab a  b", " a|b", "<s>a é b", "ab12 added é##x b", "a\nb 
 
 
 def texts_of(rng: random.Random) -> str:
-    return rng.choice(["", "a", " ", "b", "x", "|", "##", "▁", "<pad>", "</w>", "é", "\ufffd", "aa", "Ġ"])
+    return rng.choice(
+        ["", "a", " ", "b", "x", "|", "##", "▁", "<pad>", "</w>", "é", "\ufffd", "aa", "Ġ"]
+    )
 
 
 def step(rng: random.Random, kind: str) -> dict[str, Any]:
@@ -205,6 +206,7 @@ REASONS = {
 def test_generated_decoders(family: Callable[[], Tokenizer]) -> None:
     """Forty lists of ids for each of 60 decoders; in all, 540 of these."""
     rng, seen = random.Random(family.__name__), Counter[str]()
+    unlisted: list[str] = []
     for _ in range(60):
         of = decoder(rng, family is of_bytes)
         data = with_decoder(family, of)
@@ -212,8 +214,8 @@ def test_generated_decoders(family: Callable[[], Tokenizer]) -> None:
         try:
             definition = loads(data)
         except VocabError as error:
-            assert any(reason in error.message for reason in REASONS), (error.message, of)
             seen["refused"] += 1
+            unlisted += [] if any(one in error.message for one in REASONS) else [error.message]
             continue
         tok = digram.Tokenizer(definition)
         saved = dumps(definition)
@@ -239,6 +241,7 @@ def test_generated_decoders(family: Callable[[], Tokenizer]) -> None:
                 assert found == expected, (of, ids)
                 assert theirs_of(back, ids, skip) == expected, (of, ids)
         _check_single_tokens(tok, lists)
+    assert unlisted == []
     assert seen["compared"] > 800, seen
     assert seen["steps"] + seen["special"] > 25, seen
     assert seen["steps"] > 20, seen
@@ -250,19 +253,17 @@ def _check_single_tokens(tok: digram.Tokenizer, lists: list[list[int]]) -> None:
     """A stream and offsets, where no step needs the whole list; else both are refused."""
     try:
         stream = tok.decoder()
-    except OptionError as error:
-        assert "needs all tokens of a text at once" in error.message
+    except OptionError:
+        with pytest.raises(OptionError, match=r"step .* needs all tokens of a text at once"):
+            tok.decoder()
         with pytest.raises(OptionError, match="tokens have no offsets in decoded text: the step"):
             tok.offsets([])
         return
     for ids in lists:
         text = tok.decode(ids)
         assert "".join([*map(stream.push, ids), stream.finish()]) == text
-        spans = tok.offsets(ids, unit="bytes")
-        data = tok.decode_bytes(ids)
-        assert b"".join(data[start:end] for start, end in tok.offsets(ids, unit="bytes")) == data or (
-            len({*spans}) < len(spans) or "\ufffd" in text
-        )
+        ends = [len(tok.decode_bytes(ids[:count])) for count in range(len(ids) + 1)]
+        assert tok.offsets(ids, unit="bytes") == [*pairwise(ends)]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
@@ -282,26 +283,26 @@ def test_encoding_does_not_depend_on_the_decoder(family: Callable[[], Tokenizer]
             assert tok.encode(text, special="parse") == peer.encode(text).ids, text
 
 
-SIMPLE = {
+SIMPLE: dict[Any, Callable[[Any], Any]] = {
     decoders.ByteLevel: lambda one: specification.byte_level,
     decoders.ByteFallback: lambda one: specification.byte_fallback,
     decoders.Fuse: lambda one: specification.fused,
     decoders.Spaced: lambda one: specification.spaced,
     decoders.BpeDecoder: lambda one: lambda tokens: specification.bpe_decoder(tokens, one.suffix),
-    decoders.WordPiece: lambda one: lambda tokens: specification.word_piece(
-        tokens, one.prefix, one.cleanup
+    decoders.WordPiece: lambda one: (
+        lambda tokens: specification.word_piece(tokens, one.prefix, one.cleanup)
     ),
-    decoders.Metaspace: lambda one: lambda tokens: specification.metaspace(
-        tokens, one.symbol, one.prepend_scheme != "never"
+    decoders.Metaspace: lambda one: (
+        lambda tokens: specification.metaspace(tokens, one.symbol, one.prepend_scheme != "never")
     ),
-    decoders.StripEnds: lambda one: lambda tokens: specification.stripped(
-        tokens, one.content, one.start, one.stop
+    decoders.StripEnds: lambda one: (
+        lambda tokens: specification.stripped(tokens, one.content, one.start, one.stop)
     ),
-    decoders.Replace: lambda one: lambda tokens: specification.replaced(
-        tokens, one.pattern, one.content
+    decoders.Replace: lambda one: (
+        lambda tokens: specification.replaced(tokens, one.pattern, one.content)
     ),
-    decoders.Ctc: lambda one: lambda tokens: specification.ctc(
-        tokens, one.pad, one.word_delimiter, one.cleanup
+    decoders.Ctc: lambda one: (
+        lambda tokens: specification.ctc(tokens, one.pad, one.word_delimiter, one.cleanup)
     ),
 }
 
@@ -331,7 +332,7 @@ def test_the_core_does_what_the_specification_says() -> None:
         steps = [any_step(rng) for _ in range(rng.randrange(6))]
         steps = steps or [decoders.Spaced()]
         tok = digram.Tokenizer(replace(definition, decoding=Decoding(steps)))
-        plain = [SIMPLE[type(one)](one) for one in steps]
+        plain: list[Any] = [SIMPLE[type(one)](one) for one in steps]
         for _ in range(25):
             ids = rng.choices([*names], k=rng.randrange(9))
             expected = specification.decode([names[id] for id in ids], plain)
@@ -353,7 +354,7 @@ def test_it_is_part_of_the_tokenizer(tmp_path: Path) -> None:
     assert tok.decoding == tok.definition.decoding == Decoding([ctc])
     assert "Ctc(pad='<pad>'" in repr(tok)
     assert "decoding" not in repr(plain)
-    ids = [tok.token_to_id(name) for name in ("a", "a", "<pad>", "a", "|", "b")]
+    ids = [tok.vocab[name] for name in (b"a", b"a", b"<pad>", b"a", b"|", b"b")]
     for same in (pickle.loads(pickle.dumps(tok)), copy.deepcopy(tok), tok.with_context_size(5)):
         assert same.decoding == tok.decoding
         assert same.decode(ids) == "aa b"
@@ -394,8 +395,9 @@ def test_steps_that_have_a_form_of_their_own_stay_steps(family: Any, steps: Any)
     if family is unigram:
         try:
             data = dumps(definition)
-        except VocabError as error:
-            assert "since its decoder has a form of its own" in error.message
+        except VocabError:
+            with pytest.raises(VocabError, match="since its decoder has a form of its own"):
+                dumps(definition)
             data = dumps(definition, own=True)
     else:
         data = dumps(definition)
@@ -523,8 +525,8 @@ def test_a_text_that_grows_without_bounds_is_refused() -> None:
         heard(*growing)
     tok = heard(decoders.Fuse(), *growing)
     with pytest.raises(digram.LimitExceededError, match="makes a text of more than 1073741824"):
-        tok.decode([tok.token_to_id("a")])
-    assert tok.decode([tok.token_to_id("b")]) == "b"
+        tok.decode([tok.vocab[b"a"]])
+    assert tok.decode([tok.vocab[b"b"]]) == "b"
 
 
 def test_hostile_steps() -> None:
@@ -533,22 +535,24 @@ def test_hostile_steps() -> None:
             Decoding(wrong)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="the only step"):
         Decoding([decoders.Spaced(), decoders.Fuse()])
-    for make in (
-        lambda: decoders.StripEnds("", 0, 0),
-        lambda: decoders.StripEnds("a", -1, 0),
-        lambda: decoders.Replace("\ud800", ""),
-        lambda: decoders.Metaspace("a", "no"),  # type: ignore[arg-type]
+    step: Any
+    arguments: tuple[Any, ...]
+    for step, arguments in (
+        (decoders.StripEnds, ("", 0, 0)),
+        (decoders.StripEnds, ("a", -1, 0)),
+        (decoders.Replace, ("\ud800", "")),
+        (decoders.Metaspace, ("a", "no")),
     ):
         with pytest.raises(OptionError):
-            make()
-    for make in (
-        lambda: decoders.StripEnds("a", 1.0, 0),  # type: ignore[arg-type]
-        lambda: decoders.Replace(5, ""),  # type: ignore[arg-type]
-        lambda: decoders.Ctc(cleanup=1),  # type: ignore[arg-type]
-        lambda: decoders.WordPiece(None),  # type: ignore[arg-type]
+            step(*arguments)
+    for step, arguments in (
+        (decoders.StripEnds, ("a", 1.0, 0)),
+        (decoders.Replace, (5, "")),
+        (decoders.Ctc, ("a", "b", 1)),
+        (decoders.WordPiece, (None,)),
     ):
         with pytest.raises(TypeError):
-            make()
+            step(*arguments)
     definition = loads(with_decoder(characters, None))
     with pytest.raises(TypeError, match="decoding is"):
         digram.Tokenizer(replace(definition, decoding=[decoders.Fuse()]))  # type: ignore[arg-type]

@@ -23,9 +23,7 @@ fn step_of(described: &Bound<'_, PyTuple>) -> PyResult<DecodingStep> {
     Ok(match &text(0)?[..] {
         "byte_level" => DecodingStep::ByteLevel,
         "word_piece" => DecodingStep::WordPiece { prefix: text(1)?, cleans_up: flag(2)? },
-        "metaspace" => {
-            DecodingStep::Metaspace { symbol: character(1)?, strips_first: text(2)? != "never" }
-        }
+        "metaspace" => DecodingStep::Metaspace { symbol: character(1)?, strips_first: text(2)? != "never" },
         "bpe_decoder" => DecodingStep::BpeDecoder { suffix: text(1)? },
         "byte_fallback" => DecodingStep::ByteFallback,
         "fuse" => DecodingStep::Fuse,

@@ -62,8 +62,9 @@ def _decoder_of(definition: Definition, fallback: bool) -> dict[str, Any] | None
     """The decoder of a definition without a `Decoding`."""
     model, strip = definition.model, definition.strip_first_space
     if has_words(definition):
-        of = _wordpiece if isinstance(model, WordPieceModel) else _word_level
-        return of.decoder_of(definition)
+        if isinstance(model, WordPieceModel):
+            return _wordpiece.decoder_of(definition)
+        return _word_level.decoder_of(definition)
     if isinstance(model, BpeModel) and model.kernel().affixes:
         is_byte = definition.unit == "byte"
         return _BYTE_LEVEL if is_byte else _affixes.decoder_of(definition)
@@ -120,9 +121,7 @@ def read_around(
     spaced = from_file(top, model, byte_fallback, kept.decoding, path)
     if spaced is not None:
         (symbol, pretokenizer, strip, decoding), model = spaced
-        return Around(
-            model, pretokenizer, "char", byte_fallback, symbol, strip, decoding=decoding
-        )
+        return Around(model, pretokenizer, "char", byte_fallback, symbol, strip, decoding=decoding)
     normalizer, in_letters = before_letters(top.get("normalizer"), path)
     stages = from_normalizer(normalizer, path)
     pretokenizer, unit = from_stages(
@@ -130,7 +129,11 @@ def read_around(
     )
     fallback, decoder = unit == "char" and byte_fallback, top.get("decoder")
     strip, decoding = _decoded(
-        decoder, lambda: _strips_first(decoder, unit, fallback, model.get("vocab"), path), unit, kept, path
+        decoder,
+        lambda: _strips_first(decoder, unit, fallback, model.get("vocab"), path),
+        unit,
+        kept,
+        path,
     )
     return Around(
         model, pretokenizer, unit, fallback, None, strip, in_letters=in_letters, decoding=decoding
@@ -145,9 +148,7 @@ def _decoded(
     return (False, found) if isinstance(found, Decoding) else (found, None)
 
 
-def _read_words(
-    top: dict[str, Any], model: dict[str, Any], kept: Kept, path: str | None
-) -> Around:
+def _read_words(top: dict[str, Any], model: dict[str, Any], kept: Kept, path: str | None) -> Around:
     """Read what is around a model of words."""
     prefix, unknown = model.get("continuing_subword_prefix"), model["unk_token"]
     stages = from_normalizer(top.get("normalizer"), path)

@@ -24,7 +24,7 @@ from digram.decoders import (
     WordPiece,
 )
 from digram.errors import CorruptFileError, OptionError, PatternError, VocabError
-from digram.formats._json import expect, kind_of, unsupported
+from digram.formats._json import expect, unsupported
 from digram.formats._portable import check_portable, from_oniguruma
 from digram.formats._show import show
 from digram.formats._splits import only
@@ -87,7 +87,9 @@ def _steps(value: Any, where: str, path: str | None) -> list[Step]:
         parts = expect(one.get("decoders"), list, f"{where}.decoders", path)
         # Sequences inside sequences nest at most as deep as the JSON reader allows.
         numbered = enumerate(parts)
-        return [step for i, part in numbered for step in _steps(part, f"{where}.decoders[{i}]", path)]
+        return [
+            step for i, part in numbered for step in _steps(part, f"{where}.decoders[{i}]", path)
+        ]
     if kind not in _READERS:
         raise _unsupported(f"{where} {show(kind)}", path)
     keys, read = _READERS[kind]
@@ -185,27 +187,25 @@ def to_decoder(decoding: Decoding) -> dict[str, Any] | None:
 
 
 def _written(step: Step) -> dict[str, Any]:
+    kind = type(step).__name__
+    found: dict[str, Any] = {}
     match step:
         case ByteLevel():
-            return {"type": "ByteLevel", **dict.fromkeys(_OF_BYTES, True)}
+            found = dict.fromkeys(_OF_BYTES, True)
         case WordPiece(prefix, cleanup):
-            return {"type": "WordPiece", "prefix": prefix, "cleanup": cleanup}
+            found = {"prefix": prefix, "cleanup": cleanup}
         case Metaspace(symbol, scheme):
-            kind = {"type": "Metaspace", "replacement": symbol}
-            return {**kind, "prepend_scheme": scheme, "split": True}
+            found = {"replacement": symbol, "prepend_scheme": scheme, "split": True}
         case BpeDecoder(suffix):
-            return {"type": "BPEDecoder", "suffix": suffix}
+            kind, found = "BPEDecoder", {"suffix": suffix}
         case StripEnds(content, start, stop):
-            return {"type": "Strip", "content": content, "start": start, "stop": stop}
+            kind, found = "Strip", {"content": content, "start": start, "stop": stop}
         case Replace(Regex(pattern), content):
             check_portable(pattern)
-            return {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
+            found = {"pattern": {"Regex": pattern}, "content": content}
         case Replace(pattern, content):
-            return {"type": "Replace", "pattern": {"String": pattern}, "content": content}
+            found = {"pattern": {"String": pattern}, "content": content}
         case Ctc(pad, delimiter, cleanup):
-            kind = {"type": "CTC", "pad_token": pad}
-            return {**kind, "word_delimiter_token": delimiter, "cleanup": cleanup}
-        case ByteFallback() | Fuse():
-            return {"type": type(step).__name__}
-        case Spaced():
-            raise AssertionError("it is the only step of a decoding")
+            names = {"pad_token": pad, "word_delimiter_token": delimiter}
+            kind, found = "CTC", {**names, "cleanup": cleanup}
+    return {"type": kind, **found}

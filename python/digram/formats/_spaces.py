@@ -123,9 +123,10 @@ def _symbol_of_cut(top: dict[str, Any]) -> str | None:
 
 def _unwrapped(cut: Any) -> Any:
     """The second of two stages of which the first is `WhitespaceSplit`; any other as it is."""
-    parts = cut.get("pretokenizers") if kind_of(cut) == "Sequence" else None
-    is_pair = isinstance(parts, list) and len(parts) == 2 and parts[0] == _WORDS
-    return parts[1] if is_pair else cut
+    parts = cut.get("pretokenizers") if isinstance(cut, dict) else None
+    if isinstance(parts, list) and len(parts) == 2 and parts[0] == _WORDS:
+        return parts[1]
+    return cut
 
 
 def _strips_first(

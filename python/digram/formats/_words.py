@@ -82,9 +82,9 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
         return Removal((PUNCTUATION,), PUNCTUATION)
     if kind == "Split":
         regex, inverted = regex_of_split(stage, where, path)
-        if not regex:  # what is between the empty matches is all text
-            return Removal((EACH_CHARACTER,), EACH_CHARACTER) if inverted else None
-        return _removed(from_oniguruma(regex, path), inverted, where, path)
+        if regex or inverted:  # an empty regex leaves out all text or nothing
+            cut = from_oniguruma(regex, path) if regex else EACH_CHARACTER
+            return _removed(cut, inverted and bool(regex), where, path)
     return None
 
 

@@ -137,7 +137,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
 
 
 def _check_decoding(definition: Definition, data: bytes) -> None:
-    """Raises `VocabError` if the decoder of a file without a section of digram is read otherwise."""
+    """Raises `VocabError` if a file without a section of digram is read with another decoder."""
     again = loads(data)
     if (again.decoding, again.space_symbol) != (definition.decoding, definition.space_symbol):
         raise VocabError(

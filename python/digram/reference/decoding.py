@@ -17,7 +17,9 @@ Tokens = list[str]
 
 _PRINTABLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
-_BYTE = {chr(byte if byte in _PRINTABLE else 0x100 + _OTHERS.index(byte)): byte for byte in range(256)}
+_BYTE = {
+    chr(byte if byte in _PRINTABLE else 0x100 + _OTHERS.index(byte)): byte for byte in range(256)
+}
 
 _CLEANED = [
     (" .", "."),
@@ -63,9 +65,9 @@ def word_piece(tokens: Tokens, prefix: str, cleanup: bool) -> Tokens:
     """
     found = []
     for index, token in enumerate(tokens):
-        if index:
-            token = token.removeprefix(prefix) if token.startswith(prefix) else f" {token}"
-        found.append(cleaned(token) if cleanup else token)
+        inner = token.removeprefix(prefix) if token.startswith(prefix) else f" {token}"
+        form = inner if index else token
+        found.append(cleaned(form) if cleanup else form)
     return found
 
 

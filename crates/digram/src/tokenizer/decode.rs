@@ -86,8 +86,7 @@ impl Tokenizer {
         if on_invalid == OnInvalid::Replace || !replaces {
             return Ok(());
         }
-        let reason =
-            "bytes that are not UTF-8 cannot be an error: a step of the decoding, ByteLevel or ByteFallback, replaces them before others.";
+        let reason = "bytes that are not UTF-8 cannot be an error: a step of the decoding, ByteLevel or ByteFallback, replaces them before others.";
         Err(Error::Option { reason: reason.into() })
     }
 

@@ -204,9 +204,11 @@ impl Step {
             }
             Step::StripEnds { content, start, stop } => {
                 let is_content = |&c: &char| c == *content;
-                let before: usize = token.chars().take(*start).take_while(is_content).map(char::len_utf8).sum();
+                let before: usize =
+                    token.chars().take(*start).take_while(is_content).map(char::len_utf8).sum();
                 let rest = &token[before..];
-                let behind: usize = rest.chars().rev().take(*stop).take_while(is_content).map(char::len_utf8).sum();
+                let behind: usize =
+                    rest.chars().rev().take(*stop).take_while(is_content).map(char::len_utf8).sum();
                 out.write(&rest[..rest.len() - behind])
             }
             // As the library, which does not search empty tokens for an empty pattern.
@@ -234,13 +236,7 @@ impl Step {
 }
 
 /// Writes `text` with one text in place of another; an empty one is at both sides of each character.
-fn replace(
-    text: &str,
-    from: &str,
-    to: &str,
-    out: &mut TokenList,
-    interrupt: &dyn Interrupt,
-) -> Result<()> {
+fn replace(text: &str, from: &str, to: &str, out: &mut TokenList, interrupt: &dyn Interrupt) -> Result<()> {
     let mut pacer = Pacer::new(interrupt);
     let mut done = 0;
     for (start, found) in text.match_indices(from) {
