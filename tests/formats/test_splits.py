@@ -124,7 +124,6 @@ SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "in
         (SPLIT | {"pattern": {}}, VocabError, "other than a Regex or a String"),
         (SPLIT | {"pattern": {"Regex": "a", "String": "b"}}, VocabError, "other than"),
         (SPLIT | {"pattern": {"String": 7}}, CorruptFileError, "String should be a string"),
-        (SPLIT | {"pattern": {"String": ""}}, PatternError, "match nothing"),
         (
             SPLIT | {"pattern": {"Regex": "ab"}, "behavior": "MergedWithNext"},
             VocabError,
