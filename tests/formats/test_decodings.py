@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import decoders as peer_decoders
 
 import digram
 from digram import CorruptFileError, DigramError, OptionError, PatternError, VocabError, decoders
@@ -281,6 +282,20 @@ def test_encoding_does_not_depend_on_the_decoder(family: Callable[[], Tokenizer]
         for _ in range(300):
             text = "".join(rng.choices(pieces, k=rng.randrange(9)))
             assert tok.encode(text, special="parse") == peer.encode(text).ids, text
+
+
+def test_metaspace_shows_the_names_of_bytes() -> None:
+    """As in the library; before decodings had steps, such a file was refused."""
+    pairs = [("<unk>", 0.0), ("▁", -2.0), ("a", -1.0), *((name, -9.0) for name in BYTE_NAMES)]
+    peer = Tokenizer(models.Unigram(pairs, 0, True))
+    peer.pre_tokenizer, peer.decoder = pre_tokenizers.Metaspace(), peer_decoders.Metaspace()
+    tok = digram.Tokenizer(loads(peer.to_str().encode()))
+    assert tok.decoding == Decoding([decoders.Metaspace()])
+    for text in ("a é", "", "é a", "日a a"):
+        ids = peer.encode(text).ids
+        assert tok.encode(text) == ids
+        assert tok.decode(ids) == peer.decode(ids, skip_special_tokens=False)
+    assert "<0xC3><0xA9>" in tok.decode(tok.encode("é"))
 
 
 SIMPLE: dict[Any, Callable[[Any], Any]] = {
