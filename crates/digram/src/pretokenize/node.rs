@@ -106,34 +106,9 @@ impl Node {
 
     /// An alternation, with earlier parts preferred.
     ///
-    /// A common beginning is written once, as `regex` does. What matches is then that of backtracking only if the
-    /// beginning matches in one way.
+    /// A common beginning of the parts is not written once, as `regex-syntax` does: if the beginning matches in
+    /// several ways, what backtracking finds depends on the part that was begun.
     pub(super) fn alternation(
-        parts: Vec<Node>,
-        sets: &mut Sets,
-        effort: &mut Effort,
-    ) -> Result<Node, Stopped> {
-        let alternatives = match Node::alternation_as_written(parts, sets, effort)? {
-            Node::Alternation(alternatives) => alternatives,
-            node => return Ok(node),
-        };
-        let common = common_prefix_len(&alternatives, effort)?;
-        if common == 0 {
-            return Ok(Node::Alternation(alternatives));
-        }
-        let mut start = Vec::new();
-        let mut ends = Vec::with_capacity(alternatives.len());
-        for part in alternatives {
-            let Node::Concat(mut parts) = part else { unreachable!("only those begin alike") };
-            ends.push(Node::concat(parts.split_off(common)));
-            start = parts;
-        }
-        start.push(Node::alternation(ends, sets, effort)?);
-        Ok(Node::concat(start))
-    }
-
-    /// An alternation, with earlier parts preferred, in which no beginnings are joined.
-    pub(super) fn alternation_as_written(
         parts: Vec<Node>,
         sets: &mut Sets,
         effort: &mut Effort,
@@ -225,25 +200,4 @@ fn union_of_sets(parts: &[Node], sets: &Sets, effort: &mut Effort) -> Result<Opt
         ranges.extend_from_slice(set.ranges());
     }
     Ok(Some(Set::new(ranges)))
-}
-
-/// The number of parts that all alternatives begin with in common.
-fn common_prefix_len(parts: &[Node], effort: &mut Effort) -> Result<usize, Stopped> {
-    let length = |part: &Node| match part {
-        Node::Concat(parts) => parts.len(),
-        _ => 0,
-    };
-    let Some(mut common) = parts.iter().map(length).min() else { return Ok(0) };
-    let Some((Node::Concat(first), others)) = parts.split_first() else { return Ok(0) };
-    for other_part in others {
-        let Node::Concat(other_part) = other_part else { return Ok(0) };
-        let equal_parts =
-            first.iter().zip(other_part).take(common).take_while(|(part, other_part)| part == other_part);
-        common = equal_parts.count();
-        if common == 0 {
-            return Ok(0);
-        }
-        effort.after(first[..common].iter().map(Node::size).sum())?;
-    }
-    Ok(common)
 }

@@ -25,13 +25,26 @@ pub(super) fn read(pattern: &str, sets: &mut Sets, effort: &mut Effort) -> Resul
 
 /// The tree of a pattern whose look-arounds are written as groups.
 pub(super) fn read_source(source: &Source, sets: &mut Sets, effort: &mut Effort) -> Result<Node> {
+    read_with(Node::alternation, source, sets, effort)
+}
+
+/// Makes an alternation.
+type Alternation = fn(Vec<Node>, &mut Sets, &mut Effort) -> Result<Node>;
+
+fn read_with(
+    alternation: Alternation,
+    source: &Source,
+    sets: &mut Sets,
+    effort: &mut Effort,
+) -> Result<Node> {
     effort.after(BYTE_STEPS * source.text.len())?;
     let ast = ast::parse::ParserBuilder::new()
         .nest_limit(MAX_DEPTH)
         .build()
         .parse(&source.text)
         .map_err(|error| unsupported(source, error.span(), error.kind()))?;
-    let mut parser = PatternParser { flags: Flags::default(), case: None, source, arounds: 0, sets, effort };
+    let flags = Flags::default();
+    let mut parser = PatternParser { alternation, flags, case: None, source, arounds: 0, sets, effort };
     let node = parser.node(&ast)?;
     if parser.arounds < source.arounds.len() {
         return Err("look-around is not supported inside a set of characters or a comment.".into());
@@ -89,6 +102,7 @@ impl Flags {
 }
 
 struct PatternParser<'e, 'w> {
+    alternation: Alternation,
     flags: Flags,
     /// Made at first use.
     case: Option<Case>,
@@ -162,11 +176,7 @@ impl PatternParser<'_, '_> {
             }
             Ast::Alternation(alternation) => {
                 let parts = alternation.asts.iter().map(|part| self.node(part)).collect::<Result<_>>()?;
-                // What `regex` makes of beginnings that match in several ways is no model for what it refuses.
-                match self.source.arounds.is_empty() {
-                    true => Node::alternation(parts, self.sets, self.effort),
-                    false => Node::alternation_as_written(parts, self.sets, self.effort),
-                }
+                (self.alternation)(parts, self.sets, self.effort)
             }
         }
     }
@@ -433,6 +443,38 @@ mod tests {
         }
     }
 
+    /// An alternation as regex-syntax makes it: with a common beginning written once.
+    fn joined(parts: Vec<Node>, sets: &mut Sets, effort: &mut Effort) -> Result<Node> {
+        let alternatives = match Node::alternation(parts, sets, effort)? {
+            Node::Alternation(alternatives) => alternatives,
+            node => return Ok(node),
+        };
+        let common = common_prefix_len(&alternatives);
+        if common == 0 {
+            return Ok(Node::Alternation(alternatives));
+        }
+        let mut start = Vec::new();
+        let mut ends = Vec::with_capacity(alternatives.len());
+        for part in alternatives {
+            let Node::Concat(mut parts) = part else { unreachable!("only those begin alike") };
+            ends.push(Node::concat(parts.split_off(common)));
+            start = parts;
+        }
+        start.push(joined(ends, sets, effort)?);
+        Ok(Node::concat(start))
+    }
+
+    /// The number of parts that all alternatives begin with in common.
+    fn common_prefix_len(alternatives: &[Node]) -> usize {
+        let parts = |node| match node {
+            &Node::Concat(ref parts) => &parts[..],
+            _ => &[],
+        };
+        let Some((first, others)) = alternatives.split_first() else { return 0 };
+        let shared = |other| parts(first).iter().zip(parts(other)).take_while(|(a, b)| a == b).count();
+        others.iter().map(shared).min().unwrap_or(0)
+    }
+
     /// Parts of patterns, some of them invalid.
     const ATOMS: [&str; 58] = [
         "a",
@@ -582,7 +624,7 @@ mod tests {
         #[test]
         fn trees_are_those_of_regex_syntax(pattern in patterns()) {
             let (mut sets, effort) = (Sets::default(), &mut Effort::new(&Never));
-            let node = read(&pattern, &mut sets, effort);
+            let node = read_with(joined, &Source::plain(&pattern), &mut sets, effort);
             let hir = regex_syntax::ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(&pattern);
             match (node, hir) {
                 (Ok(node), Ok(hir)) => prop_assert_eq!(node, tree_of_hir(&hir, &mut sets, effort), "{}", pattern),
