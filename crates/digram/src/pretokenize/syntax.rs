@@ -466,10 +466,12 @@ mod tests {
 
     /// The number of parts that all alternatives begin with in common.
     fn common_prefix_len(alternatives: &[Node]) -> usize {
-        let parts = |node| match node {
-            &Node::Concat(ref parts) => &parts[..],
-            _ => &[],
-        };
+        fn parts(node: &Node) -> &[Node] {
+            match node {
+                Node::Concat(parts) => parts,
+                _ => &[],
+            }
+        }
         let Some((first, others)) = alternatives.split_first() else { return 0 };
         let shared = |other| parts(first).iter().zip(parts(other)).take_while(|(a, b)| a == b).count();
         others.iter().map(shared).min().unwrap_or(0)
