@@ -4,8 +4,10 @@ A step makes a new list of tokens of a list of tokens. A decoding applies its st
 names of tokens, and joins the last list.
 
 >>> steps = [lambda tokens: replaced(tokens, "▁", " "), byte_fallback, fused]
->>> decode(["▁a", "<0xC3>", "<0xA9>", "<0xC3>"], steps)
+>>> decode(["▁a", "<0xC3>", "<0xA9>"], steps)
 ' aé'
+>>> decode(["▁a", "<0xC3>", "<0xA9>", "<0xC3>"], steps)  # one for each byte of the run
+' a\ufffd\ufffd\ufffd'
 >>> decode(["▁a", "<0xC3>", "b"], [*steps, lambda tokens: stripped(tokens, " ", 1, 0)])
 'a\ufffdb'
 """
