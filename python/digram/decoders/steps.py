@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeAlias
 
-from digram._util.validation import choice
+from digram._util.validation import check_text, choice
 from digram.errors import OptionError, show
 from digram.pretokenizers.regex import Regex
 
@@ -63,7 +63,7 @@ class WordPiece(_Step):
     _name: ClassVar[str] = "word_piece"
 
     def __post_init__(self) -> None:
-        _text("the prefix of WordPiece", self.prefix)
+        check_text("the prefix of WordPiece", self.prefix)
         _flag("cleanup", self.cleanup)
 
 
@@ -91,7 +91,7 @@ class BpeDecoder(_Step):
     _name: ClassVar[str] = "bpe_decoder"
 
     def __post_init__(self) -> None:
-        _text("the suffix of BpeDecoder", self.suffix)
+        check_text("the suffix of BpeDecoder", self.suffix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,9 @@ class Replace(_Step):
     _name: ClassVar[str] = "replace"
 
     def __post_init__(self) -> None:
-        _text("the content of Replace", self.content)
+        check_text("the content of Replace", self.content)
         if not isinstance(self.pattern, Regex):
-            _text("the pattern of Replace", self.pattern)
+            check_text("the pattern of Replace", self.pattern)
 
     def _described(self) -> tuple[object, ...]:
         if isinstance(self.pattern, Regex):
@@ -173,8 +173,8 @@ class Ctc(_Step):
     _name: ClassVar[str] = "ctc"
 
     def __post_init__(self) -> None:
-        _text("the pad token of Ctc", self.pad)
-        _text("the word delimiter of Ctc", self.word_delimiter)
+        check_text("the pad token of Ctc", self.pad)
+        check_text("the word delimiter of Ctc", self.word_delimiter)
         _flag("cleanup", self.cleanup)
 
 
@@ -208,15 +208,6 @@ def _flag(name: str, value: object) -> None:
 
 
 def _character(what: str, value: object) -> None:
-    _text(what, value)
+    check_text(what, value)
     if not isinstance(value, str) or len(value) != 1:
         raise OptionError(f"{what} is one character, not {show(value)}.", value=value)
-
-
-def _text(what: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{what} is a str, not {show(value)}")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise OptionError(f"{what} has a lone surrogate.", value=value) from None
