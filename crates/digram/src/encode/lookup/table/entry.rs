@@ -71,6 +71,29 @@ impl Entry {
         ids
     }
 
+    /// Copies the ids, if they are not in the arena, and zeros behind them: [`FEW`] numbers.
+    ///
+    /// # Safety
+    ///
+    /// There is memory for as many numbers at `place`.
+    #[inline(always)]
+    pub(super) unsafe fn copy_ids(&self, place: *mut TokenId) {
+        // The compiler would copy the last number alone, which takes as long as the rest of a look-up.
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: all x86-64 processors have SSE2; the ids are 16 bytes behind the start of an entry, which is
+        // aligned to 32; and as the caller promises.
+        unsafe {
+            use std::arch::x86_64::{_mm_and_si128, _mm_load_si128, _mm_set_epi32, _mm_storeu_si128};
+            let ids = _mm_load_si128(self.ids.as_ptr().cast());
+            _mm_storeu_si128(place.cast(), _mm_and_si128(ids, _mm_set_epi32(ID_MASK as i32, -1, -1, -1)));
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        // SAFETY: as the caller promises.
+        unsafe {
+            place.cast::<[TokenId; FEW]>().write_unaligned(self.ids())
+        }
+    }
+
     /// The place in the arena of the ids, their number, and the number of bytes behind them.
     #[inline]
     pub(super) fn place(&self) -> (usize, usize, usize) {
@@ -85,6 +108,15 @@ impl Entry {
 pub(super) struct Line(pub(super) [Entry; 2]);
 
 const _: () = assert!(size_of::<Line>() == 64);
+
+impl Line {
+    /// The entry that has a key, unless no entry has it, or the other one begins alike: only half of the key is
+    /// compared.
+    #[inline(always)]
+    pub(super) fn likely(&self, key: &u128) -> &Entry {
+        &self.0[usize::from(self.0[1].key as u64 == *key as u64)]
+    }
+}
 
 // SAFETY: all bytes of it are zeros, and it has no padding, since a line has 64 bytes.
 unsafe impl Zero for Line {

@@ -130,10 +130,10 @@ impl Table {
             // SAFETY: the number of the line was computed for this table.
             let line = unsafe { &*lines.add(query.keys.lines[number] as usize) };
             // Without a branch on which of the two entries it is, which cannot be predicted.
-            let entry = &line.0[usize::from(line.0[1].has_key(key))];
+            let entry = line.likely(key);
             if entry.has_key(key) && entry.count() <= FEW as u32 {
                 // SAFETY: no pretoken has more ids than bytes, and there is memory for four more.
-                unsafe { ids.add(count).cast::<[u32; FEW]>().write_unaligned(entry.ids()) };
+                unsafe { entry.copy_ids(ids.add(count)) };
                 count += entry.count() as usize;
             } else {
                 // SAFETY: as the caller promises.
