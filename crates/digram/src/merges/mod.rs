@@ -218,6 +218,13 @@ impl Merges {
         }
     }
 
+    /// The difference between the id and the rank of every merge, if it is constant.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn first_id(&self) -> Option<TokenId> {
+        self.first_id
+    }
+
     /// Whether every merge comes after all merges that make its parts, so that applying one makes
     /// only merges of higher rank possible. This is true of trained vocabularies; a list in which
     /// two merges make the same token may violate it.

@@ -2,11 +2,11 @@
 
 use std::arch::x86_64::*;
 
-use super::super::first_merges::FirstMerges;
+use super::super::first_merges::{FirstMerges, RANK_BITS};
 use super::super::rank_key::{NONE, RankKey};
 use super::{LONGEST, Lockstep, Word};
 use crate::bits::set_bits;
-use crate::merges::{Merges, NO_RANK};
+use crate::merges::Merges;
 
 const LANES: usize = 16;
 
@@ -44,94 +44,109 @@ fn start<const LEN: usize>(
 ) -> u64 {
     const { assert!(LEN.is_multiple_of(LANES) && LEN <= LONGEST) };
     let (len, mut merged) = (bytes.len(), 0u64);
-    let mut ranks = [_mm512_set1_epi32(-1); LONGEST / LANES];
-    for (chunk, ranks) in ranks[..LEN / LANES].iter_mut().enumerate() {
+    // The word with zeros behind it.
+    let mut padded = [0u8; LONGEST + 1];
+    let in_word = u64::MAX >> (LONGEST - len);
+    // SAFETY: only bytes of the word are read, and there is space for as many as are stored.
+    unsafe {
+        let block = _mm512_maskz_loadu_epi8(in_word, bytes.as_ptr().cast());
+        _mm512_storeu_si512(padded.as_mut_ptr().cast(), block);
+    }
+    let none = _mm512_set1_epi32(((1 << RANK_BITS) - 1) as i32);
+    let [mut ranks, mut takes_first] = [[none; LONGEST / LANES + 1]; 2];
+    // With those of no pairs before the first.
+    let mut takes_second = [none; LONGEST / LANES + 1];
+    for chunk in 0..LEN / LANES {
         let at = chunk * LANES;
-        if at >= len {
+        // A word of one chunk always has a pair in it, or none: a branch could not be predicted.
+        if chunk > 0 && at + 1 >= len {
             break;
         }
-        let left = len - at;
-        // The byte at each place, the one before it and the two behind it; zeros beyond the word.
-        let pointer = bytes.as_ptr().wrapping_add(at);
-        // SAFETY: only bytes of the word are read.
-        let [byte, before, next, second] = unsafe {
-            [
-                load(first_lanes(left), pointer),
-                load(first_lanes(left) & !u16::from(at == 0), pointer.wrapping_sub(1)),
-                load(first_lanes(left - 1), pointer.wrapping_add(1)),
-                load(first_lanes(left.saturating_sub(2)), pointer.wrapping_add(2)),
-            ]
+        let pair = |number: usize| {
+            let at = at + number;
+            first_merges.packed([padded[at], padded[at + 1]]) as i64
         };
-        let pairs = [(before, byte), (byte, next), (next, second)].map(|(first, second)| {
-            let index = _mm512_or_si512(_mm512_slli_epi32::<8>(first), second);
-            // A pair has three numbers.
-            _mm512_add_epi32(index, _mm512_slli_epi32::<1>(index))
+        let packed = [
+            _mm512_set_epi64(pair(7), pair(6), pair(5), pair(4), pair(3), pair(2), pair(1), pair(0)),
+            _mm512_set_epi64(pair(15), pair(14), pair(13), pair(12), pair(11), pair(10), pair(9), pair(8)),
+        ];
+        let are_pairs = first_lanes((len - 1).saturating_sub(at));
+        [ranks[chunk], takes_second[chunk + 1], takes_first[chunk]] = [
+            packed,
+            packed.map(|pairs| _mm512_srli_epi64::<RANK_BITS>(pairs)),
+            packed.map(|pairs| _mm512_srli_epi64::<{ 2 * RANK_BITS }>(pairs)),
+        ]
+        .map(|[low, high]| {
+            let [low, high] = [low, high].map(|pairs| _mm512_cvtepi64_epi32(pairs));
+            let all = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+            _mm512_mask_and_epi32(none, are_pairs, all, none)
         });
-        let has_before = first_lanes(left - 1) & !u16::from(at == 0);
-        // SAFETY: all indices are those of pairs of bytes, and all bytes have an id.
-        let [takes_second, takes_first, ids] = unsafe {
-            let [rank, takes_second, takes_first] = first_merges.numbers();
-            *ranks = numbers(rank, first_lanes(left - 1), pairs[1]);
-            let ids = _mm512_maskz_mov_epi32(first_lanes(left), byte);
-            [
-                numbers(takes_second, has_before, pairs[0]),
-                numbers(takes_first, first_lanes(left.saturating_sub(2)), pairs[2]),
-                _mm512_i32gather_epi32::<4>(ids, first_merges.ids().as_ptr().cast()),
-            ]
-        };
+    }
+    for chunk in 0..LEN / LANES {
+        let at = chunk * LANES;
+        if chunk > 0 && at >= len {
+            break;
+        }
+        // Of the pair before each, and of the next one.
+        let takes_second = _mm512_alignr_epi32::<15>(takes_second[chunk + 1], takes_second[chunk]);
+        let takes_first = _mm512_alignr_epi32::<1>(takes_first[chunk + 1], takes_first[chunk]);
         // Two symbols are merged at once if neither is taken by another one before.
-        let is_merged =
-            _mm512_cmplt_epu32_mask(*ranks, takes_second) & _mm512_cmplt_epu32_mask(*ranks, takes_first);
+        let is_merged = _mm512_cmplt_epu32_mask(ranks[chunk], takes_second)
+            & _mm512_cmplt_epu32_mask(ranks[chunk], takes_first);
         merged |= u64::from(is_merged) << at;
+        let mut ids = byte_ids(&padded, at, first_merges);
+        if let Some(first) = merges.first_id() {
+            ids = _mm512_mask_add_epi32(ids, is_merged, ranks[chunk], _mm512_set1_epi32(first as i32));
+        }
         // SAFETY: there is space for the ids of a chunk.
         unsafe { _mm512_storeu_si512(word.ids.as_mut_ptr().add(at).cast(), ids) };
     }
     // Merged pairs have no key, nor have those beside them.
     let without_key = merged | merged << 1 | merged >> 1;
-    for (chunk, &ranks) in ranks[..LEN / LANES].iter().enumerate() {
+    for chunk in 0..LEN / LANES {
         let at = chunk * LANES;
         let places = _mm512_add_epi32(
             _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
             _mm512_set1_epi32(at as i32),
         );
-        let keys = _mm512_or_si512(_mm512_slli_epi32::<{ LONGEST.ilog2() }>(ranks), places);
-        let has_key = _mm512_cmpneq_epi32_mask(ranks, _mm512_set1_epi32(NO_RANK as i32))
-            & !((without_key >> at) as __mmask16);
+        let keys = _mm512_or_si512(_mm512_slli_epi32::<{ LONGEST.ilog2() }>(ranks[chunk]), places);
+        let has_key =
+            _mm512_cmpneq_epi32_mask(ranks[chunk], none) & !((without_key >> at) as __mmask16);
         let keys = _mm512_mask_mov_epi32(_mm512_set1_epi32(NONE), has_key, keys);
         // SAFETY: there is space for the keys of a chunk.
         unsafe { _mm512_storeu_si512(word.keys.as_mut_ptr().add(at).cast::<RankKey>().cast(), keys) };
     }
-    for at in set_bits(merged) {
-        let rank = first_merges.pair(bytes[at], bytes[at + 1]).rank;
-        word.ids[at] = merges.id(rank);
+    if merges.first_id().is_none() {
+        for at in set_bits(merged) {
+            word.ids[at] = merges.id(first_merges.pair(bytes[at], bytes[at + 1]).rank);
+        }
     }
-    word.remaining = u64::MAX >> (LONGEST - len) & !(merged << 1);
+    word.remaining = in_word & !(merged << 1);
     word.len = len as u32;
     merged
 }
 
-/// The bytes at the lanes of a mask as numbers of 32 bits, and zeros at the others.
-///
-/// # Safety
-///
-/// The bytes at these lanes are valid.
+/// The tokens of sixteen bytes from a place on.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn load(lanes: __mmask16, bytes: *const u8) -> __m512i {
-    // SAFETY: a masked load reads no other bytes.
-    let block = unsafe { _mm512_maskz_loadu_epi8(lanes.into(), bytes.cast()) };
-    _mm512_cvtepu8_epi32(_mm512_castsi512_si128(block))
-}
-
-/// The numbers at indices, and [`NO_RANK`] outside the lanes of a mask.
-///
-/// # Safety
-///
-/// There is a number at each index in these lanes.
-#[inline]
-#[target_feature(enable = "avx512f")]
-unsafe fn numbers(first: *const u32, lanes: __mmask16, indices: __m512i) -> __m512i {
-    let none = _mm512_set1_epi32(NO_RANK as i32);
-    // SAFETY: as the caller promises.
-    unsafe { _mm512_mask_i32gather_epi32::<4>(none, lanes, indices, first.cast()) }
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn byte_ids(bytes: &[u8; LONGEST + 1], at: usize, first_merges: &FirstMerges) -> __m512i {
+    assert!(at + LANES <= LONGEST);
+    // SAFETY: these bytes are there.
+    let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().add(at).cast()) };
+    let Some((lowest, differences)) = first_merges.near_ids() else {
+        // SAFETY: all bytes have an id.
+        return unsafe {
+            _mm512_i32gather_epi32::<4>(_mm512_cvtepu8_epi32(bytes), first_merges.ids().as_ptr().cast())
+        };
+    };
+    // SAFETY: the table has 256 bytes.
+    let table: [__m512i; 4] = std::array::from_fn(|number| unsafe {
+        _mm512_loadu_si512(differences.as_ptr().add(number * 64).cast())
+    });
+    let wide = _mm512_castsi128_si512(bytes);
+    let [low, high] = [(0, 1), (2, 3)]
+        .map(|(first, second)| _mm512_permutex2var_epi8(table[first], wide, table[second]));
+    let differences = _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(wide), high);
+    let differences = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(differences));
+    _mm512_add_epi32(differences, _mm512_set1_epi32(*lowest as i32))
 }
