@@ -9,7 +9,7 @@ use super::{KeyRule, TokenKey};
 pub(super) fn by_fours(
     rule: KeyRule,
     text: &[u8],
-    mut start: usize,
+    start: usize,
     ends: &[usize],
     keys: &mut [u128],
     places: &mut [u32],
@@ -35,31 +35,34 @@ pub(super) fn by_fours(
     );
     let halves = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0);
     let longest = _mm512_set1_epi64(TokenKey::MAX as i64);
-    let count = ends.len().min(keys.len()).min(places.len()) / FOUR * FOUR;
-    let readable = text.len().saturating_sub(16);
+    let mut count = ends.len().min(keys.len()).min(places.len()) / FOUR * FOUR;
+    // The last start of each four is that of which 16 bytes must be there.
+    while count > 0 && ends[count - 2] + 16 > text.len() {
+        count -= FOUR;
+    }
+    if count == 0 {
+        return (0, 0);
+    }
+    let first_starts = [start, ends[0], ends[1], ends[2]];
     let mut long = 0u64;
-    let mut number = 0;
-    while number < count {
-        let last_start = ends[number + FOUR - 2];
-        if text.len() < 16 || last_start > readable {
-            break;
-        }
-        let starts = [start, ends[number], ends[number + 1], last_start];
+    for number in (0..count).step_by(FOUR) {
+        // The other starts are the ends before.
+        let starts = match number {
+            0 => first_starts.as_ptr(),
+            _ => ends.as_ptr().wrapping_add(number - 1),
+        };
         // SAFETY: 16 bytes from the last start on, and so from each, are in the text.
         let block = unsafe {
-            let sixteen = |at: usize| _mm_loadu_si128(text.as_ptr().add(at).cast());
+            let sixteen = |number: usize| _mm_loadu_si128(text.as_ptr().add(*starts.add(number)).cast());
             let halves = [(0, 1), (2, 3)].map(|(first, second)| {
-                _mm256_inserti128_si256::<1>(
-                    _mm256_castsi128_si256(sixteen(starts[first])),
-                    sixteen(starts[second]),
-                )
+                _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(sixteen(first)), sixteen(second))
             });
             _mm512_inserti64x4::<1>(_mm512_castsi256_si512(halves[0]), halves[1])
         };
-        // SAFETY: four ends are there.
-        let four_ends = unsafe { _mm256_loadu_si256(ends.as_ptr().add(number).cast()) };
-        let four_starts =
-            _mm256_set_epi64x(starts[3] as i64, starts[2] as i64, starts[1] as i64, starts[0] as i64);
+        // SAFETY: four starts and four ends are there.
+        let [four_starts, four_ends] = unsafe {
+            [starts, ends.as_ptr().add(number)].map(|first| _mm256_loadu_si256(first.cast()))
+        };
         let lens = _mm512_castsi256_si512(_mm256_sub_epi64(four_ends, four_starts));
         let are_long = _mm512_cmpgt_epu64_mask(lens, longest) & 0xf;
         long |= u64::from(are_long != 0) << (number / FOUR);
@@ -79,8 +82,6 @@ pub(super) fn by_fours(
             _mm512_storeu_si512(keys.as_mut_ptr().add(number).cast(), all);
             _mm_storeu_si128(places.as_mut_ptr().add(number).cast(), found);
         }
-        start = ends[number + FOUR - 1];
-        number += FOUR;
     }
-    (number, long)
+    (count, long)
 }
