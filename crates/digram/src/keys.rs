@@ -33,14 +33,15 @@ impl KeyRule {
         ends: &[usize],
         keys: &mut [u128],
         places: &mut [u32],
+        ahead: impl Fn(u32),
     ) -> (usize, u64) {
         match simd {
             // SAFETY: a level is chosen only where the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => unsafe { avx512::by_fours(self, text, start, ends, keys, places) },
+            SimdLevel::Avx512 => unsafe { avx512::by_fours(self, text, start, ends, keys, places, ahead) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => unsafe { avx2::by_fours(self, text, start, ends, keys, places) },
+            SimdLevel::Avx2 => unsafe { avx2::by_fours(self, text, start, ends, keys, places, ahead) },
             SimdLevel::Plain => (0, 0),
         }
     }
@@ -185,7 +186,7 @@ mod tests {
             let rule = KeyRule { owner, seeds: seeds(), places: Places::of(1 << next(33)) };
             for simd in SimdLevel::available() {
                 let (mut keys, mut places) = ([0; 130], [0; 130]);
-                let (count, long) = rule.by_fours(simd, &text, before, &ends, &mut keys, &mut places);
+                let (count, long) = rule.by_fours(simd, &text, before, &ends, &mut keys, &mut places, |_| {});
                 let mut start = before;
                 for (number, &end) in ends[..count].iter().enumerate() {
                     let key = TokenKey::new(&text, start, end);

@@ -130,8 +130,8 @@ impl ThreadCounts {
         let ends = &ends[..ends.len().min(AT_ONCE)];
         let (mut keys, mut homes) = ([0; AT_ONCE], [0; AT_ONCE]);
         let (rule, simd) = (self.short.key_rule(), self.simd);
-        let (done, with_long) = rule.by_fours(simd, text, from, ends, &mut keys, &mut homes);
-        homes[..done].iter().for_each(|&home| self.short.prefetch(home));
+        let ahead = |home| self.short.prefetch(home);
+        let (done, with_long) = rule.by_fours(simd, text, from, ends, &mut keys, &mut homes, ahead);
         let again = set_bits(with_long).flat_map(|four| four * 4..four * 4 + 4);
         for index in again.chain(done..ends.len()) {
             let key = TokenKey::new(text, start_of(index, from, ends), ends[index]);

@@ -13,6 +13,7 @@ pub(super) fn by_fours(
     ends: &[usize],
     keys: &mut [u128],
     places: &mut [u32],
+    ahead: impl Fn(u32),
 ) -> (usize, u64) {
     const FOUR: usize = 4;
     let two = |number: u128| {
@@ -74,6 +75,7 @@ pub(super) fn by_fours(
             _mm256_storeu_si256(keys.add(1), high);
             _mm_storeu_si128(places.as_mut_ptr().add(number).cast(), found);
         }
+        places[number..number + FOUR].iter().for_each(|&place| ahead(place));
         start = ends[number + FOUR - 1];
         number += FOUR;
     }

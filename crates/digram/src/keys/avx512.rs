@@ -13,6 +13,7 @@ pub(super) fn by_fours(
     ends: &[usize],
     keys: &mut [u128],
     places: &mut [u32],
+    ahead: impl Fn(u32),
 ) -> (usize, u64) {
     const FOUR: usize = 4;
     let four = |number: u128| {
@@ -82,6 +83,7 @@ pub(super) fn by_fours(
             _mm512_storeu_si512(keys.as_mut_ptr().add(number).cast(), all);
             _mm_storeu_si128(places.as_mut_ptr().add(number).cast(), found);
         }
+        places[number..number + FOUR].iter().for_each(|&place| ahead(place));
     }
     (count, long)
 }

@@ -106,16 +106,17 @@ impl Table {
         let (owner, places) = (query.owner, self.places());
         let Keys { keys, lines } = &mut *query.keys;
         let rule = KeyRule { owner: owner.bits(), seeds: self.seeds.0, places };
-        let (count, long) = rule.by_fours(self.simd, text, start, ends, keys, lines);
+        let table = self.lines.as_ptr();
+        let ahead = |line: u32| prefetch(table.wrapping_add(line as usize));
+        let (count, long) = rule.by_fours(self.simd, text, start, ends, keys, lines, ahead);
         for number in set_bits(long).flat_map(|four| four * 4..four * 4 + 4) {
             let pretoken = query.group.pretoken(number);
             if pretoken.len() > TokenKey::MAX {
                 keys[number] = self.key(owner, pretoken);
                 lines[number] = places.place(self.seeds.hash(keys[number])) as u32;
+                ahead(lines[number]);
             }
         }
-        let table = self.lines.as_ptr();
-        lines[..count].iter().for_each(|&line| prefetch(table.wrapping_add(line as usize)));
         count
     }
 
