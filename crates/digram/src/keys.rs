@@ -20,7 +20,8 @@ pub(crate) struct KeyRule {
 impl KeyRule {
     /// Writes the keys and places of the first pretokens of a text from `start` on, which end at `ends`, if the
     /// processor can compute several at once; otherwise of none. There are at most as many ends as `keys` and as
-    /// `places`, and at most 256.
+    /// `places`, and at most 256. `ahead` is called with each place, so that memory is prefetched between
+    /// computations: prefetched all at once, a part of it waits.
     ///
     /// Returns the number of pretokens, a multiple of four, and a word with a bit for each four of which one has
     /// more than [`TokenKey::MAX`] bytes; the key and the place of such a one have no meaning.
@@ -45,6 +46,22 @@ impl KeyRule {
             SimdLevel::Plain => (0, 0),
         }
     }
+}
+
+/// The number of pretokens whose keys are computed at once.
+#[cfg(target_arch = "x86_64")]
+const FOUR: usize = 4;
+
+/// The number of pretokens that end at `ends`, a multiple of four, such that 16 bytes from the start of each are in
+/// the text.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn readable_fours(text: &[u8], ends: &[usize]) -> usize {
+    let mut count = ends.len() / FOUR * FOUR;
+    while count > 0 && ends[count - 2] + 16 > text.len() {
+        count -= FOUR;
+    }
+    count
 }
 
 /// The places of hashes in a table whose size is a power of two, up to 2^32: their upper bits, so that the order of

@@ -2,20 +2,19 @@
 
 use std::arch::x86_64::*;
 
-use super::{KeyRule, TokenKey};
+use super::{FOUR, KeyRule, TokenKey, readable_fours};
 
 /// See [`KeyRule::by_fours`]. Pretokens near the end of the text, where 16 bytes cannot be read, are left out.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn by_fours(
     rule: KeyRule,
     text: &[u8],
-    mut start: usize,
+    start: usize,
     ends: &[usize],
     keys: &mut [u128],
     places: &mut [u32],
     ahead: impl Fn(u32),
 ) -> (usize, u64) {
-    const FOUR: usize = 4;
     let two = |number: u128| {
         let [high, low] = [(number >> 64) as i64, number as i64];
         _mm256_set_epi64x(high, low, high, low)
@@ -30,20 +29,20 @@ pub(super) fn by_fours(
     let last = two(0xff << (8 * TokenKey::MAX));
     let longest = _mm256_set1_epi64x(TokenKey::MAX as i64);
     let shift = _mm_cvtsi32_si128(rule.places.shift as i32);
-    let count = ends.len().min(keys.len()).min(places.len()) / FOUR * FOUR;
-    let readable = text.len().saturating_sub(16);
+    let count = readable_fours(text, ends).min(keys.len() / FOUR * FOUR).min(places.len() / FOUR * FOUR);
+    if count == 0 {
+        return (0, 0);
+    }
+    let first_starts = [start, ends[0], ends[1], ends[2]];
     let mut long = 0u64;
-    let mut number = 0;
-    while number < count {
-        let last_start = ends[number + FOUR - 2];
-        if text.len() < 16 || last_start > readable {
-            break;
-        }
-        let starts = [start, ends[number], ends[number + 1], last_start];
-        // SAFETY: four ends are there.
-        let four_ends = unsafe { _mm256_loadu_si256(ends.as_ptr().add(number).cast()) };
-        let four_starts =
-            _mm256_set_epi64x(starts[3] as i64, starts[2] as i64, starts[1] as i64, starts[0] as i64);
+    for number in (0..count).step_by(FOUR) {
+        // The other starts are the ends before.
+        let before = ends.as_ptr().wrapping_add(number).wrapping_sub(1);
+        let starts = if number == 0 { first_starts.as_ptr() } else { before };
+        // SAFETY: four starts and four ends are there.
+        let [four_starts, four_ends] = unsafe {
+            [starts, ends.as_ptr().add(number)].map(|first| _mm256_loadu_si256(first.cast()))
+        };
         let lens = _mm256_sub_epi64(four_ends, four_starts);
         let are_long = _mm256_movemask_epi8(_mm256_cmpgt_epi64(lens, longest));
         long |= u64::from(are_long != 0) << (number / FOUR);
@@ -51,7 +50,7 @@ pub(super) fn by_fours(
         let pair = |first: usize, second: usize, lens: __m256i| {
             // SAFETY: 16 bytes from the last start on, and so from each, are in the text.
             let block = unsafe {
-                let sixteen = |at: usize| _mm_loadu_si128(text.as_ptr().add(at).cast());
+                let sixteen = |number: usize| _mm_loadu_si128(text.as_ptr().add(*starts.add(number)).cast());
                 _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(sixteen(first)), sixteen(second))
             };
             let lens = _mm256_shuffle_epi8(lens, _mm256_setzero_si256());
@@ -62,8 +61,8 @@ pub(super) fn by_fours(
             let sum = _mm256_add_epi64(products, _mm256_shuffle_epi32::<0b01_00_11_10>(products));
             (all, _mm256_xor_si256(sum, _mm256_srli_epi64::<32>(sum)))
         };
-        let (low, low_hashes) = pair(starts[0], starts[1], _mm256_permute4x64_epi64::<0b01_01_00_00>(lens));
-        let (high, high_hashes) = pair(starts[2], starts[3], _mm256_permute4x64_epi64::<0b11_11_10_10>(lens));
+        let (low, low_hashes) = pair(0, 1, _mm256_permute4x64_epi64::<0b01_01_00_00>(lens));
+        let (high, high_hashes) = pair(2, 3, _mm256_permute4x64_epi64::<0b11_11_10_10>(lens));
         // The first quarter of each 16 bytes, in order.
         let hashes = _mm256_blend_epi32::<0b0010_0010>(low_hashes, _mm256_slli_epi64::<32>(high_hashes));
         let hashes = _mm256_permutevar8x32_epi32(hashes, _mm256_set_epi32(0, 0, 0, 0, 5, 1, 4, 0));
@@ -76,8 +75,6 @@ pub(super) fn by_fours(
             _mm_storeu_si128(places.as_mut_ptr().add(number).cast(), found);
         }
         places[number..number + FOUR].iter().for_each(|&place| ahead(place));
-        start = ends[number + FOUR - 1];
-        number += FOUR;
     }
-    (number, long)
+    (count, long)
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{KeyRule, TokenKey};
+use super::{FOUR, KeyRule, TokenKey, readable_fours};
 
 /// See [`KeyRule::by_fours`]. Pretokens near the end of the text, where 16 bytes cannot be read, are left out.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
@@ -15,7 +15,6 @@ pub(super) fn by_fours(
     places: &mut [u32],
     ahead: impl Fn(u32),
 ) -> (usize, u64) {
-    const FOUR: usize = 4;
     let four = |number: u128| {
         _mm512_set4_epi64((number >> 64) as i64, number as i64, (number >> 64) as i64, number as i64)
     };
@@ -36,11 +35,7 @@ pub(super) fn by_fours(
     );
     let halves = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0);
     let longest = _mm512_set1_epi64(TokenKey::MAX as i64);
-    let mut count = ends.len().min(keys.len()).min(places.len()) / FOUR * FOUR;
-    // The last start of each four is that of which 16 bytes must be there.
-    while count > 0 && ends[count - 2] + 16 > text.len() {
-        count -= FOUR;
-    }
+    let count = readable_fours(text, ends).min(keys.len() / FOUR * FOUR).min(places.len() / FOUR * FOUR);
     if count == 0 {
         return (0, 0);
     }
@@ -48,10 +43,8 @@ pub(super) fn by_fours(
     let mut long = 0u64;
     for number in (0..count).step_by(FOUR) {
         // The other starts are the ends before.
-        let starts = match number {
-            0 => first_starts.as_ptr(),
-            _ => ends.as_ptr().wrapping_add(number - 1),
-        };
+        let before = ends.as_ptr().wrapping_add(number).wrapping_sub(1);
+        let starts = if number == 0 { first_starts.as_ptr() } else { before };
         // SAFETY: 16 bytes from the last start on, and so from each, are in the text.
         let block = unsafe {
             let sixteen = |number: usize| _mm_loadu_si128(text.as_ptr().add(*starts.add(number)).cast());
