@@ -16,8 +16,8 @@ use crate::cpu::SimdLevel;
 const MAX_BYTES: usize = 4096;
 
 /// Room for the starts: one for each byte and each of the last block, and for those that are written only to fill
-/// two strides.
-const ROOM: usize = MAX_BYTES + BLOCK + 2 * STRIDE;
+/// three strides.
+const ROOM: usize = MAX_BYTES + BLOCK + 3 * STRIDE;
 
 /// Memory for starts of pretokens.
 #[derive(Default)]
@@ -181,19 +181,20 @@ fn write_starts_avx512(mask: u64, first: usize, starts: &mut [MaybeUninit<usize>
         offsets
     };
     let count = mask.count_ones() as usize;
-    let (starts, _) = starts[..count.next_multiple_of(2 * STRIDE)].as_chunks_mut::<{ 2 * STRIDE }>();
+    let (starts, _) = starts[..count.next_multiple_of(3 * STRIDE)].as_chunks_mut::<{ 3 * STRIDE }>();
     // SAFETY: there are 64 bytes.
     let offsets = unsafe { _mm512_loadu_si512(OFFSETS.as_ptr().cast()) };
     let mut offsets = _mm512_maskz_compress_epi8(mask, offsets);
     let first = _mm512_set1_epi64(first as i64);
     for starts in starts {
         let sixteen = _mm512_castsi512_si128(offsets);
-        let eights = [sixteen, _mm_srli_si128::<8>(sixteen)];
+        let more = _mm512_extracti32x4_epi32::<1>(offsets);
+        let eights = [sixteen, _mm_srli_si128::<8>(sixteen), more];
         for (starts, offsets) in starts.as_chunks_mut::<STRIDE>().0.iter_mut().zip(eights) {
             let eight = _mm512_add_epi64(first, _mm512_cvtepu8_epi64(offsets));
             // SAFETY: there is memory for eight starts.
             unsafe { _mm512_storeu_si512(starts.as_mut_ptr().cast(), eight) };
         }
-        offsets = _mm512_shuffle_i64x2::<0b11_11_10_01>(offsets, offsets);
+        offsets = _mm512_alignr_epi64::<3>(offsets, offsets);
     }
 }
