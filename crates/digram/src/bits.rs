@@ -119,7 +119,9 @@ impl BloomFilter {
 
     #[inline]
     pub(crate) fn may_contain(&self, hash: u64) -> bool {
-        self.words[self.word_index(hash)] & BloomFilter::mask(hash) == BloomFilter::mask(hash)
+        // SAFETY: the number of words is a power of two, and the index has no other bits than those below it.
+        let word = unsafe { *self.words.get_unchecked(self.word_index(hash)) };
+        word & BloomFilter::mask(hash) == BloomFilter::mask(hash)
     }
 
     #[inline]

@@ -187,7 +187,7 @@ impl Merges {
         let pair = pack(left, right);
         let hash = hash(pair, self.seeds);
         let index = hash as usize & self.mask;
-        prefetch(&self.slots[index]);
+        prefetch(self.slots.as_ptr().wrapping_add(index));
         (PairSlot { pair, index }, self.filter.may_contain(hash))
     }
 

@@ -156,6 +156,10 @@ impl Table {
     #[inline(never)]
     unsafe fn copy_further(&mut self, query: &mut GroupQuery<'_>, number: usize, count: usize) -> usize {
         let (key, first) = (query.keys.keys[number], query.keys.lines[number] as usize);
+        if query.tokens.is_none() && self.is_absent(key, first) {
+            query.misses.push(query.number + number, key, count, false);
+            return 0;
+        }
         let pretoken = query.group.pretoken(number);
         let mut is_no_token = false;
         for (steps, line) in [first, step(first, 1) & (self.lines.len() - 1)].into_iter().enumerate() {

@@ -222,7 +222,7 @@ impl Table {
 
     /// The place of the entry of a pretoken or of a piece, and the number of lines that are read before it.
     fn find(&self, key: u128, piece: TextSlice<'_>) -> Option<(Place, usize)> {
-        if self.lines.is_empty() || piece.len() > LONGEST {
+        if self.lines.is_empty() || piece.len() > LONGEST || self.is_absent(key, self.line(key, 0)) {
             return None;
         }
         let mut steps = 0;
@@ -238,6 +238,15 @@ impl Table {
             }
             steps += 1;
         }
+    }
+
+    /// Whether the table surely does not contain a key that belongs to line `first`: most new words find a free entry
+    /// there. Without branches on what is in the line, and without reading the next one, which was not prefetched.
+    #[inline(always)]
+    fn is_absent(&self, key: u128, first: usize) -> bool {
+        let Line(entries) = &self.lines[first];
+        // The second entry is taken last, and a search ends at a free one.
+        !(entries[0].has_key(&key) | entries[1].has_key(&key)) & entries[1].has_key(&0)
     }
 
     /// Lets the entry at a place change places with one of the line that it belongs to, and returns its new
@@ -294,8 +303,11 @@ impl Table {
         let mut steps = 0;
         loop {
             let line = self.line(entry.key, steps);
-            if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.key == 0) {
-                *free = entry;
+            let Line(entries) = &mut self.lines[line];
+            // The first one that is free, without a branch on which that is.
+            let slot = usize::from(entries[0].key != 0);
+            if entries[slot].key == 0 {
+                entries[slot] = entry;
                 self.count += 1;
                 return;
             }
