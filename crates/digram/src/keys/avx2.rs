@@ -40,9 +40,8 @@ pub(super) fn by_fours(
         let before = ends.as_ptr().wrapping_add(number).wrapping_sub(1);
         let starts = if number == 0 { first_starts.as_ptr() } else { before };
         // SAFETY: four starts and four ends are there.
-        let [four_starts, four_ends] = unsafe {
-            [starts, ends.as_ptr().add(number)].map(|first| _mm256_loadu_si256(first.cast()))
-        };
+        let [four_starts, four_ends] =
+            unsafe { [starts, ends.as_ptr().add(number)].map(|first| _mm256_loadu_si256(first.cast())) };
         let lens = _mm256_sub_epi64(four_ends, four_starts);
         let are_long = _mm256_movemask_epi8(_mm256_cmpgt_epi64(lens, longest));
         long |= u64::from(are_long != 0) << (number / FOUR);

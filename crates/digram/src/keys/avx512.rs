@@ -54,9 +54,8 @@ pub(super) fn by_fours(
             _mm512_inserti64x4::<1>(_mm512_castsi256_si512(halves[0]), halves[1])
         };
         // SAFETY: four starts and four ends are there.
-        let [four_starts, four_ends] = unsafe {
-            [starts, ends.as_ptr().add(number)].map(|first| _mm256_loadu_si256(first.cast()))
-        };
+        let [four_starts, four_ends] =
+            unsafe { [starts, ends.as_ptr().add(number)].map(|first| _mm256_loadu_si256(first.cast())) };
         let lens = _mm512_castsi256_si512(_mm256_sub_epi64(four_ends, four_starts));
         let are_long = _mm512_cmpgt_epu64_mask(lens, longest) & 0xf;
         long |= u64::from(are_long != 0) << (number / FOUR);

@@ -98,7 +98,7 @@ impl Lookup {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         if let Some(splits) = self.splits.as_ref().filter(|_| self.splits_first) {
-            let scripts = Scripts::of(group, splits.scripts());
+            let scripts = Scripts::of(group, splits.scripts(), context.scratch.table.simd());
             if scripts.are_cut {
                 return self.encode_wide_group(splits, group, &scripts, context, ids);
             }

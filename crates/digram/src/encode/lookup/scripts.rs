@@ -7,6 +7,7 @@
 
 use super::super::safe_splits::CutScripts;
 use super::Group;
+use crate::cpu::SimdLevel;
 
 /// The first byte of the first letters beyond the Latin ones, and of those that have three bytes.
 const BEYOND_LATIN: u8 = 0xce;
@@ -32,12 +33,12 @@ pub(super) struct Scripts {
 
 impl Scripts {
     #[inline]
-    pub(super) fn of(group: Group<'_>, cut: &CutScripts) -> Scripts {
+    pub(super) fn of(group: Group<'_>, cut: &CutScripts, simd: SimdLevel) -> Scripts {
         let text = group.bytes();
-        if !any(text, |byte| (byte >= BEYOND_LATIN) & (byte != SYMBOLS)) {
+        if !any(text, simd, |byte| (byte >= BEYOND_LATIN) & (byte != SYMBOLS)) {
             return Scripts::default();
         }
-        let are_of_three = any(text, |byte| (byte >= THREE_BYTES) & (byte != SYMBOLS));
+        let are_of_three = any(text, simd, |byte| (byte >= THREE_BYTES) & (byte != SYMBOLS));
         // Words are alike in most texts, so some tell enough.
         let mut some = (0..group.ends.len()).step_by(APART).map(|number| group.pretoken(number));
         Scripts {
@@ -68,10 +69,37 @@ fn is_unspaced(byte: u8, next: u8) -> bool {
 }
 
 /// Whether a text has such a byte.
-// Without an exit in the inner loop, so that it is compiled to vectors; so is the next.
 #[inline]
-fn any(text: &[u8], is: impl Fn(u8) -> bool) -> bool {
-    text.chunks(PART).any(|part| part.iter().fold(0, |found, &byte| found | u8::from(is(byte))) > 0)
+fn any(text: &[u8], simd: SimdLevel, is: impl Fn(u8) -> bool) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2")]
+    fn any_avx512(text: &[u8], is: impl Fn(u8) -> bool) -> bool {
+        any_by(text, is)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn any_avx2(text: &[u8], is: impl Fn(u8) -> bool) -> bool {
+        any_by(text, is)
+    }
+
+    match simd {
+        // SAFETY: a level is chosen only where the processor has its instructions.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 => unsafe { any_avx512(text, is) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx2 => unsafe { any_avx2(text, is) },
+        SimdLevel::Plain => any_by(text, is),
+    }
+}
+
+// Without an exit in the inner loop, so that it is compiled to vectors; so is the next.
+#[inline(always)]
+fn any_by(text: &[u8], is: impl Fn(u8) -> bool) -> bool {
+    let (parts, rest) = text.as_chunks::<PART>();
+    let in_part = |part: &[u8]| part.iter().fold(0, |found, &byte| found | u8::from(is(byte))) > 0;
+    parts.iter().any(|part| in_part(part)) || in_part(rest)
 }
 
 /// Whether a text has two such bytes, one after the other.
@@ -118,8 +146,14 @@ mod tests {
                     // The word is a pretoken that is looked at.
                     let mut ends = [before; APART + 1];
                     ends[APART] = before + word.len();
-                    let scripts = Scripts::of(Group::new(text.as_bytes(), 0, &ends), &cut);
-                    assert_eq!((scripts.are_unspaced, scripts.are_cut), (are_unspaced, are_cut), "{text}");
+                    for simd in SimdLevel::available() {
+                        let scripts = Scripts::of(Group::new(text.as_bytes(), 0, &ends), &cut, simd);
+                        assert_eq!(
+                            (scripts.are_unspaced, scripts.are_cut),
+                            (are_unspaced, are_cut),
+                            "{text}"
+                        );
+                    }
                 }
             }
         }

@@ -110,8 +110,7 @@ fn start<const LEN: usize>(
             _mm512_set1_epi32(at as i32),
         );
         let keys = _mm512_or_si512(_mm512_slli_epi32::<{ LONGEST.ilog2() }>(ranks[chunk]), places);
-        let has_key =
-            _mm512_cmpneq_epi32_mask(ranks[chunk], none) & !((without_key >> at) as __mmask16);
+        let has_key = _mm512_cmpneq_epi32_mask(ranks[chunk], none) & !((without_key >> at) as __mmask16);
         let keys = _mm512_mask_mov_epi32(_mm512_set1_epi32(NONE), has_key, keys);
         // SAFETY: there is space for the keys of a chunk.
         unsafe { _mm512_storeu_si512(word.keys.as_mut_ptr().add(at).cast::<RankKey>().cast(), keys) };
@@ -144,8 +143,8 @@ fn byte_ids(bytes: &[u8; LONGEST + 1], at: usize, first_merges: &FirstMerges) ->
         _mm512_loadu_si512(differences.as_ptr().add(number * 64).cast())
     });
     let wide = _mm512_castsi128_si512(bytes);
-    let [low, high] = [(0, 1), (2, 3)]
-        .map(|(first, second)| _mm512_permutex2var_epi8(table[first], wide, table[second]));
+    let [low, high] =
+        [(0, 1), (2, 3)].map(|(first, second)| _mm512_permutex2var_epi8(table[first], wide, table[second]));
     let differences = _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(wide), high);
     let differences = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(differences));
     _mm512_add_epi32(differences, _mm512_set1_epi32(*lowest as i32))

@@ -114,6 +114,11 @@ impl Table {
         self.max_lines = MAX_LINES;
     }
 
+    /// The instructions that its look-ups use.
+    pub(super) fn simd(&self) -> SimdLevel {
+        self.simd
+    }
+
     /// Whether it has no lines yet.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
