@@ -184,6 +184,22 @@ impl Encoder {
         self.lookup.can_split_at(pretoken, at)
     }
 
+    /// Whether some pretoken may be split.
+    pub(crate) fn has_splits(&self) -> bool {
+        self.lookup.has_splits()
+    }
+
+    /// Whether the ids of every pretoken with these two characters around `at` begin with those of its part before
+    /// it: no token crosses that place, but the ids of what follows may depend on what precedes it.
+    pub(crate) fn can_end_beginning_at(&self, pretoken: &[u8], at: usize) -> bool {
+        self.lookup.can_end_beginning_at(pretoken, at)
+    }
+
+    /// Whether some pretoken has such a place.
+    pub(crate) fn has_beginnings(&self) -> bool {
+        self.lookup.has_beginnings()
+    }
+
     /// The token whose bytes are the whole pretoken, if there is one.
     #[inline]
     pub(crate) fn whole(&self, pretoken: &[u8]) -> Option<TokenId> {

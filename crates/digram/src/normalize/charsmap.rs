@@ -3,6 +3,8 @@
 //! A map is a double array of 32-bit units, preceded by its size in bytes, and then the replacements, each with a zero
 //! behind it. The array is a trie: its values are offsets of replacements.
 
+use std::collections::HashSet;
+
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -14,6 +16,9 @@ pub(super) struct Charsmap {
 
 /// The number of units of a block, which holds all children of a node.
 const BLOCK: usize = 256;
+
+/// The maximum number of nodes that are read to find the characters inside entries.
+const MAX_NODES: usize = 1 << 17;
 
 fn label(unit: u32) -> u32 {
     unit & (1 << 31 | 0xff)
@@ -126,6 +131,52 @@ impl Charsmap {
                 return;
             }
         }
+    }
+
+    /// The characters that some entry has behind its first, in ascending order. `None` if the map has too many entries
+    /// to be read, or some that are not UTF-8.
+    pub(super) fn inside(&self) -> Option<Vec<char>> {
+        let Some(&root) = self.units.first() else { return Some(Vec::new()) };
+        let (mut found, mut seen) = (HashSet::new(), HashSet::new());
+        // Nodes below which entries go on, each with the bytes of the character that it is inside of.
+        let mut unread = vec![(offset(root), [0; 4], 0, true)];
+        while let Some((node, mut bytes, len, is_first)) = unread.pop() {
+            if seen.len() > MAX_NODES {
+                return None;
+            }
+            for byte in 1..=u8::MAX {
+                let at = node ^ usize::from(byte);
+                let unit = self.units[at];
+                if label(unit) != u32::from(byte) {
+                    continue;
+                }
+                bytes[len] = byte;
+                let child = at ^ offset(unit);
+                let character = &bytes[..len + 1];
+                match std::str::from_utf8(character) {
+                    Ok(character) => {
+                        if !is_first {
+                            found.extend(character.chars());
+                        }
+                        if seen.insert((child, [0; 4])) {
+                            unread.push((child, [0; 4], 0, false));
+                        }
+                    }
+                    Err(error) if error.error_len().is_some() => return None,
+                    // As the first character and as another one it is read twice.
+                    Err(_) => {
+                        let mut key = bytes;
+                        key[len + 1..].fill(0);
+                        if is_first || seen.insert((child, key)) {
+                            unread.push((child, key, len + 1, is_first));
+                        }
+                    }
+                }
+            }
+        }
+        let mut found: Vec<char> = found.into_iter().collect();
+        found.sort_unstable();
+        Some(found)
     }
 
     fn replacement(&self, place: usize) -> &str {

@@ -126,11 +126,16 @@ impl Seam {
 
     /// Whether a pretokenizer splits every text with these characters between them.
     pub fn is_border(self, pretokenizer: &Pretokenizer) -> bool {
+        self.within(|both, middle| pretokenizer.is_border_anywhere(both, middle))
+    }
+
+    /// Whether a predicate is true for the text of the two characters and the offset between them.
+    pub(crate) fn within(self, predicate: impl FnOnce(&[u8], usize) -> bool) -> bool {
         let Seam { before, after } = self;
         let mut both = [0; 2 * char::MAX.len_utf8()];
         let middle = before.encode_utf8(&mut both).len();
         let end = middle + after.encode_utf8(&mut both[middle..]).len();
-        pretokenizer.is_border_anywhere(&both[..end], middle)
+        predicate(&both[..end], middle)
     }
 }
 
@@ -287,6 +292,31 @@ impl Normalizer {
         Seam::at(text, offset).and_then(|Seam { before, after }| self.seam(before, after))
     }
 
+    /// Whether some two characters have a [`seam`](Normalizer::seam).
+    pub(crate) fn has_seams(&self) -> bool {
+        self.stages.iter().all(Compiled::has_seams)
+    }
+
+    /// If the normal form of any text with these two characters around `offset` begins with that of its part before
+    /// them: the last character of that, and the one that comes next if any does, before the text is cut into words.
+    /// What follows need not be changed as a text of its own is.
+    pub(crate) fn end_of_beginning(&self, text: &[u8], offset: usize) -> Option<Seam> {
+        let seam = Seam::at(text, offset)?;
+        self.stages.iter().try_fold(seam, |seam, stage| stage.end_of_beginning(seam))
+    }
+
+    /// Whether some text has such a place.
+    pub(crate) fn has_beginnings(&self) -> bool {
+        self.stages.iter().all(Compiled::has_beginnings)
+    }
+
+    /// Whether the words of a text with this [end of a beginning](Normalizer::end_of_beginning) begin with those of
+    /// its part before it; `None` if it is one word, whose pretokens decide.
+    pub(crate) fn divides_beginning(&self, seam: Seam) -> Option<bool> {
+        let words = self.words.as_ref()?;
+        if words.only_change_start(seam) { None } else { Some(words.keeps_apart(seam)) }
+    }
+
     /// If the normal form of any text with these two characters next to each other is that of its part up to
     /// the first and that of its part from the second on, one after the other: the last character of the one and
     /// the first of the other, before the text is cut into words.
@@ -382,13 +412,42 @@ impl Compiled {
             Compiled::Strip { .. } => !before.is_whitespace() && !after.is_whitespace(),
             // Each part would get the text.
             Compiled::Prepend(content) => content.is_empty(),
-            Compiled::Replace(replacer) => replacer.keeps_apart(before, after),
+            Compiled::Replace(replacer) => {
+                let (before, after) = (replacer.at_side(before, true)?, replacer.at_side(after, false)?);
+                return Some(Seam { before, after });
+            }
             Compiled::ReplaceMatches(replacer) => replacer.keeps_apart(before, after),
             Compiled::Precompiled(precompiled) => precompiled.keeps_apart(before, after),
             Compiled::SentencePiece(rules) => rules.keeps_apart(before, after),
             Compiled::Units(speller) => speller.keeps_apart(before, after),
         };
         is_kept.then_some(seam)
+    }
+
+    /// Whether some two characters have a seam.
+    fn has_seams(&self) -> bool {
+        match self {
+            Compiled::Prepend(content) => content.is_empty(),
+            Compiled::SentencePiece(rules) => rules.has_seams(),
+            _ => true,
+        }
+    }
+
+    /// See [`Normalizer::end_of_beginning`].
+    fn end_of_beginning(&self, seam: Seam) -> Option<Seam> {
+        match self {
+            // It is before the beginning, too.
+            Compiled::Prepend(_) => Some(seam),
+            Compiled::SentencePiece(rules) => rules.ends_beginning(seam.before, seam.after).then_some(seam),
+            _ => self.seam(seam),
+        }
+    }
+
+    fn has_beginnings(&self) -> bool {
+        match self {
+            Compiled::SentencePiece(rules) => rules.has_beginnings(),
+            _ => true,
+        }
     }
 }
 

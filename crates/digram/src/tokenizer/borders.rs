@@ -96,6 +96,11 @@ impl<'a> TokenBorders<'a> {
         Ok(self.last_index_where(|border| border.count <= maximum))
     }
 
+    /// Whether a known boundary has more than `maximum` ids before it.
+    pub(super) fn exceed(&self, maximum: usize) -> bool {
+        self.borders[self.borders.len() - 1].count > maximum
+    }
+
     /// The index of the last known boundary for which `predicate` returns true. It must be true for the first
     /// one, and for none after one for which it is false.
     pub(super) fn last_index_where(&self, predicate: impl Fn(&TokenBorder) -> bool) -> usize {
