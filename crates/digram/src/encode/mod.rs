@@ -190,9 +190,13 @@ impl Encoder {
     }
 
     /// Whether the ids of every pretoken with these two characters around `at` begin with those of its part before
-    /// it: no token crosses that place, but the ids of what follows may depend on what precedes it.
+    /// it, and stand for the same bytes: no token crosses that place, but the ids of what follows may depend on what
+    /// precedes it.
     pub(crate) fn can_end_beginning_at(&self, pretoken: &[u8], at: usize) -> bool {
-        self.lookup.can_end_beginning_at(pretoken, at)
+        // A run of unknown characters is marked as a whole.
+        let is_marked = || matches!(self.unknown(), Unknown::Marked(_));
+        let last = || &pretoken[at - bstr::decode_last_utf8(&pretoken[..at]).1..at];
+        self.lookup.can_end_beginning_at(pretoken, at) && (!is_marked() || self.whole(last()).is_some())
     }
 
     /// Whether some pretoken has such a place.

@@ -9,7 +9,7 @@ use crate::encode::{IdCount, Scratch};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer, find_first, find_last};
 use crate::memory;
-use crate::normalize::{Normalizer, Seam};
+use crate::normalize::Normalizer;
 use crate::text::Text;
 
 /// A segment of a text: ordinary text, or an added token.
