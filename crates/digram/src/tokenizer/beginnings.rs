@@ -34,6 +34,11 @@ pub fn beginnings(maximum: usize, len: usize) -> impl Iterator<Item = usize> {
 }
 
 impl Tokenizer {
+    /// Whether the first ids of a text may be known from its beginning.
+    pub fn cuts_beginnings(&self, special: OnSpecial<'_>) -> bool {
+        self.may_end_beginning() || self.can_split_after_added(special)
+    }
+
     /// The lengths of the beginnings to be tried before a whole text: none if a text is read only as far as needed
     /// anyway, or if it must be read to its end.
     pub(super) fn beginnings_of(
@@ -43,8 +48,8 @@ impl Tokenizer {
         special: OnSpecial<'_>,
     ) -> impl Iterator<Item = usize> + use<> {
         let is_read_in_order = self.normalizer.is_none() && self.recognized(special).is_none();
-        let may_end = self.may_end_beginning() || self.can_split_after_added(special);
-        beginnings(maximum, if is_read_in_order || !may_end { 0 } else { text.len() })
+        let is_tried = !is_read_in_order && self.cuts_beginnings(special);
+        beginnings(maximum, if is_tried { text.len() } else { 0 })
     }
 
     /// The part of the beginning of a text whose ids are the first ids of the text, however it goes on; `None` if it is
