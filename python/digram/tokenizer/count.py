@@ -97,8 +97,9 @@ class CountingCore(Core):
         time is linear in `max_length`, however long the text is: a beginning of the text is read,
         and a longer one if it has too few tokens. The whole text is read if no beginning ends at a
         place at which all texts with the same two characters can be divided: patterns that look
-        behind have no such places, and neither has a long word. An error that `count` would raise for the rest of the text is not raised. Raises the
-        other errors of `count`, and `OptionError` if `max_length` is negative.
+        behind have no such places, and neither has a long word. An error that `count` would raise
+        for the rest of the text is not raised. Raises the other errors of `count`, and
+        `OptionError` if `max_length` is negative.
         """
         return self._fits(text, whole_number("max_length", max_length, 0), rule_of(special))
 
