@@ -189,9 +189,46 @@ impl Charsmap {
 const BLOCK_LABEL: u32 = BLOCK as u32;
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// The map of some entries; each node has a block of its own.
+    pub(in super::super) fn of_entries(entries: &[(&str, &str)]) -> Vec<u8> {
+        let mut units = vec![256 << 10];
+        units.resize(2 * BLOCK, 1 << 31);
+        let mut replacements = String::new();
+        for (key, new) in entries {
+            let (mut block, mut unit) = (BLOCK, 0);
+            for byte in key.bytes() {
+                unit = block + usize::from(byte);
+                if units[unit] == 1 << 31 {
+                    let child = units.len();
+                    units.resize(child + BLOCK, 1 << 31);
+                    units[unit] = ((unit ^ child) as u32) << 10 | u32::from(byte);
+                }
+                block = unit ^ offset(units[unit]);
+            }
+            units[unit] |= 1 << 8;
+            units[block] = 1 << 31 | replacements.len() as u32;
+            replacements.extend([*new, "\0"]);
+        }
+        let mut map = (4 * units.len() as u32).to_le_bytes().to_vec();
+        units.iter().for_each(|unit| map.extend(unit.to_le_bytes()));
+        map.extend(replacements.bytes());
+        map
+    }
+
+    #[test]
+    fn characters_inside_entries_are_found() {
+        let inside =
+            |entries: &[(&str, &str)]| Charsmap::new(&of_entries(entries)).unwrap().inside().unwrap();
+        assert_eq!(inside(&[("a\u{301}", "á"), ("\n", " "), ("か\u{3099}", "が")]), ['\u{301}', '\u{3099}']);
+        assert_eq!(inside(&[("abc", "x"), ("cd", ""), ("a", "y")]), ['b', 'c', 'd']);
+        let map = Charsmap::new(&of_entries(&[("abc", "x"), ("a", "y")])).unwrap();
+        assert_eq!((map.longest(b"abcd"), map.longest(b"abd")), (Some((3, "x")), Some((1, "y"))));
+        assert_eq!(Charsmap::new(b"").unwrap().inside().unwrap(), []);
+    }
 
     /// A map with one entry, "a": the root has the child "a", whose leaf is the value.
     fn small(value: u32) -> Vec<u8> {

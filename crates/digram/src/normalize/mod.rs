@@ -480,16 +480,26 @@ mod tests {
             Just(Stage::Prepend { content: "▁e".into() }),
             Just(Stage::ReplaceMatches { regex: r"\s+".into(), content: "_".into() }),
             Just(Stage::ReplaceMatches { regex: r"a[^x]|e(?=n)".into(), content: "".into() }),
-            (0usize..3, any::<bool>(), any::<bool>()).prop_map(|(added, removes_spaces, has_symbols)| {
-                let added_space = [AddedSpace::No, AddedSpace::Before, AddedSpace::Behind][added];
-                let symbols = if has_symbols { vec!["ae".into(), "▁▁".into()] } else { Vec::new() };
-                Stage::SentencePiece(SentencePiece {
-                    added_space,
-                    removes_spaces,
-                    symbols,
-                    ..Default::default()
-                })
-            }),
+            (0usize..4, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+                |(added, removes_spaces, has_symbols, has_map)| {
+                    let spaces =
+                        [AddedSpace::No, AddedSpace::Before, AddedSpace::Behind, AddedSpace::BeforeWord];
+                    let symbols = if has_symbols {
+                        vec!["ae".into(), "▁▁".into(), "n  1".into()]
+                    } else {
+                        Vec::new()
+                    };
+                    let entries =
+                        [("e\u{301}", "é"), ("ﬁ", "fi"), ("\n", " "), ("xn", "A"), ("n 1", "n"), ("E", "")];
+                    let charsmap = if has_map { charsmap::tests::of_entries(&entries) } else { Vec::new() };
+                    Stage::SentencePiece(SentencePiece {
+                        charsmap,
+                        added_space: spaces[added],
+                        removes_spaces,
+                        symbols,
+                    })
+                }
+            ),
             Just(Stage::Replace { pattern: " ".into(), content: "▁".into() }),
             Just(Stage::Replace { pattern: "ae".into(), content: "".into() }),
             Just(Stage::Replace { pattern: "aa".into(), content: "é\u{301}".into() }),
@@ -510,6 +520,28 @@ mod tests {
                     prop_assert!(String::from_utf8_lossy(&left).ends_with(seam.before));
                     prop_assert!(String::from_utf8_lossy(&right).starts_with(seam.after));
                     prop_assert_eq!([left, right].concat(), whole.clone());
+                }
+            }
+        }
+
+        #[test]
+        fn a_beginning_is_normalized_alone(text in texts(), stages in stages()) {
+            let normalizer = Normalizer::new(stages).unwrap();
+            let normal = |part: &str| {
+                let given = Traced::given(part.as_bytes(), 0, true).unwrap();
+                normalizer.traced(given, &Never).unwrap()
+            };
+            let whole = normal(&text);
+            for offset in text.char_indices().skip(1).map(|(offset, _)| offset) {
+                if let Some(seam) = normalizer.end_of_beginning(text.as_bytes(), offset) {
+                    prop_assert!(normalizer.has_beginnings());
+                    let left = normal(&text[..offset]);
+                    prop_assert!(String::from_utf8_lossy(&left.bytes).ends_with(seam.before));
+                    let rest = whole.bytes.strip_prefix(&left.bytes[..]).expect("it begins with it");
+                    prop_assert!(rest.is_empty() || String::from_utf8_lossy(rest).starts_with(seam.after));
+                    // Of the last character they may differ.
+                    let kept = left.bytes.len() - seam.before.len_utf8();
+                    prop_assert_eq!(&left.origins.unwrap()[..kept], &whole.origins.as_ref().unwrap()[..kept]);
                 }
             }
         }
