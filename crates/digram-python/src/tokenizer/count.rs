@@ -147,12 +147,12 @@ fn detached<T: Send>(py: Python<'_>, text: &[u8], read: impl FnOnce() -> T + Sen
 
 impl Core {
     /// The beginnings of a text that may have its first `n` ids, if all of it would have to be converted first.
-    fn beginnings<'py>(
-        &self,
-        text: &Bound<'py, PyAny>,
+    fn beginnings<'a, 'py>(
+        &'a self,
+        text: &'a Bound<'py, PyAny>,
         n: usize,
-        special: &Special<'_>,
-    ) -> impl Iterator<Item = PyResult<Bound<'py, PyAny>>> {
+        special: &'a Special,
+    ) -> impl Iterator<Item = PyResult<Bound<'py, PyAny>>> + use<'a, 'py> {
         let len = match stored(text) {
             None | Some(StoredText::Utf8(_)) => 0,
             Some(_) if !self.tokenizer.cuts_beginnings(special.on_special()) => 0,
