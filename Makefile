@@ -11,7 +11,7 @@ CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo wheel test test-elsewhere test-rest test-engines test-exports test-web lint format docs valgrind bench bench-guard clean
+.PHONY: help setup develop demo wheel test test-elsewhere test-rest test-engines test-exports test-web lint format docs verify-families valgrind bench bench-guard clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
@@ -22,6 +22,7 @@ help:
 	@echo "make docs    the documentation as a site in site/, in an environment of its own"
 	@echo "make lint    formatting, lint and types"
 	@echo "make format  format the sources"
+	@echo "make verify-families  every family of tokenizers beside its own library on a million texts: hours"
 	@echo "make valgrind  the core's tests, each access to memory checked"
 	@echo "make bench   ratios to the peers (DIGRAM_DATA=folder for the corpora)"
 	@echo "make bench-guard  has encoding become slower? minutes, on a quiet machine"
@@ -164,6 +165,9 @@ format: $(VENV)/.tools
 	cargo fmt
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+verify-families: $(VENV)/.tools
+	PYTHONPATH=tests $(BIN)/python tests/formats/verify_families.py
 
 # Every read and write is checked: of the core's own tests, and of those that encode whole texts, with
 # few cases of each property. The corpora, which other tests know too, and one that makes long texts for

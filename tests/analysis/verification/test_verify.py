@@ -19,7 +19,7 @@ from vocabularies import CORPUS, bpe, of_bytes
 
 import digram
 from digram import Matching, Pretokenizer, Verification, verify
-from digram.analysis.verification import CLASSES, Counterexample, TextGenerator, peers
+from digram.analysis.verification import CLASSES, Counterexample, TextGenerator, comparing, peers
 from digram.formats import huggingface, sentencepiece
 from digram.pretokenizers import NFC, NFKC
 
@@ -267,6 +267,24 @@ def test_sentencepiece(shared_data: Callable[[str], Path]) -> None:
     assert found.equal
     assert found.compared == {"text": ("ids", "offsets", "decoded")}
     assert len(shown(verify(english, japanese, fuzz=500)).text) == 1
+
+
+def test_each_text_of_a_batch_is_converted_a_few_times(
+    shared_data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All texts of a batch were converted anew for each of them that was compared alone."""
+    path = shared_data("vocabs/spm_test_model.model")
+    calls = 0
+
+    def counted(offsets: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return apart(offsets)
+
+    apart = comparing._apart
+    monkeypatch.setattr(comparing, "_apart", counted)
+    assert verify(digram.load(path), pieces(path), fuzz=500).equal
+    assert 500 <= calls <= 8 * 500
 
 
 def test_offsets_of_sentencepiece_are_compared_as_it_counts_them() -> None:

@@ -92,7 +92,7 @@ class Pair:
     def _same(self, one: Answers, other: Answers, facts: Sequence[Fact]) -> bool:
         if self.undecoded and any(map(self._is_undecoded, one.ids)):
             return False  # compared one by one
-        return all(_value(one, fact, self) == _value(other, fact, self) for fact in facts)
+        return all(_values(one, fact, self) == _values(other, fact, self) for fact in facts)
 
     def _is_undecoded(self, ids: list[int]) -> bool:
         return not self.undecoded.isdisjoint(ids)
@@ -109,23 +109,30 @@ class Pair:
         for fact in facts:
             if fact.startswith("decoded") and self._is_undecoded(one.ids[index]):
                 continue
-            mine, theirs = (_value(each, fact, self)[index] for each in (one, other))
+            mine, theirs = (_value(getattr(each, fact)[index], fact, self) for each in (one, other))
             if mine == theirs or (fact.startswith("decoded") and self._is_replaced(mine, theirs)):
                 continue
             return Difference(index, fact, _first(mine, theirs))
         return None
 
 
-def _value(of: Answers, fact: Fact, pair: Pair) -> Any:
+def _values(of: Answers, fact: Fact, pair: Pair) -> Any:
     """The answers on a fact, in the form that both sides can give."""
     found = getattr(of, fact)
+    if fact == "ids":
+        return found
+    return [_value(one, fact, pair) for one in found]
+
+
+def _value(answer: Any, fact: Fact, pair: Pair) -> Any:
+    """The answer on a fact of one text, in the form that both sides can give."""
     if fact.startswith("decoded") and any(side.strips_spaces for side in pair.sides):
-        return [text.lstrip(" ") for text in found]
+        return answer.lstrip(" ")
     if fact == "offsets" and any(side.ends_at_next for side in pair.sides):
-        found = [_apart(one) for one in found]
+        answer = _apart(answer)
     if fact == "offsets" and not all(side.has_ends for side in pair.sides):
-        return [[each if isinstance(each, int) else each[0] for each in one] for one in found]
-    return found
+        return [each if isinstance(each, int) else each[0] for each in answer]
+    return answer
 
 
 def _apart(offsets: Offsets) -> Offsets:
