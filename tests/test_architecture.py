@@ -19,6 +19,7 @@ PYTHON = [
     ["errors"],
     ["_util", "display"],
     ["corpus", "pretokenizers"],
+    ["decoders"],
     ["vocab"],
     ["formats"],
     ["names"],

@@ -78,6 +78,7 @@ SET_UP = {
     ".venv/bin/python tests/faults/linear.py",
     ".venv/bin/python tests/faults/memory_limits.py",
     "make valgrind",
+    "make verify-families",
     "DIGRAM_CORPORA=whole cargo test --release -p digram --lib -- corpora",
     ".ci/run",
 }

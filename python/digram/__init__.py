@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from digram.analysis.rule_check import RulesCheck, check_rules
     from digram.analysis.verification import Verification, verify
     from digram.corpus import Files, Reading, Table, files, table
+    from digram.decoders.decoding import Decoding
     from digram.errors import (
         CheckpointError,
         ConfigMismatchError,
@@ -104,6 +105,7 @@ __all__ = [
     "Counts",
     "Curve",
     "Decoder",
+    "Decoding",
     "Definition",
     "DigramError",
     "Drift",
@@ -231,6 +233,7 @@ _NAMES_OF = {
     "digram.analysis.rule_check": ["RulesCheck", "check_rules"],
     "digram.analysis.verification": ["Verification", "verify"],
     "digram.corpus": ["Files", "Reading", "Table", "files", "table"],
+    "digram.decoders.decoding": ["Decoding"],
     "digram.errors": [name for name in __all__ if name.endswith("Error")],
     "digram.multimodal.id_space": ["IdSpace"],
     "digram.multimodal.sequences": ["SequenceTokenizer", "train_ids"],

@@ -425,6 +425,7 @@ class Core:
         splitter: Splitter,
         strip_first_space: bool,
         cleanup: bool,
+        decoding: tuple[list[str | None], list[tuple[object, ...]]] | None,
         unit: str,
         on_unknown: int | list[int] | None,
         algorithm: Algorithm,

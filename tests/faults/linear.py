@@ -121,6 +121,12 @@ KINDS: dict[str, Callable[[], digram.Tokenizer]] = {
     "o200k": partial(train, pretokenizer="o200k"),
     "deepseek-v3": partial(train, pretokenizer="deepseek-v3"),
     "whole": partial(train, pretokenizer=None),
+    "looking around": partial(
+        train, pretokenizer=digram.Regex(r"(?<=[a-z]{2}|\s)\w{1,3}(?=\w|\s{2})|(?<!b)(?= )|\s+")
+    ),
+    "looking far": partial(
+        train, pretokenizer=digram.Regex(r"(?=a+b)a|(?<=x.*)[a-z]+|(?<![^\n]*1)\w(?=.*!)|\s+")
+    ),
     "looking behind": partial(train, pretokenizer=digram.Regex(r"\bab|\s+(?!\S)|^a|b+$")),
     "looking ahead": partial(
         train, pretokenizer=[digram.Regex(r"[a-z, ]+"), digram.Regex("a+b|a{1,50}")]

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 import digram
+from digram.pretokenizers import Replace
 
 LARGE = {
     "optional": "(?:a?){1,6000}b",
     "steps": "a{1,30000}",
     "states": "(a|b)*a(a|b){15}",
     "bytes": "[a-z]" * 14_000,
-    "no alternatives": "(?:(?:" + "|" * 60_000 + ")x){1,9000}",
+    "no alternatives": "(?:(?:" + "|" * 6_0000 + ")x){1,9000}",
 }
 """By the reason to refuse them."""
 
@@ -29,6 +30,33 @@ FOLDED = {
     "seen ahead": "(?!(?i)" + r"\p{L}" * 10_000 + ")a",
 }
 """What takes long before there is an automaton: other forms of each character of large sets."""
+
+AROUND = {
+    "more than 256 look-arounds": "(?=ab)" * 6_000,
+    "more than 24 different": "|".join(f"(?<=x{number})a" for number in range(30)),
+    "more than 10 different": "(?:" + "|".join(f"(?<=x{number})a" for number in range(12)) + ")",
+    "more than 10000 states": "(?<=(a|b)*a(a|b){15})c",
+    "exceed the maximum number of nested": "(?=" * 120 + "a" + ")" * 120,
+    "unclosed group": "(?<=" * 200,
+    "more than 20000 steps": "(?<!a{1,30000})b",
+    "match the empty string": "(?:(?=a)b?)*c",
+    "inside a set of characters or a comment": "(?x)a # (?=b)",
+    "not supported in a look-behind": "(?<=a++)b",
+}
+"""By what the error says."""
+
+EMPTY = {
+    "(?=)": ["a", "b"],
+    "(?<=)": ["a", "b"],
+    "(?!)": ["ab"],
+    "(?<!)": ["ab"],
+    "(?:(?=)){9000}": ["a", "b"],
+    "(?=(?!(?<=(?<!))))a": ["a", "b"],
+    "(?!(?!(?!(?!b))))": ["a", "b"],
+    "(?:(?=a)|(?<=a)|){0,9}b": ["a", "b"],
+    "(?=" * 20 + ")" * 20: ["a", "b"],
+}
+"""Look-arounds that contain nothing, or are repeated, and where they split ``ab``."""
 
 FITTING = {
     "counted": "a{1,9000}",
@@ -118,3 +146,30 @@ def test_other_threads_run_meanwhile() -> None:
         turns += 1
     thread.join()
     assert turns > 10
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_look_arounds_that_are_too_large_are_refused_soon(name: str) -> None:
+    started = time.process_time()
+    with pytest.raises(digram.PatternError) as caught:
+        digram.Pretokenizer(digram.Regex(AROUND[name]))
+    assert name in str(caught.value)
+    assert time.process_time() - started < SOON
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("pattern", EMPTY)
+def test_look_arounds_that_are_empty(pattern: str) -> None:
+    assert digram.pretokenize("ab", digram.Regex(pattern)) == EMPTY[pattern]
+
+
+@pytest.mark.parametrize("place", ["patterns of rules", "forbidden"])
+def test_look_arounds_are_refused_where_none_are_supported(place: str, tmp_path: Path) -> None:
+    with pytest.raises(digram.PatternError, match="look-around"):
+        PLACES[place]("(?<=a)b", tmp_path)
+
+
+@pytest.mark.parametrize("pattern", ["(?<=a)b", "a(?=bc)", "(?=a)"])
+def test_look_arounds_are_refused_in_normalizers(pattern: str) -> None:
+    with pytest.raises(digram.PatternError, match="in a normalizer"):
+        digram.Pretokenizer("gpt2", normalizer=Replace(digram.Regex(pattern), "x"))

@@ -288,6 +288,12 @@ PATTERNS = {
     "look ahead": (r"\s+(?!\S)|\s+", " "),
     "look ahead, and a line's end": (r"\s*[\r\n]+|\s+(?!\S)|\s", " "),
     "classes that overlap": (r"\w*\d|\w*[A-Z]|\w", "a"),
+    "look far ahead, in vain": (r"(?=a+b)a", "a"),
+    "look far ahead": (r"a(?=a*$)", "a"),
+    "look far behind": (r"(?<=^a*)a", "a"),
+    "look around in each other": (r"(?=a*(?<!b(?=a*b)a*)$)a|(?<=x.*)a", "a"),
+    "look around, and read far": (r"(?:(?<=a)a(?=a))+b|(?=a)", "a"),
+    "look ahead over other characters": (r"(?!.*b)\s+\S|(?<=b.*)\s", " "),
 }
 
 

@@ -6,6 +6,7 @@ import collections
 import ctypes
 import os
 
+import pytest
 from faults import mutate_files
 from file_kinds import all_kinds
 from forked import forked
@@ -15,6 +16,7 @@ import digram
 CASES = 2  # of each kind
 
 
+@pytest.mark.filterwarnings("ignore:.*tokens are unreachable")
 def test_damaged_files_are_refused_or_read_as_what_they_say() -> None:
     kinds = all_kinds()
     found: collections.Counter[str] = collections.Counter()

@@ -237,4 +237,5 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "VocabularyHistory": _history,
     "Encodings": lambda: tok()(["low", "low"]),
     "Template": lambda: digram.Template("<s> $A"),
+    "Decoding": lambda: digram.Decoding([digram.decoders.Fuse()]),
 }

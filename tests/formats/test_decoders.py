@@ -72,17 +72,19 @@ EXACT = [
     (gemma, several(SYMBOL, BYTES)),
     (gemma, several(SYMBOL, BYTES, FUSE, FUSE)),
 ]
-REFUSED = [
-    (of_bytes, None),
-    *((of_bytes, one) for one in (FUSE, SYMBOL, decoders.CTC(), decoders.WordPiece())),
+BY_STEPS = [
     *((characters, one) for one in (None, STRIP, decoders.CTC(), LEVEL)),
     (characters, decoders.Replace(Regex("a+"), "b")),
     (llama, several(SYMBOL, BYTES, STRIP)),  # of each token
-    (llama, several(BYTES, SYMBOL, FUSE)),  # bytes would become a space
+    (llama, several(BYTES, SYMBOL, FUSE)),  # bytes become a space
     (llama, several(SYMBOL, FUSE)),  # bytes are not decoded
     (llama, several(SYMBOL, BYTES, FUSE, decoders.Strip(" ", 2, 0))),
     (words, decoders.Metaspace()),
     (words, decoders.Metaspace(prepend_scheme="never")),
+]
+REFUSED = [
+    (of_bytes, None),
+    *((of_bytes, one) for one in (FUSE, SYMBOL, decoders.CTC(), decoders.WordPiece())),
 ]
 
 
@@ -103,6 +105,22 @@ def test_text_is_that_of_the_library(family: Any, decoder: Any) -> None:
         assert again.decode(ids, skip_special_tokens=False) == expected
         stream = tok.decoder()
         assert "".join([*map(stream.push, ids), stream.finish()]) == expected
+
+
+@pytest.mark.parametrize(("family", "decoder"), BY_STEPS, ids=str)
+def test_others_are_steps_with_the_text_of_the_library(family: Any, decoder: Any) -> None:
+    theirs, rng = family(), random.Random(2)
+    theirs.decoder = decoder
+    definition = loads(theirs.to_str().encode())
+    tok, again = digram.Tokenizer(definition), Tokenizer.from_str(dumps(definition).decode())
+    assert tok.decoding is not None
+    given = [rng.choices(range(theirs.get_vocab_size()), k=rng.randrange(9)) for _ in range(500)]
+    encoded = [theirs.encode(text).ids for text in TEXTS]
+    assert [tok.encode(text, special="parse") for text in TEXTS] == encoded
+    for ids in given + encoded:
+        expected = theirs.decode(ids, skip_special_tokens=False)
+        assert tok.decode(ids) == expected, ids
+        assert again.decode(ids, skip_special_tokens=False) == expected
 
 
 @pytest.mark.parametrize(("family", "decoder"), REFUSED, ids=str)

@@ -41,6 +41,8 @@ def test_properties_hold_the_same_characters(names: list[str]) -> None:
         *("(?i:[a-z])", "(?i:[a-z]+)", "(?i:s|k|i)", r"\P{L}+", r"[\P{Lu}a-z]+", "[a-é]", "[é中-]"),
         *(r"\u0061|\u3000", r"[\x{61}-\x{7A}\u4e00-\u9fff]", r"(?i:\x{6B})"),
         *(r"\p{L}++", r"[^\s\p{L}]?+\p{L}++|\s++", r"\p{N}*+\p{L}"),
+        *(r"(?=\p{Lu})", r"(?<=\p{Ll})(?=\p{Lu})", r"(?<=[a-z]{2}|1)\S", r"\S(?=\S\s|.{2}1)"),
+        *(r"(?<!\s\s|a)\p{L}+", r"(?!a|(?<=b)c)[a-z]+", r"(?<=(?:b|c)a)[^a]"),
         *(".", ".+", r".(?=\p{L})", r"\p{L}(?!\p{M})", r"[^a](?![^\n])"),
     ],
 )
@@ -56,7 +58,7 @@ def test_published_patterns_consist_of_what_is_portable(monkeypatch: pytest.Monk
             check_portable(pattern)
 
 
-LONG_LOOKS = ["ab)", "a+)", "(a))", "a|b)", ")", "", "a", "a$)"]
+LOOKS = ["(?=", "(?!", "(?<=", "(?<!"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,15 @@ LONG_LOOKS = ["ab)", "a+)", "(a))", "a|b)", ")", "", "a", "a$)"]
         *((f"a{one}b", one) for one in ("^", "$", "}", ")", "]")),
         ("a{b", "{b"),
         *((f"a(?{one}b)", f"(?{one}") for one in ("s", "m", "x", "P", "<", ">", "#")),
-        *((f"a{look}{inside}", look) for look in ("(?=", "(?!") for inside in LONG_LOOKS),
+        *((f"a{look}{inside}", look) for look in LOOKS for inside in ("", "a", "a|b")),
+        *((f"a{look}b$)", "$") for look in LOOKS),
+        *((f"a{look}b)*", "*") for look in LOOKS),
+        *(
+            (f"a{look}{inside})", look)
+            for look in LOOKS[2:]
+            for inside in ("(?=a)b", "(?<!a)b", "a+", "a?b")
+        ),
+        *((f"a{look}(b))", look) for look in LOOKS[2:]),
         (r"(?i)a", "(?i"),
         (r"(?-i:a)", "(?-"),
         (r"a+++", "+"),
@@ -164,9 +174,11 @@ def some_pattern(rng: random.Random, depth: int = 0) -> str:
             return f"{rng.choice(['(?:', '(?i:', '('])}{some_pattern(rng, depth + 1)})"
         if kind < 0.4:
             return some_class(rng)
-        if kind < 0.45:
+        if kind < 0.5:
             inside = rng.choice([r"\S", r"\s", rng.choice(ATOMS)])
-            return f"(?{rng.choice('!=')}{inside})"
+            if rng.random() < 0.5 and depth < 3:
+                inside = some_pattern(rng, depth + 1)
+            return f"{rng.choice(LOOKS)}{inside})"
         return str(rng.choice(ATOMS))
 
     def branch() -> str:

@@ -124,7 +124,6 @@ SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "in
         (SPLIT | {"pattern": {}}, VocabError, "other than a Regex or a String"),
         (SPLIT | {"pattern": {"Regex": "a", "String": "b"}}, VocabError, "other than"),
         (SPLIT | {"pattern": {"String": 7}}, CorruptFileError, "String should be a string"),
-        (SPLIT | {"pattern": {"String": ""}}, PatternError, "match nothing"),
         (
             SPLIT | {"pattern": {"Regex": "ab"}, "behavior": "MergedWithNext"},
             VocabError,
@@ -248,3 +247,32 @@ def test_flores_with_the_pipelines_of_families(shared_data: Callable[[str], Path
         for text in texts:
             expected = [piece for piece, _ in theirs.pre_tokenize_str(text)]
             assert splitter.split(text) == expected
+
+
+@pytest.mark.parametrize("behavior", [*BEHAVIORS, "Removed"])
+@pytest.mark.parametrize("inverted", [False, True])
+@pytest.mark.parametrize("kind", ["Regex", "String"])
+def test_an_empty_pattern_splits_into_characters(behavior: str, inverted: bool, kind: str) -> None:
+    """Whatever the behavior; inverted and removed, nothing is left."""
+    name = BEHAVIORS.get(behavior, "removed")
+    theirs = Split(Regex("") if kind == "Regex" else "", name, invert=inverted)
+    stage = json.loads(theirs.__getstate__())
+    assert stage["behavior"] == behavior
+    check(theirs, ours(stage), 300)
+    nothing = inverted and behavior == "Removed"
+    assert ours(stage).splitter().split("aé\n") == ([] if nothing else ["a", "é", "\n"])
+    vocab = {"<u>": 0, "a": 1, "b": 2, "ab": 3, "é": 4, " ": 5}
+    peer = Tokenizer(models.BPE(vocab, [("a", "b")], unk_token="<u>"))
+    peer.pre_tokenizer, peer.decoder = theirs, decoders.Fuse()
+    definition = loads(peer.to_str().encode())
+    tok, back = digram.Tokenizer(definition), Tokenizer.from_str(dumps(definition).decode())
+    for text in ("ab éab", "", "b\u0301a x"):
+        ids = peer.encode(text).ids
+        assert tok.encode(text) == back.encode(text).ids == ids
+        assert tok(text).offsets == peer.encode(text).offsets
+
+
+def test_an_unknown_behavior_of_an_empty_pattern_is_refused() -> None:
+    stage = {"type": "Split", "pattern": {"String": ""}, "behavior": "Other", "invert": False}
+    with pytest.raises(VocabError, match="behavior 'Other' is not supported"):
+        ours(stage)

@@ -95,6 +95,7 @@ def of_pre_tokenizers() -> Iterator[tuple[str, Tokenizer]]:
         for inverted in (False, True):
             cut = pre_tokenizers.Split(Regex(r"\s+"), behavior, invert=inverted)
             yield f"`Split`, {behavior}{', inverted' * inverted}", before_bytes(cut)
+    yield "`Split` of an empty pattern", before_bytes(pre_tokenizers.Split("", "isolated"))
     for behavior in BEHAVIORS:
         yield f"`Punctuation`, {behavior}", before_bytes(pre_tokenizers.Punctuation(behavior))
     for single in (False, True):
@@ -253,6 +254,9 @@ def of_decoders() -> Iterator[tuple[str, Tokenizer]]:
     yield "`Replace` of a regex", of_letters(decoders.Replace(Regex("a+"), "b"))
     yield "`CTC`", of_letters(decoders.CTC())
     yield "`BPEDecoder`", of_letters(decoders.BPEDecoder())
+    yield "none, with characters", of_letters(None)
+    anywhere = [decoders.CTC(), level, decoders.WordPiece(), decoders.Metaspace(), strip]
+    yield "any others in any order", of_letters(decoders.Sequence(anywhere))
     llama = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     for parts in (
         [symbol, fuse],

@@ -145,7 +145,7 @@ def test_character_maps_are_applied_as_there(pre_tokenizer: Any) -> None:
     ("change", "error", "message"),
     [
         ({"byte_fallback": True, "unk_id": None}, VocabError, "byte_fallback and without unk_id"),
-        ({"byte_fallback": True}, VocabError, "Metaspace with byte_fallback"),
+        ({"byte_fallback": True}, VocabError, "byte_fallback needs the token '<0x00>'"),
         ({"alpha": 0.1}, VocabError, "the key 'alpha'"),
         ({"unk_id": 999}, VocabError, "unk_id 999 is not the id of a token"),
         ({"vocab": {"a": 1}}, CorruptFileError, "model.vocab should be"),

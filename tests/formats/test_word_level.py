@@ -64,6 +64,9 @@ CASES: dict[str, dict[str, Any]] = {
         )
     },
     "clean up": {"decoder": decoders.WordPiece(prefix="@@", cleanup=True)},
+    # Decoders that are steps: "##x" is joined to the word before it.
+    "joined": {"decoder": decoders.WordPiece(prefix="##", cleanup=False)},
+    "CTC": {"decoder": decoders.CTC(pad_token="[PAD]", word_delimiter_token="o", cleanup=True)},
     "Fuse": {
         "pre_tokenizer": pre_tokenizers.Split(" ", "isolated"),
         "decoder": decoders.Fuse(),
@@ -117,7 +120,6 @@ def test_a_model_without_a_type() -> None:
     [
         ({"pre_tokenizer": None}, "keeps white space"),
         ({"pre_tokenizer": pre_tokenizers.ByteLevel(use_regex=False)}, "ByteLevel"),
-        ({"decoder": decoders.WordPiece(prefix="##", cleanup=False)}, "'##x', which the decoder"),
     ],
 )
 def test_what_is_refused(changed: dict[str, Any], message: str) -> None:

@@ -133,8 +133,7 @@ def changed(**model: Any) -> bytes:
         (changed(dropout=1), "the key 'dropout'"),
         (changed(vocab={"[UNK]": 1, "## x": 9}), "a space after its prefix"),
         (changed(vocab={"[UNK]": 0, "a": "1"}), r"model\.vocab\['a'\]"),
-        (changed(decoder={"type": "WordPiece", "prefix": "@@", "cleanup": True}), "decoder"),
-        (changed(decoder=None), "decoder"),
+        (changed(decoder={"type": "WordPiece", "prefix": "@@"}), "decoder WordPiece .*cleanup"),
         (changed(pre_tokenizer=None), "keeps white space"),
         (changed(pre_tokenizer={"type": "Punctuation", "behavior": "Isolated"}), "white space"),
     ],
@@ -142,6 +141,25 @@ def changed(**model: Any) -> bytes:
 def test_what_would_give_other_ids_is_refused(data: bytes, message: str) -> None:
     with pytest.raises((digram.VocabError, digram.CorruptFileError), match=message):
         huggingface.loads(data)
+
+
+@pytest.mark.parametrize(
+    "decoder",
+    [None, {"type": "WordPiece", "prefix": "@@", "cleanup": True}, {"type": "Fuse"}],
+)
+def test_other_decoders_are_steps(decoder: Any, tmp_path: Path) -> None:
+    """They were refused before decodings had steps, with which decoded text is exact."""
+    data = changed(decoder=decoder)
+    other, tok = (
+        tokenizers.Tokenizer.from_str(data.decode()),
+        digram.Tokenizer(huggingface.loads(data)),
+    )
+    assert tok.decoding is not None
+    same(tok, other, TEXTS + cases(200))
+    path = tmp_path / "tokenizer.json"
+    tok.save(path)
+    assert digram.load(path) == tok
+    same(tok, tokenizers.Tokenizer.from_file(str(path)), TEXTS)
 
 
 def test_a_word_that_is_an_added_token_is_refused() -> None:

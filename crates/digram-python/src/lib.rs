@@ -7,6 +7,7 @@ mod cache;
 mod convert;
 mod counts;
 mod cut;
+mod decoding;
 mod digest;
 mod errors;
 mod id_lists;

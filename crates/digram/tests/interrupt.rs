@@ -21,9 +21,9 @@ const ASKED: usize = 5;
 const PUBLISHED: &str =
     r"'(?i:[sdmt]|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
-/// Pretokenizers of all kinds: decided by neighbours, by steps, by look-behind, with failing look-ahead,
-/// and in several stages.
-fn stages() -> [Vec<Stage>; 7] {
+/// Pretokenizers of all kinds: decided by neighbours, by steps, by look-behind, with failing look-ahead, in several
+/// stages, and with look-around of any length.
+fn stages() -> [Vec<Stage>; 9] {
     let pattern = |pattern: &str| Stage::Pattern(pattern.into());
     [
         vec![],
@@ -33,6 +33,8 @@ fn stages() -> [Vec<Stage>; 7] {
         vec![pattern(r"\p{L}\p{M}*x|\s+y")],
         vec![Stage::ThreesFromRight, pattern(PUBLISHED)],
         vec![pattern(r"\p{N}{1,3}"), pattern(r"[一-龥]+"), pattern(PUBLISHED)],
+        vec![pattern(r"(?<=b.*)a|(?=a+b)\w|(?!.*x)1+y")],
+        vec![pattern(r"(?<=\w{2})a(?=\w)|\s(?!\s{3})")],
     ]
 }
 

@@ -184,6 +184,14 @@ fn pretokenizers() -> &'static [Pretokenizer] {
         ]);
         stages.push(vec![Stage::Rules(Rules { blanks: true, ..rules.clone() })]);
         stages.push(vec![Stage::Rules(rules)]);
+        stages.extend(
+            [
+                r"(?<=[a-z]|B!)\w|(?=1)|\s+(?=\S{2})",
+                r"(?<!\s\s)\w+(?=.?\s|$)|(?<=^a*)B|[^a]",
+                r"(?=a.*!)a|(?<=1[^!]*)\s+",
+            ]
+            .map(|pattern| vec![Stage::Pattern(pattern.into())]),
+        );
         stages.extend(PATTERNS.map(|pattern| vec![Stage::Pattern(pattern.into())]));
         stages.iter().map(|stages| Pretokenizer::new(stages).unwrap()).collect()
     });
@@ -261,13 +269,56 @@ fn one_character_of_look_ahead() {
 }
 
 #[test]
+fn look_around_of_any_kind() {
+    let strings = |pattern: &str, text: &str| -> Vec<String> {
+        split(pattern, text.as_bytes()).into_iter().map(|piece| String::from_utf8(piece).unwrap()).collect()
+    };
+    assert_eq!(strings(r"(?<=[a-z])(?=[A-Z])", "oneTwoTHree"), ["one", "Two", "THree"]);
+    assert_eq!(strings(r"(?<=a+)b", "babaab"), ["ba", "b", "aa", "b"]);
+    assert_eq!(strings(r"(?<!\d\d)\w(?=.*!)", "é12a!b"), ["é", "1", "2", "a!b"]);
+    assert_eq!(strings(r"(?i)a(?=b)", "aBab"), ["a", "B", "a", "b"]);
+    assert_eq!(strings(r"a(?=b(?!c)|(?<=xa)$)", "abcabxa"), ["abc", "a", "bx", "a"]);
+    assert_eq!(strings(r"(?=)", "aé!"), ["a", "é", "!"]);
+    assert_eq!(strings(r"(?!)", "aé!"), ["aé!"]);
+    // Over the borders of windows, forward and backward, beside characters of several bytes.
+    for length in [(1 << 16) - 2, (1 << 16) - 1, 1 << 16, (1 << 18) + 1] {
+        let run = "é".repeat(length);
+        let text = format!("a{run}b{run}a{run}");
+        let ends = [1, length * 2 + 1, length * 2 + 2, length * 4 + 2, length * 4 + 3];
+        let found =
+            compiled(r"(?<=^aé*)b|(?<!a.*)a(?=é+b)|(?<=bé+)a(?=é+$)").0.ends(text.as_bytes(), &digram::Never);
+        assert_eq!(found.unwrap(), [&ends[..], &[text.len()]].concat());
+    }
+}
+
+#[test]
+fn look_around_takes_linear_time() {
+    // Quadratic work would be 2^36 steps or more.
+    let text = "a".repeat(1 << 18);
+    for pattern in
+        [r"(?=a+b)a", r"(?<=b.*)a", r"a(?=.*b)|a+b", r"(?<!^a*)a", r"(?:(?=a+)a)+b|(?<=a{9})(?=a+$)a"]
+    {
+        assert!(!split(pattern, text.as_bytes()).is_empty());
+    }
+}
+
+#[test]
 fn what_is_not_supported_says_so() {
     for (pattern, says) in [
-        (r"(?<=a)b", "look-around"),
-        (r"(?!ab)c", "look-ahead can see one character"),
+        (r"(?<=a)b", ""),
+        (r"(?!ab)c", ""),
+        (r"(?<!a(?=b*c)[^d]?)(?i:e)|(?!)", ""),
         (r"(a)\1", "backreferences"),
         (r"a*", "match nothing"),
-        (r"(?!\S)", "match nothing"),
+        (r"(?!\S)", ""),
+        (r"[a(?<=b)]", ""),
+        (r"(?<=a)b|c?", "match nothing"),
+        (r"a$|b*", "match nothing"),
+        (r"(?x)a #(?=b)", "inside a set"),
+        (r"(?<=a++)b", "look-behind"),
+        (r"(?=a++a)b", "possessive quantifier"),
+        (r"(?:(?=a)b?)*c", "match the empty string"),
+        (r"(?<=(a|b)*a(a|b){15})c", "states"),
         (r"a|", "match nothing"),
         (r"a++a", "possessive quantifier"),
         (r"(?:\p{N}{1,3}+x?)+", "possessive quantifier"),
@@ -275,7 +326,7 @@ fn what_is_not_supported_says_so() {
         (r"a++|\p{N}{1,3}+| ?+a", ""),
         (r"\p{L}+[+*]+\++", ""),
         (r"[", "unclosed"),
-        (r"(?!a", "not closed"),
+        (r"(?!a", "unclosed"),
         (r"[(?!a)]x", ""),
         (r"\w{1,30000}", "steps"),
         (r"(a|b)*a(a|b){15}", "states"),

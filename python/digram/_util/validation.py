@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "any_number",
+    "check_text",
     "check_threads",
     "choice",
     "flag",
@@ -204,6 +205,23 @@ def word(name: str, value: Any) -> str:
         raise TypeError(f"{name} is a str, not {type(value).__name__}")
     utf8_bytes(name, value)
     return value
+
+
+def check_text(what: str, value: object) -> None:
+    """Raise `TypeError` for what is not a str, and `OptionError` for a lone surrogate in it.
+
+    >>> check_text("the prefix", "##")
+    >>> check_text("the prefix", b"##")
+    Traceback (most recent call last):
+        ...
+    TypeError: the prefix is a str, not b'##'
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is a str, not {show(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise OptionError(f"{what} has a lone surrogate.", value=value) from None
 
 
 def utf8_bytes(name: str, text: str | bytes) -> bytes:

@@ -152,7 +152,7 @@ def texts(
     if chosen is not None:
         for number in _numbers(token_files, chosen, path):
             yield decoded(token_files[number])
-    elif lines:
+    elif lines or tok.decoding is not None:  # steps may need all ids of a document at once
         yield from map(decoded, token_files)
     else:  # not every file stores the ends of documents, and they are not needed here
         for number in range(len(token_files.paths)):

@@ -270,6 +270,8 @@ def decode(
             chunks = _raw_ids(stream, _WIDTHS[raw])
         else:
             chunks = _decimal_ids(stream if lines else _blocks(stream))
+        if tok.decoding is not None and not lines:
+            chunks = iter([[id for ids in chunks for id in ids]])  # steps may need all ids at once
         for ids in chunks:
             text = _decoded(tok, ids, done, skip_special_tokens)
             _printing.emit_bytes(text + b"\n" if lines else text, flush=True)

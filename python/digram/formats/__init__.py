@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
+from digram.formats._names import names_of
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
 from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading, starting
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -55,6 +56,7 @@ __all__ = [
     "gguf",
     "huggingface",
     "minbpe",
+    "names_of",
     "read",
     "read_compact",
     "rwkv",

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
+from digram.decoders import Decoding
 from digram.errors import VocabError
-from digram.formats import _affixes, _bpe, _word_level, _wordpiece
+from digram.formats import _affixes, _bpe, _own, _word_level, _wordpiece
 from digram.formats._added_tokens import added_tokens
 from digram.formats._check import id_table
 from digram.formats._decoders import FALLBACK, FUSE, STRIP_FIRST, shown, steps_of
+from digram.formats._decoding import otherwise_steps, to_decoder
 from digram.formats._json import expect, kind_of, unsupported
+from digram.formats._names import has_words
 from digram.formats._normalizers import before_letters, from_normalizer, to_normalizer
 from digram.formats._show import show
+from digram.formats._spaces import decoder_of as spaces_decoder
 from digram.formats._spaces import from_file, to_file
 from digram.formats._stages import from_stages, to_stages
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition, Unit
-from digram.vocab.word_level import WordLevelModel
 from digram.vocab.wordpiece import WordPieceModel
 
-__all__ = ["Around", "has_words", "read_around", "vocabulary", "written_around"]
+__all__ = ["Around", "Kept", "read_around", "vocabulary", "written_around"]
 
 _BYTE_LEVEL = {
     "type": "ByteLevel",
@@ -32,41 +37,57 @@ _BYTE_LEVEL = {
 
 def written_around(definition: Definition, fallback: bool, own: bool) -> dict[str, Any]:
     """What happens to text before and after the model."""
-    cut, strip = definition.pretokenizer, definition.strip_first_space
+    around = _written_before(definition, own)
+    decoding = definition.decoding
+    decoder = _decoder_of(definition, fallback) if decoding is None else to_decoder(decoding)
+    return around | {"decoder": decoder}
+
+
+def _written_before(definition: Definition, own: bool) -> dict[str, Any]:
+    cut, model = definition.pretokenizer, definition.model
     if has_words(definition):
-        of = _wordpiece if isinstance(definition.model, WordPieceModel) else _word_level
         cut = cut if own else _wordpiece.without_spaces(cut)
-        return {
-            "normalizer": to_normalizer(cut.normalizer, own),
-            "pre_tokenizer": to_stages(cut, definition.unit, own),
-            "decoder": of.decoder_of(definition),
-        }
-    if isinstance(definition.model, BpeModel) and definition.model.kernel().affixes:
-        spaces = (" " * bool(definition.model.prefix), " " * bool(definition.model.suffix))
+    elif isinstance(model, BpeModel) and model.kernel().affixes:
+        spaces = (" " * bool(model.prefix), " " * bool(model.suffix))
         cut = cut if own else _wordpiece.without_spaces(cut, *spaces)
-        is_byte = definition.unit == "byte"
-        return {
-            "normalizer": to_normalizer(cut.normalizer, own),
-            "pre_tokenizer": to_stages(cut, definition.unit, own),
-            "decoder": _BYTE_LEVEL if is_byte else _affixes.decoder_of(definition),
-        }
-    if definition.space_symbol is not None:
-        return to_file(cut, definition.space_symbol, fallback, strip)
-    decoders = _decoders(definition.unit, fallback, strip)
+    elif definition.space_symbol is not None:
+        return to_file(cut, definition.space_symbol)
     return {
         "normalizer": to_normalizer(cut.normalizer, own),
         "pre_tokenizer": to_stages(cut, definition.unit, own),
-        "decoder": decoders[0]
-        if len(decoders) == 1
-        else {"type": "Sequence", "decoders": decoders},
     }
 
 
-def has_words(definition: Definition) -> bool:
-    """Whether tokens that begin a word have a space that the file does not write."""
-    model = definition.model
-    is_spaced = isinstance(model, WordLevelModel) and _word_level.is_spaced(definition)
-    return isinstance(model, WordPieceModel) or is_spaced
+def _decoder_of(definition: Definition, fallback: bool) -> dict[str, Any] | None:
+    """The decoder of a definition without a `Decoding`."""
+    model, strip = definition.model, definition.strip_first_space
+    if has_words(definition):
+        if isinstance(model, WordPieceModel):
+            return _wordpiece.decoder_of(definition)
+        return _word_level.decoder_of(definition)
+    if isinstance(model, BpeModel) and model.kernel().affixes:
+        is_byte = definition.unit == "byte"
+        return _BYTE_LEVEL if is_byte else _affixes.decoder_of(definition)
+    if definition.space_symbol is not None:
+        return spaces_decoder(definition.space_symbol, fallback, strip)
+    decoders = _decoders(definition.unit, fallback, strip)
+    if len(decoders) == 1:
+        return decoders[0]
+    return {"type": "Sequence", "decoders": decoders}
+
+
+class Kept(NamedTuple):
+    """What a file of digram says of the parts around the model."""
+
+    digits: Any
+    rules: Any
+    name: Any
+    decoding: _own.BySteps | None
+
+    @property
+    def of_cut(self) -> tuple[Any, Any, Any]:
+        """What belongs to the pretokenizer."""
+        return self.digits, self.rules, self.name
 
 
 class Around(NamedTuple):
@@ -81,68 +102,83 @@ class Around(NamedTuple):
     cleanup: bool = False
     in_letters: bool = False
     """Whether a normalizer writes bytes as letters, in which some added tokens are found."""
+    decoding: Decoding | None = None
 
 
 def read_around(
     top: dict[str, Any],
     model: dict[str, Any],
     of_words: bool,
-    kept: tuple[Any, Any, Any],
+    kept: Kept,
     path: str | None,
 ) -> Around:
-    """Read what is around the model, which has words if `of_words`.
-
-    `kept` are the digits, the rules and the name of the pretokenizer in a file of digram.
-    """
+    """Read what is around the model, which has words if `of_words`."""
     if of_words:
-        pretokenizer, model, cleanup = _read_words(top, model, kept, path)
-        return Around(model, pretokenizer, "char", False, None, True, cleanup)
+        return _read_words(top, model, kept, path)
     if _affixes.affixes_of(model) is not None:
         return _read_affixed(top, model, kept, path)
     byte_fallback = model.get("byte_fallback") is True
-    spaced = from_file(top, model, byte_fallback, path)
+    spaced = from_file(top, model, byte_fallback, kept.decoding, path)
     if spaced is not None:
-        (symbol, pretokenizer, strip), model = spaced
-        return Around(model, pretokenizer, "char", byte_fallback, symbol, strip)
+        (symbol, pretokenizer, strip, decoding), model = spaced
+        return Around(model, pretokenizer, "char", byte_fallback, symbol, strip, decoding=decoding)
     normalizer, in_letters = before_letters(top.get("normalizer"), path)
     stages = from_normalizer(normalizer, path)
-    pretokenizer, unit = from_stages(top.get("pre_tokenizer"), *kept, stages, path, in_letters)
-    fallback = unit == "char" and byte_fallback
-    strip = _strips_first(top.get("decoder"), unit, fallback, model.get("vocab"), path)
-    return Around(model, pretokenizer, unit, fallback, None, strip, in_letters=in_letters)
+    pretokenizer, unit = from_stages(
+        top.get("pre_tokenizer"), *kept.of_cut, stages, path, in_letters
+    )
+    fallback, decoder = unit == "char" and byte_fallback, top.get("decoder")
+    strip, decoding = _decoded(
+        decoder,
+        lambda: _strips_first(decoder, unit, fallback, model.get("vocab"), path),
+        unit,
+        kept,
+        path,
+    )
+    return Around(
+        model, pretokenizer, unit, fallback, None, strip, in_letters=in_letters, decoding=decoding
+    )
 
 
-def _read_words(
-    top: dict[str, Any], model: dict[str, Any], kept: tuple[Any, Any, Any], path: str | None
-) -> tuple[Pretokenizer, dict[str, Any], bool]:
-    """The pretokenizer, the model with spaces in its tokens, and whether decoding cleans up."""
+def _decoded(
+    decoder: Any, special: Callable[[], bool], unit: Unit, kept: Kept, path: str | None
+) -> tuple[bool, Decoding | None]:
+    """What `special` says of a decoder, or its steps where it refuses the decoder."""
+    found = otherwise_steps(decoder, special, unit, kept.decoding is not None, path)
+    return (False, found) if isinstance(found, Decoding) else (found, None)
+
+
+def _read_words(top: dict[str, Any], model: dict[str, Any], kept: Kept, path: str | None) -> Around:
+    """Read what is around a model of words."""
     prefix, unknown = model.get("continuing_subword_prefix"), model["unk_token"]
     stages = from_normalizer(top.get("normalizer"), path)
-    cut, unit = from_stages(top.get("pre_tokenizer"), *kept, stages, path)
+    cut, unit = from_stages(top.get("pre_tokenizer"), *kept.of_cut, stages, path)
     if unit == "byte":
         raise unsupported(f"ByteLevel with a {kind_of(model)} model", path)
     pretokenizer = _wordpiece.cut_into_words(cut, kind_of(model), path)
     vocab = vocabulary(model["vocab"], path)
     added = added_tokens(top.get("added_tokens"), vocab, path)
-    as_they_are = {*added, unknown}
+    as_they_are, decoder = {*added, unknown}, top.get("decoder")
     if prefix is None:
         names = _word_level.spaced(vocab, as_they_are, path)
-        cleanup = _word_level.is_cleaned(top.get("decoder"), {*vocab} - as_they_are, path)
+        special = partial(_word_level.is_cleaned, decoder, {*vocab} - as_they_are, path)
     else:
         names = _wordpiece.spaced(vocab, as_they_are, prefix, path)
-        cleanup = _wordpiece.is_cleaned(top.get("decoder"), prefix, path)
-    spaced = dict(zip(names, vocab.values(), strict=True))
-    return pretokenizer, model | {"vocab": spaced}, cleanup
+        special = partial(_wordpiece.is_cleaned, decoder, prefix, path)
+    cleanup, decoding = _decoded(decoder, special, unit, kept, path)
+    model = model | {"vocab": dict(zip(names, vocab.values(), strict=True))}
+    # The spaces of tokens are not written, so their first one is left out.
+    return Around(model, pretokenizer, "char", False, None, True, cleanup, decoding=decoding)
 
 
 def _read_affixed(
-    top: dict[str, Any], model: dict[str, Any], kept: tuple[Any, Any, Any], path: str | None
+    top: dict[str, Any], model: dict[str, Any], kept: Kept, path: str | None
 ) -> Around:
     """Read what is around a BPE model whose tokens have a prefix or a suffix."""
     affixes = _affixes.affixes_of(model)
     assert affixes is not None
     stages = from_normalizer(top.get("normalizer"), path)
-    cut, unit = from_stages(top.get("pre_tokenizer"), *kept, stages, path)
+    cut, unit = from_stages(top.get("pre_tokenizer"), *kept.of_cut, stages, path)
     spaces = (" " * bool(affixes.prefix), " " * bool(affixes.suffix))
     what = f"BPE with {affixes.named()}"
     pretokenizer = _wordpiece.cut_into_words(cut, what, path, *spaces)
@@ -151,10 +187,12 @@ def _read_affixed(
     added = added_tokens(top.get("added_tokens"), vocab, path)
     unknown = model.get("unk_token")
     whole = {*added, *([] if unknown is None else [unknown])}
-    cleanup = _affixes.is_cleaned(top, vocab, affixes, unit, path)
+    special = partial(_affixes.is_cleaned, top, vocab, affixes, unit, path)
+    cleanup, decoding = _decoded(top.get("decoder"), special, unit, kept, path)
     pairs = _bpe.merge_pairs(model.get("merges"), path)
     model = _affixes.spaced(model, pairs, whole, unit, path)
-    return Around(model, pretokenizer, unit, False, None, not affixes.suffix, cleanup)
+    strip = not affixes.suffix
+    return Around(model, pretokenizer, unit, False, None, strip, cleanup, decoding=decoding)
 
 
 def _decoders(unit: Unit, fallback: bool, strips: bool = False) -> list[dict[str, Any]]:

@@ -17,7 +17,9 @@ __all__ = ["from_pattern", "to_pattern"]
 
 _SINGLE = frozenset(named.patterns[0] for named in NAMED.values() if len(named.patterns) == 1)
 _AFTER = ("a", "A", "1", "!", "\n", "\u4e00")
-_RUST = re.compile(r"--|&&|~~|\[[^\]]*\[(?!:)|\\[xuU]\{|\(\?[a-zA-Z]*[xuRU]|\\[zAbB]\{|\\p\{\^")
+_RUST = re.compile(
+    r"\(\?<[=!]|--|&&|~~|\[[^\]]*\[(?!:)|\\[xuU]\{|\(\?[a-zA-Z]*[xuRU]|\\[zAbB]\{|\\p\{\^"
+)
 """What the engines of other programs read differently, or not at all."""
 
 
@@ -31,6 +33,13 @@ def from_pattern(pattern: str, path: str | None) -> Pretokenizer:
         cut = Pretokenizer(Regex(pattern))
     except PatternError as error:
         raise PatternError(error.message, path=path, value=pattern, hint=error.hint) from None
+    if _may_be_empty(pattern):
+        raise VocabError(
+            f"the pattern {show(pattern)} can match nothing, and then would lose text.",
+            path=path,
+            value=pattern,
+            hint="digram loses no text, so the ids would differ.",
+        )
     dropped = _dropped(pattern)
     if dropped is not None:
         raise VocabError(
@@ -56,6 +65,8 @@ def to_pattern(pretokenizer: Pretokenizer, what: str, hint: str) -> str | None:
         problem = "which is more than one pattern"
     elif patterns and _RUST.search(patterns[0]) and patterns[0] not in _SINGLE:
         problem = "whose syntax other programs interpret differently"
+    elif patterns and _may_be_empty(patterns[0]):
+        problem = "which can match nothing: other programs would lose text"
     elif patterns and (dropped := _dropped(patterns[0])) is not None:
         problem = f"which does not match all text: other programs would lose {show(dropped)}"
     if problem is not None:
@@ -63,6 +74,18 @@ def to_pattern(pretokenizer: Pretokenizer, what: str, hint: str) -> str | None:
             f"{what} cannot store {pretokenizer!r}, {problem}.", value=pretokenizer, hint=hint
         )
     return patterns[0] if patterns else None
+
+
+@lru_cache(maxsize=16)
+def _may_be_empty(pattern: str) -> bool:
+    """Whether a pattern, as look-around alone can, matches without a character."""
+    if pattern in _SINGLE:
+        return False
+    try:
+        Pretokenizer(Regex(rf"(?:(?:{pattern})|[\s\S])+"))
+    except PatternError as error:
+        return "match the empty string" in error.message
+    return False
 
 
 @lru_cache(maxsize=16)

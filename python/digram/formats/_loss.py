@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ranked",
     "ranked_bytes",
+    "refuse_decoding",
     "refuse_ignore_merges",
     "refuse_input",
     "refuse_matching",
@@ -42,7 +43,7 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
     """Raises `VocabError` for settings that only a model needs, unless `allow_loss`.
 
     These are the template, the context size, the pad token, the roles, the chat templates, the
-    dropout, and whether offsets are trimmed.
+    steps of decoding, the dropout, and whether offsets are trimmed.
     """
     fields = {
         "template": definition.template,
@@ -51,6 +52,7 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
         "special_roles": definition.special_roles.to_dict() or None,
         "chat_template": definition.chat_templates or None,
     }
+    refuse_decoding(definition, what, allow_loss)
     for name in ("dropout", "trim_offsets"):
         value = getattr(definition, name)
         if value is None or allow_loss:
@@ -67,6 +69,17 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
             value=fields[present[0]],
             hint='Save it with format="huggingface", or pass allow_loss=True to leave it out; in '
             f"Python, with_{present[0]} sets it again after loading.",
+        )
+
+
+def refuse_decoding(definition: Definition, what: str, allow_loss: bool) -> None:
+    """Raises `VocabError` if decoded text is not the bytes of tokens, unless `allow_loss`."""
+    if definition.decoding is not None and not allow_loss:
+        raise VocabError(
+            f"{what} cannot store decoding ({definition.decoding!r}).",
+            value=definition.decoding,
+            hint='Save it with format="huggingface", or pass allow_loss=True: decoded text is then '
+            "the bytes of the tokens.",
         )
 
 

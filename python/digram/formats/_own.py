@@ -13,6 +13,8 @@ input         the context size, the pad token, and whether the template is for p
               if all have their defaults
 special_roles if tokens have roles: their texts by role
 chat_templates  if there are any: the templates by name
+decoding      if the decoder of the file is a `digram.Decoding`: the symbol of spaces,
+              and whether tokens have spaces that the file does not write
 reserved      if ids are reserved: [first id, number] by name
 scheme        if merges are not applied by rank alone: see `digram.vocab.schemes`. The type of the
               model is then "digram", which other programs do not read
@@ -38,10 +40,12 @@ from digram.vocab.reserved_ids import check_reserved
 from digram.vocab.special_roles import ROLES, SpecialRoles
 
 __all__ = [
+    "BySteps",
     "Given",
     "Steps",
     "chat_templates",
     "check_digest",
+    "decoding",
     "digits",
     "given",
     "name",
@@ -59,7 +63,7 @@ VERSION = 5
 
 _UNSEALED = {"digest", "seal"}  # the digest is compared with the tokenizer itself
 _KEYS = {"format", "pretokenizer", "training", "input", "reserved", "scheme"}
-_KEYS |= {"special_roles", "chat_templates", *_UNSEALED}
+_KEYS |= {"special_roles", "chat_templates", "decoding", *_UNSEALED}
 _END = 1 << 64  # upper bound of counts
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
 _LATER = {
@@ -76,6 +80,14 @@ class Given(NamedTuple):
     context_size: int | None = None
     pad_token: str | None = None
     pairs: bool = True
+
+
+class BySteps(NamedTuple):
+    """That the decoder of a file is a `digram.Decoding`."""
+
+    space_symbol: str | None
+    words: bool
+    """Whether tokens that begin a word have a space that the file does not write."""
 
 
 class Steps(NamedTuple):
@@ -97,6 +109,7 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
         **({} if given == Given() else {"input": given._asdict()}),
         **({"special_roles": roles} if (roles := definition.special_roles.to_dict()) else {}),
         **({"chat_templates": templates} if (templates := definition.chat_templates) else {}),
+        **({} if definition.decoding is None else {"decoding": _by_steps(definition)}),
         **({"reserved": blocks} if blocks else {}),
         **of_model,
     }
@@ -113,6 +126,12 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
     }
     first = {"format": VERSION, "digest": digest(definition), "seal": _seal(content)}
     return first | content
+
+
+def _by_steps(definition: Definition) -> dict[str, Any]:
+    words = definition.pretokenizer.words
+    spaced = definition.strip_first_space and words is not None and words.prefix == " "
+    return {"space_symbol": definition.space_symbol, "words": spaced}
 
 
 def _seal(own: dict[str, Any]) -> str:
@@ -164,6 +183,20 @@ def name(own: dict[str, Any] | None, path: str | None) -> str | Literal[Missing.
         return MISSING
     content = expect(own.get("pretokenizer"), dict, "model.digram.pretokenizer", path).get("name")
     return None if content is None else expect(content, str, "model.digram.pretokenizer.name", path)
+
+
+def decoding(own: dict[str, Any] | None, path: str | None) -> BySteps | None:
+    """What the file says of its decoder, if that is a `digram.Decoding`."""
+    if own is None or "decoding" not in own:
+        return None
+    where = "model.digram.decoding"
+    content = expect(own["decoding"], dict, where, path)
+    if content.keys() != {*BySteps._fields}:
+        raise CorruptFileError(f"{where} should have the keys space_symbol and words.", path=path)
+    symbol = content["space_symbol"]
+    if symbol is not None and len(expect(symbol, str, f"{where}.space_symbol", path)) != 1:
+        raise CorruptFileError(f"{where}.space_symbol should be one character.", path=path)
+    return BySteps(symbol, expect(content["words"], bool, f"{where}.words", path))
 
 
 def rules(own: dict[str, Any] | None, path: str | None) -> Rules | None:

@@ -4,7 +4,9 @@ digram's patterns have the syntax of Rust's `regex`; `tokenizers` passes them to
 Ruby's syntax. Some constructs are valid in both but differ in meaning: `\w` and `\b` (other
 characters), `^` and `$` (lines or the text), `(?i)` in the middle, `{1,3}+` and nested classes. A
 pattern is accepted only if it consists of constructs that were compared on every code point; any
-other construct is an error that names it, since other programs would produce other ids.
+other construct is an error that names it, since other programs would produce other ids. Look-around
+means the same to both, but a look-behind must have no repetition of varying length and no other
+look-around in it.
 
 A pattern in a file of `tokenizers` is read as Oniguruma reads it: constructs that have the same
 meaning in other words, such as `\w`, `$` and nested classes, are replaced by those words.
@@ -43,7 +45,13 @@ _MANY = re.compile(r"\{1,\d*\}\+(?![*+?{])")
 _TO_END = r"\s++$"
 _STACKED = re.compile(r"[*+?{]")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
-_LOOKS, _REPEATS = 1, 2
+_LOOKS, _REPEATS, _VARIES, _CAPTURES = 1, 2, 4, 8
+_REFUSED_BEHIND = {
+    _LOOKS: "a look-around",
+    _VARIES: "a repetition of varying length",
+    _CAPTURES: "a group other than (?:...)",
+}
+_LOOK_AROUND = re.compile(r"\(\?<?[=!]")
 _ITEMS = {
     "w": r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}Ⓐ-ⓩ🄰-🅉🅐-🅩🅰-🆉",
     "h": "0-9A-Fa-f",
@@ -91,8 +99,9 @@ def from_oniguruma(pattern: str, path: str | None = None) -> str:
 class _Reader:
     """Reads a pattern once; every method reads one construct from `at` on.
 
-    The result says whether the construct contains a look-ahead (`_LOOKS`) or a repetition of
-    varying length (`_REPEATS`). With `foreign`, constructs that only Oniguruma reads in this way
+    The result says whether the construct contains a look-around (`_LOOKS`), a repetition that may
+    be slow if it is repeated (`_REPEATS`), any of varying length (`_VARIES`) or a group that is
+    stored (`_CAPTURES`). With `foreign`, constructs that only Oniguruma reads in this way
     are replaced.
     """
 
@@ -135,7 +144,7 @@ class _Reader:
         elif self.foreign and self.text.startswith(_TO_END, self.at):
             # The run takes all line feeds, so that what `$` allows after it is the end of the text.
             self.replace(self.at + len(_TO_END), r"\s+(?![\s\S])")
-            return _LOOKS | _REPEATS
+            return _LOOKS | _REPEATS | _VARIES
         elif char == "\\":
             if not self.shorthand(folding):
                 self.escape(folding)
@@ -254,10 +263,10 @@ class _Reader:
         return None if escaped in "sSdDpP" else _CONTROLS.get(escaped, escaped)
 
     def group(self, folding: bool, depth: int) -> int:
-        if self.text.startswith(("(?!", "(?="), self.at):
-            return self.look_ahead(folding)
         if depth >= _MAX_DEPTH:
             self.refuse(self.at, "(", "nests too deep")
+        if look := _LOOK_AROUND.match(self.text, self.at):
+            return self.look_around(look[0], folding, depth)
         opening = next(one for one in ("(?i:", "(?:", "(") if self.text.startswith(one, self.at))
         if opening == "(" and self.text.startswith("(?", self.at):
             self.refuse(self.at, self.text[self.at : self.at + 3])
@@ -267,18 +276,24 @@ class _Reader:
         if self.at == len(self.text):
             self.refuse(start, opening, "is not closed, which is invalid")
         self.at += 1
-        return holds
+        return holds | (_CAPTURES if opening == "(" else 0)
 
-    def look_ahead(self, folding: bool) -> int:
-        """A look-ahead at one character or class."""
+    def look_around(self, opening: str, folding: bool, depth: int) -> int:
+        """A look-ahead, or a look-behind of which each alternative has one length.
+
+        Their engine knows others, but has no others in it, and fails for some of varying length.
+        """
         start = self.at
-        self.at += len("(?!")
-        char = self.text[self.at : self.at + 1]
-        if not char or char in "(|)$" or self.atom(char, folding):
-            self.refuse(start, self.text[start : start + 3])
-        if not self.text.startswith(")", self.at):
-            self.refuse(start, self.text[start : start + 3])
+        self.at += len(opening)
+        holds = self.pattern(folding=folding, depth=depth + 1)
+        if self.at == len(self.text):
+            self.refuse(start, opening, "is not closed, which is invalid")
         self.at += 1
+        if not opening.startswith("(?<"):
+            return _LOOKS
+        for part, what in _REFUSED_BEHIND.items():
+            if holds & part:
+                self.refuse(start, opening, f"around {what} may be invalid")
         return _LOOKS
 
     def quantifier(self, inside: int) -> int:
@@ -290,20 +305,21 @@ class _Reader:
         if match is None:
             self.refuse(start, self.text[start : start + 4])
         if inside & _LOOKS:
-            self.refuse(start, match[0], "repeats a look-ahead, which is meaningless")
+            self.refuse(start, match[0], "repeats a look-around, which is meaningless")
         endless = match[0][0] in "*+" or ",}" in match[0]
         if endless and inside & _REPEATS:
             self.refuse(start, match[0], "repeats a repetition, which may take exponential time")
         if self.foreign and _MANY.match(self.text, start):
             # Oniguruma repeats the repetition: so any number, as many as possible.
             self.replace(match.end() + 1, "+")
-            return _REPEATS
+            return _REPEATS | _VARIES
         self.at = match.end()
         if _POSSESSIVE.match(self.text, start):
             self.at += 1
         if _STACKED.match(self.text, self.at):
             self.refuse(self.at, self.text[self.at], "after a repetition means something else")
-        return _REPEATS if endless or "," in match[0] else 0
+        repeats = _REPEATS if endless or "," in match[0] else 0
+        return repeats | (_VARIES if repeats or match[0][0] == "?" else 0)
 
     def refuse(self, at: int, construct: str, problem: str = "means something else") -> NoReturn:
         shown = self.text if len(self.text) <= 80 else self.text[:79] + "…"

@@ -15,17 +15,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from digram.decoders import Decoding
 from digram.errors import VocabError
 from digram.formats._decoders import FALLBACK, FUSE, STRIP_FIRST, shown, steps_of
+from digram.formats._decoding import otherwise_steps
 from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._normalizers import from_normalizer, to_normalizer
+from digram.formats._own import BySteps
 from digram.formats._show import show
 from digram.formats._splits import only
 from digram.pretokenizers.normalizers import Normalizer, Prepend, Replace, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.pretokenizers.words import SPACE_BEFORE, WHITE_SPACE, WHITE_SPACE_RUN
 
-__all__ = ["Spaces", "from_file", "named", "to_file"]
+__all__ = ["Spaces", "decoder_of", "from_file", "named", "to_file"]
 
 _SCHEMES = ("always", "first", "never")
 _WORDS = {"type": "WhitespaceSplit"}
@@ -46,38 +49,46 @@ class Spaces(NamedTuple):
     symbol: str
     pretokenizer: Pretokenizer
     strip_first: bool
+    decoding: Decoding | None
+    """The steps of a decoder that does not only put spaces in place of the symbol."""
 
 
 def from_file(
-    top: dict[str, Any], model: dict[str, Any], byte_fallback: bool, path: str | None
+    top: dict[str, Any],
+    model: dict[str, Any],
+    byte_fallback: bool,
+    kept: BySteps | None,
+    path: str | None,
 ) -> tuple[Spaces, dict[str, Any]] | None:
     """What a file says of spaces, and its model with spaces in its tokens; None for other files.
 
     Raises `VocabError` for what digram cannot reproduce, and `CorruptFileError`.
     """
-    names = model.get("vocab")
-    decoders = steps_of(top.get("decoder"), names if isinstance(names, dict) else ())
-    symbol = _symbol(decoders[0]) if decoders else None
+    decoder, names = top.get("decoder"), model.get("vocab")
+    decoders = steps_of(decoder, names if isinstance(names, dict) else ())
+    if kept is None:
+        symbol = _symbol_of_cut(top) or (_symbol(decoders[0]) if decoders else None)
+    else:
+        symbol = kept.space_symbol
     if symbol is None:
         return None
-    is_metaspace = kind_of(decoders[0]) == "Metaspace"
-    if is_metaspace and byte_fallback:
-        raise _unsupported(
-            "decoder Metaspace with byte_fallback, which shows names of bytes,", path
-        )
-    steps = [FALLBACK] if byte_fallback else []
-    strips = decoders[1:] == [*steps, FUSE, STRIP_FIRST]
-    if decoders[1:] not in (steps, [*steps, FUSE, STRIP_FIRST]) or (is_metaspace and strips):
-        raise _unsupported(f"decoder {shown(top['decoder'])} with this model", path)
     stages, pattern = _before(top, symbol, path)
-    if is_metaspace:
-        strips = _metaspace_strips(decoders[0], pattern, path)
+
+    def special() -> bool:
+        if not decoders or _symbol(decoders[0]) != symbol:
+            raise _unsupported(f"decoder {shown(decoder)} with this model", path)
+        return _strips_first(decoder, decoders, byte_fallback, pattern, path)
+
+    found = otherwise_steps(decoder, special, "char", kept is not None, path)
+    strips, decoding = (False, found) if isinstance(found, Decoding) else (found, None)
     vocab = expect(model.get("vocab"), dict, "model.vocab", path)
+    entries = top.get("added_tokens") or []
+    added = [entry.get("content") if isinstance(entry, dict) else None for entry in entries]
     for name in vocab:
-        if " " in name:
+        # An added token is found as a whole, so that its spaces stay.
+        if " " in name and (name not in added or name.replace(" ", symbol) in vocab):
             raise _unsupported(f"the token {show(name)}, which has a space,", path)
-    for entry in top.get("added_tokens") or []:
-        text = entry.get("content") if isinstance(entry, dict) else None
+    for entry, text in zip(entries, added, strict=True):
         if not isinstance(text, str) or symbol not in text:
             continue
         if text not in vocab or entry.get("special") is True:  # decoded with a space in its place
@@ -88,7 +99,7 @@ def from_file(
         **({"merges": _merges(model["merges"], symbol)} if "merges" in model else {}),
     }
     pretokenizer = Pretokenizer(pattern, normalizer=stages)
-    return Spaces(symbol, pretokenizer, strips), spaced
+    return Spaces(symbol, pretokenizer, strips, decoding), spaced
 
 
 def _symbol(decoder: Any) -> str | None:
@@ -102,6 +113,36 @@ def _symbol(decoder: Any) -> str | None:
     symbol = pattern.get("String") if isinstance(pattern, dict) else None
     is_one = isinstance(symbol, str) and len(symbol) == 1 and symbol != " "
     return symbol if is_one and decoder.get("content") == " " else None
+
+
+def _symbol_of_cut(top: dict[str, Any]) -> str | None:
+    """The symbol of a `Metaspace` that splits the text."""
+    cut = _unwrapped(top.get("pre_tokenizer"))
+    return _symbol(cut) if kind_of(cut) == "Metaspace" else None
+
+
+def _unwrapped(cut: Any) -> Any:
+    """The second of two stages of which the first is `WhitespaceSplit`; any other as it is."""
+    parts = cut.get("pretokenizers") if isinstance(cut, dict) else None
+    if isinstance(parts, list) and len(parts) == 2 and parts[0] == _WORDS:
+        return parts[1]
+    return cut
+
+
+def _strips_first(
+    decoder: Any, steps: list[Any], byte_fallback: bool, pattern: Regex | None, path: str | None
+) -> bool:
+    """Whether a decoder leaves out the space before a text; raises for other decoders."""
+    is_metaspace = kind_of(steps[0]) == "Metaspace"
+    if is_metaspace and byte_fallback:
+        raise _unsupported(
+            "decoder Metaspace with byte_fallback, which shows names of bytes,", path
+        )
+    later = [FALLBACK] if byte_fallback else []
+    strips = steps[1:] == [*later, FUSE, STRIP_FIRST]
+    if not (strips or steps[1:] == later) or (is_metaspace and strips):
+        raise _unsupported(f"decoder {shown(decoder)} with this model", path)
+    return _metaspace_strips(steps[0], pattern, path) if is_metaspace else strips
 
 
 def _metaspace_strips(decoder: dict[str, Any], pattern: Regex | None, path: str | None) -> bool:
@@ -191,10 +232,8 @@ def named(name: str, symbol: str | None) -> str:
     return name if symbol is None else name.replace(" ", symbol)
 
 
-def to_file(
-    pretokenizer: Pretokenizer, symbol: str, byte_fallback: bool, strip_first: bool
-) -> dict[str, Any]:
-    """The normalizer, the pre_tokenizer and the decoder of a file.
+def to_file(pretokenizer: Pretokenizer, symbol: str) -> dict[str, Any]:
+    """The normalizer and the pre_tokenizer of a file.
 
     Raises `VocabError` for a pretokenizer that such a file cannot have.
     """
@@ -212,17 +251,18 @@ def to_file(
     else:
         normalizer = to_normalizer(before)
         cut = _to_metaspace(pretokenizer, words, symbol)
+    return {"normalizer": normalizer, "pre_tokenizer": cut}
+
+
+def decoder_of(symbol: str, byte_fallback: bool, strip_first: bool) -> dict[str, Any]:
+    """The decoder of a file."""
     decoders = [
         {"type": "Replace", "pattern": {"String": symbol}, "content": " "},
         *([FALLBACK] if byte_fallback else []),
         FUSE,
         *([STRIP_FIRST] if strip_first else []),
     ]
-    return {
-        "normalizer": normalizer,
-        "pre_tokenizer": cut,
-        "decoder": {"type": "Sequence", "decoders": decoders},
-    }
+    return {"type": "Sequence", "decoders": decoders}
 
 
 def _to_metaspace(pretokenizer: Pretokenizer, words: Words, symbol: str) -> dict[str, Any]:

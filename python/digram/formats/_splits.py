@@ -17,7 +17,7 @@ from digram.formats._portable import from_oniguruma
 from digram.formats._show import show
 from digram.pretokenizers.words import PUNCTUATION
 
-__all__ = ["CLASS", "READERS", "escaped", "only", "regex_of_split"]
+__all__ = ["CLASS", "EACH_CHARACTER", "READERS", "escaped", "only", "regex_of_split"]
 
 _NUMBERS = "\\p{N}\U00011de0-\U00011de9\U00016ff4-\U00016ff6"
 """The items of the class of `Digits`: those of Unicode 17."""
@@ -29,6 +29,8 @@ CLASS = re.compile(
 )
 """A class or a character, once or many times."""
 _MERGED = ("MergedWithPrevious", "MergedWithNext")
+EACH_CHARACTER = r"[\s\S]"
+"""What an empty regex cuts text into, whatever the behavior."""
 
 _unsupported = partial(
     unsupported,
@@ -60,6 +62,8 @@ def escaped(text: str) -> str:
 
 def _split(stage: dict[str, Any], where: str, path: str | None) -> str:
     regex, inverted = regex_of_split(stage, where, path)
+    if not regex and stage.get("behavior") in (*_MERGED, "Isolated", "Contiguous", "Removed"):
+        return EACH_CHARACTER  # the matches are empty, so that nothing is merged or left out
     return _behaved(regex, stage.get("behavior"), inverted, where, path)
 
 

@@ -17,7 +17,7 @@ from digram.formats._json import expect, unsupported
 from digram.formats._letters import LETTERS
 from digram.formats._portable import check_portable, from_oniguruma
 from digram.formats._show import show
-from digram.formats._splits import CLASS, escaped, only, regex_of_split
+from digram.formats._splits import CLASS, EACH_CHARACTER, escaped, only, regex_of_split
 from digram.pretokenizers.normalizers import Normalizer, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.regex import Regex
@@ -82,7 +82,9 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
         return Removal((PUNCTUATION,), PUNCTUATION)
     if kind == "Split":
         regex, inverted = regex_of_split(stage, where, path)
-        return _removed(from_oniguruma(regex, path), inverted, where, path)
+        if regex or inverted:  # an empty regex leaves out all text or nothing
+            cut = from_oniguruma(regex, path) if regex else EACH_CHARACTER
+            return _removed(cut, inverted and bool(regex), where, path)
     return None
 
 

@@ -39,7 +39,7 @@ from digram.formats._gguf_tokens import (
 )
 from digram.formats._gguf_unigram import read_unigram, written_unigram
 from digram.formats._gguf_words import read_words
-from digram.formats._loss import ranked, refuse_reserved, refuse_rules
+from digram.formats._loss import ranked, refuse_decoding, refuse_reserved, refuse_rules
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import bpe
@@ -200,6 +200,7 @@ def _refuse_details(definition: Definition, allow_loss: bool) -> None:
     """Raises `VocabError` for what a file cannot say of special tokens, unless it may be lost."""
     if b"" in definition.tokens:
         raise VocabError(f"{_WHAT} cannot store the empty token.", hint=_OTHER)
+    refuse_decoding(definition, _WHAT, allow_loss)
     refuse_reserved(definition, _WHAT, allow_loss)
     for text, one in definition.matching.items():
         flags = [name for name in ("lstrip", "rstrip", "single_word") if getattr(one, name)]

@@ -24,7 +24,6 @@ from digram import _core
 from digram._util.storage import LARGEST, atomic_write, read_file
 from digram.errors import VocabError, several
 from digram.formats import (
-    _affixes,
     _bpe,
     _greedy_model,
     _own,
@@ -40,7 +39,7 @@ from digram.formats._added_tokens import (
     ordinary_tokens,
     refuse_neighbours,
 )
-from digram.formats._around import Around, has_words, read_around, vocabulary, written_around
+from digram.formats._around import Around, Kept, read_around, vocabulary, written_around
 from digram.formats._check import (
     Place,
     check,
@@ -50,14 +49,13 @@ from digram.formats._check import (
     check_special,
 )
 from digram.formats._json import dump, expect, kind_of, parse, unsupported
-from digram.formats._letters import from_letters, to_letters
+from digram.formats._letters import from_letters
 from digram.formats._model_section import ModelSection, Names
+from digram.formats._names import spelled
 from digram.formats._registry import FORMATS
 from digram.formats._show import show
-from digram.formats._spaces import named
 from digram.formats._template import from_post_processor, to_post_processor, trim_offsets_in
 from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition, OnUnknown, Unit
 from digram.vocab.model import Model
 from digram.vocab.packed import Compact, Settings, compacted
@@ -65,7 +63,6 @@ from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.template import Template
 from digram.vocab.word_level import WordLevelModel
-from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = ["compact", "dumps", "load", "loads", "read", "write"]
 
@@ -116,7 +113,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
             hint='Train with on_unknown="bytes" or on_unknown=digram.SpecialToken("<unk>"), or '
             "pass allow_loss=True.",
         )
-    ids = _spelled(definition)
+    ids = spelled(definition)
     check_range(ids.values(), None)  # otherwise the file could be written but not read
     names = {token_id: name for name, token_id in ids.items()}
     special = sorted(definition.special_tokens.items(), key=lambda item: item[1])
@@ -133,7 +130,22 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
         "post_processor": to_post_processor(definition),
         "model": model,
     }
-    return dump(top)
+    data = dump(top)
+    if definition.decoding is not None and "digram" not in model:
+        _check_decoding(definition, data)
+    return data
+
+
+def _check_decoding(definition: Definition, data: bytes) -> None:
+    """Raises `VocabError` if a file without a section of digram is read with another decoder."""
+    again = loads(data)
+    if (again.decoding, again.space_symbol) != (definition.decoding, definition.space_symbol):
+        raise VocabError(
+            f"a tokenizer.json with this model cannot store {definition.decoding!r}, since its "
+            "decoder has a form of its own.",
+            value=definition.decoding,
+            hint='Set decoding to None, or save it with format="digram".',
+        )
 
 
 def loads(data: bytes, path: str | None = None) -> Definition:
@@ -176,10 +188,8 @@ def _read_in(
     byte_fallback = model.get("byte_fallback") is True
     if own is None and byte_fallback:
         _refuse_ignore_merges(model, path)
-    has_words = section is _wordpiece.SECTION or (
-        section is _word_level.SECTION and _word_level.has_words(top)
-    )
-    around = read_around(top, model, has_words, (digits, rules, name), path)
+    kept = Kept(digits, rules, name, _own.decoding(own, path))
+    around = read_around(top, model, _has_words(section, top, kept), kept, path)
     model, unit = around.model, around.unit
     if unit == "byte" and section is _bpe.SECTION:
         model = model | {"fuse_unk": False}  # every byte has a token
@@ -197,6 +207,13 @@ def _read_in(
     matching = matching_of(flags, around.pretokenizer, path)
     file = _File(top, model, section, own, around, special, matching, path)
     return _definition(file, vocab) if in_core is None else _compact(file, in_core)
+
+
+def _has_words(section: ModelSection, top: dict[str, Any], kept: Kept) -> bool:
+    """Whether tokens that begin a word get a space that the file does not write."""
+    if section is not _word_level.SECTION:
+        return section is _wordpiece.SECTION
+    return _word_level.has_words(top) if kept.decoding is None else kept.decoding.words
 
 
 class _File(NamedTuple):
@@ -229,6 +246,7 @@ def _compact(file: _File, in_core: _core.Model) -> Compact:
         chat_templates=_own.chat_templates(own, path) or None,
         matching=matching or None,
         strip_first_space=around.strip,
+        decoding=around.decoding,
         dropout=_bpe.dropout_of(model),
         trim_offsets=trim_offsets_in(top.get("post_processor"), path),
         reserved=_own.reserved(own, special, path) or None,
@@ -272,6 +290,7 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         space_symbol=around.symbol,
         strip_first_space=around.strip,
         cleanup=around.cleanup,
+        decoding=around.decoding,
         dropout=_bpe.dropout_of(model),
         trim_offsets=trim_offsets_in(top.get("post_processor"), path) if unit == "byte" else None,
         reserved=_own.reserved(own, special, path),
@@ -329,49 +348,6 @@ def _section_of(model: Model) -> ModelSection:
     raise VocabError(
         f"a tokenizer.json cannot store a model of the kind {show(model.kind)}.", value=model.kind
     )
-
-
-def _spelled(definition: Definition) -> dict[str, int]:
-    """The id of each token by its name in the file. Raises if a name would have two ids."""
-    fallback = {i: _bpe.BYTE_TOKENS[byte] for byte, i in enumerate(definition.byte_ids or ())}
-    ids: dict[str, int] = {}
-    symbol = definition.space_symbol
-    of_words = None
-    if isinstance(definition.model, WordPieceModel):
-        of_words = _wordpiece.name_of(definition.model.prefix)
-    elif has_words(definition):
-        of_words = _word_level.name_of
-    elif isinstance(definition.model, BpeModel) and definition.model.kernel().affixes:
-        of_words = _affixes.name_of(definition.model, definition.unit)
-
-    def name_of(token: bytes) -> str:
-        if of_words is not None:
-            return of_words(token)
-        if definition.unit == "byte":
-            return to_letters(token)
-        text = token.decode()
-        if symbol is not None and symbol in text:
-            raise VocabError(
-                f"the token {show(text)} has the symbol that stands for a space in the file.",
-                value=text,
-                hint="Set space_symbol to None, or to another one.",
-            )
-        return named(text, symbol)
-
-    named_tokens = [
-        (fallback.get(i) or name_of(token), i)
-        for i, token in enumerate(definition.tokens)
-        if token is not None
-    ]
-    for name, token_id in (*named_tokens, *definition.special_tokens.items()):
-        if ids.setdefault(name, token_id) != token_id:
-            raise VocabError(
-                f"the tokens {ids[name]} and {token_id} would both be {show(name)} in a "
-                "tokenizer.json, which allows only one id for a text.",
-                value=name,
-                hint="Choose another text for the special token, or another format.",
-            )
-    return ids
 
 
 def _parsed(data: bytes, path: str | None) -> dict[str, Any]:

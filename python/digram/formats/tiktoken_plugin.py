@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from digram._util.storage import atomic_write
 from digram._util.validation import path_name, word
 from digram.errors import OptionError, VocabError, show
+from digram.formats._loss import refuse_decoding
 from digram.formats._published import ENCODINGS
 from digram.formats.tiktoken import ranks_of, spelled
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -79,6 +80,7 @@ def parts(definition: Definition) -> Parts:
     Raises `VocabError` for a tokenizer for which there is none.
     """
     tokens = ranks_of(definition, _WHAT)
+    refuse_decoding(definition, _WHAT, False)
     _check_special(definition)
     ranks = {token: id for id, token in enumerate(tokens) if token is not None}
     return Parts(_pattern(definition.pretokenizer), ranks, dict(definition.special_tokens))

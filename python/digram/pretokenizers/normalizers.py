@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from digram._util.validation import check_text
 from digram.errors import OptionError, show
 from digram.pretokenizers.regex import Regex
 
@@ -171,7 +172,7 @@ class Prepend(_Stage):
     _name: ClassVar[str] = "prepend"
 
     def __post_init__(self) -> None:
-        _text("the text of Prepend", self.text)
+        check_text("the text of Prepend", self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +194,10 @@ class Replace(_Stage):
     _name: ClassVar[str] = "replace"
 
     def __post_init__(self) -> None:
-        _text("the content of Replace", self.content)
+        check_text("the content of Replace", self.content)
         if isinstance(self.pattern, Regex):
             return
-        _text("the pattern of Replace", self.pattern)
+        check_text("the pattern of Replace", self.pattern)
         if not self.pattern:
             raise OptionError("the pattern of Replace is empty.", value=self.pattern)
 
@@ -271,11 +272,11 @@ class Words(_Stage):
             raise TypeError(f"the splits of Words are a tuple of digram.Regex, not {show(splits)}")
         if self.removed is not None and not isinstance(self.removed, Regex):
             raise TypeError(f"removed is a digram.Regex or None, not {show(self.removed)}")
-        _text("the prefix of Words", self.prefix)
-        _text("the suffix of Words", self.suffix)
+        check_text("the prefix of Words", self.prefix)
+        check_text("the suffix of Words", self.suffix)
         _flags("the flags of Words", self.first)
         if self.space_symbol is not None:
-            _text("space_symbol", self.space_symbol)
+            check_text("space_symbol", self.space_symbol)
             if len(self.space_symbol) != 1:
                 raise OptionError("space_symbol is one character.", value=self.space_symbol)
 
@@ -345,7 +346,7 @@ class SentencePiece(_Stage):
         if not isinstance(self.symbols, tuple):
             raise TypeError(f"symbols are a tuple of texts, not {show(self.symbols)}")
         for symbol in self.symbols:
-            _text("a symbol of SentencePiece", symbol)
+            check_text("a symbol of SentencePiece", symbol)
             if not symbol:
                 raise OptionError("a symbol of SentencePiece is empty.", value=symbol)
 
@@ -448,12 +449,3 @@ def _flags(what: str, *values: object) -> None:
 def _bytes(what: str, value: object) -> None:
     if not isinstance(value, bytes):
         raise TypeError(f"{what} is bytes, not {show(value)}")
-
-
-def _text(what: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{what} is a str, not {show(value)}")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise OptionError(f"{what} has a lone surrogate.", value=value) from None

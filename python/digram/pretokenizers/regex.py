@@ -11,12 +11,14 @@ __all__ = ["Regex"]
 
 @dataclass(frozen=True, slots=True)
 class Regex:
-    r"""A custom pattern, in the syntax of Rust's `regex` crate.
+    r"""A custom pattern, in the syntax of Rust's `regex` crate, and look-around of any kind.
 
-    Matching is linear in the text. Look-ahead of one character is supported, `(?!\S)` and
-    `(?=\s)`, as in the published patterns; look-behind, longer look-ahead and back-references
-    raise `PatternError`. A possessive repetition such as `\p{L}++` is accepted if giving characters
-    back could not help what follows, as in the patterns that `tiktoken` publishes.
+    Matching is linear in the text. `(?=...)`, `(?!...)`, `(?<=...)` and `(?<!...)` may stand
+    anywhere and contain any pattern of any length; they are read in a few passes over the text.
+    A pattern with look-around or an anchor may match nothing, as `(?<=[a-z])(?=[A-Z])`; the text
+    is then split there. Back-references and conditions raise `PatternError`. A possessive
+    repetition such as `\p{L}++` is accepted if giving characters back could not help what follows,
+    as in the patterns that `tiktoken` publishes.
 
     The pattern is compiled once, to an automaton. This usually takes milliseconds; if counted
     repetitions make the automaton too large, `PatternError` is raised within about a second. Only
@@ -26,6 +28,8 @@ class Regex:
     >>> import digram
     >>> digram.pretokenize("key=value; other", digram.Regex(r"\w+|\s+"))
     ['key', '=', 'value', ';', ' ', 'other']
+    >>> digram.pretokenize("getHTTPHeader", digram.Regex(r"(?<=[a-z])(?=[A-Z])"))
+    ['get', 'HTTPHeader']
     """
 
     pattern: str

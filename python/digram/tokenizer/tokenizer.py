@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args, over
 
 from digram._core import Model
 from digram._util.validation import any_number, choice, flag, instance, mapping, word
+from digram.decoders.decoding import Decoding
 from digram.errors import OptionError, VocabError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.rules import Rules
@@ -168,6 +169,7 @@ class Tokenizer(
             settings.pretokenizer.splitter(),
             flag("strip_first_space", settings.strip_first_space),
             flag("cleanup", settings.cleanup),
+            _described(compact),
             settings.unit,
             unknown,
             algorithm,
@@ -253,6 +255,14 @@ class Tokenizer(
         merges only where the call says so: `tok.encode(text, dropout=tok.dropout, seed=1)`.
         """
         return self._settings.dropout
+
+    @property
+    def decoding(self) -> Decoding | None:
+        """The steps by which ids become text, a `digram.Decoding`.
+
+        None for most tokenizers, whose text is the bytes of the tokens.
+        """
+        return self._settings.decoding
 
     @property
     def reserved(self) -> dict[str, range]:
@@ -612,6 +622,7 @@ class Tokenizer(
         unit = "" if self.unit == "byte" else f", unit={self.unit!r}"
         label = self._settings.kernel.label
         unit += "" if label is None else f", {label}"
+        unit += "" if self.decoding is None else f", decoding={self.decoding!r}"
         return (
             f"<digram.Tokenizer: {several(len(self), 'token')}{special}, "
             f"pretokenizer={_shown(self.pretokenizer)}{unit}>"
@@ -638,6 +649,17 @@ class Tokenizer(
 
 def _restored(stored: bytes, special_tokens: dict[str, int], settings: Settings) -> Tokenizer:
     return Tokenizer._of(Compact(Model.from_bytes(stored), special_tokens, settings))
+
+
+def _described(compact: Compact) -> tuple[list[str | None], list[tuple[object, ...]]] | None:
+    """The names of tokens and the steps of the decoding, as the core reads them."""
+    decoding = compact.settings.decoding
+    if decoding is None:
+        return None
+    from digram.formats import names_of
+
+    instance("decoding", decoding, Decoding)
+    return names_of(compact.plain()), decoding._described()
 
 
 def _known(tokens: Sequence[bytes | None], id: int) -> bytes:

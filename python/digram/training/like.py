@@ -77,6 +77,7 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer) -> Tokenizer:
         space_symbol=of.space_symbol,
         strip_first_space=of.strip_first_space,
         cleanup=of.cleanup,
+        decoding=of.decoding,
     )
     if isinstance(of.model, ScoredModel):
         definition = replace(definition, pretokenizer=of.pretokenizer)

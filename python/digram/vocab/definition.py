@@ -11,6 +11,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from digram._util.validation import instance
+from digram.decoders.decoding import Decoding
 from digram.pretokenizers.normalizers import described
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.model import Kernel, Model
@@ -132,6 +133,9 @@ class Definition:
     in WordPiece special tokens are words too. With `cleanup`, for WordPiece, it is also without
     spaces before punctuation and some endings.
 
+    `decoding` is how ids become text, if that is by steps; then the two fields before do not apply
+    to decoded text.
+
     `dropout` is the probability with which other libraries leave out merges in every call, as a
     tokenizer.json may say it for training a model; None for none. digram keeps it, and leaves out
     merges only where a call says so, as in `tok.encode(text, dropout=tok.dropout, seed=1)`.
@@ -163,6 +167,7 @@ class Definition:
     space_symbol: str | None = None
     strip_first_space: bool = False
     cleanup: bool = False
+    decoding: Decoding | None = None
     dropout: float | None = None
     trim_offsets: TrimOffsets | None = None
     reserved: dict[str, range] = field(default_factory=dict)
@@ -214,8 +219,8 @@ def digest(definition: Definition) -> str:
     digest, so its input must never change: a line of JSON with the settings, the lengths of the
     tokens (-1 for none), their bytes, and the merges, with little-endian numbers of 64 bits. Newer
     settings (template, context size, pad token, dropout, trimming, special roles, chat templates,
-    reserved blocks, rules, scheme, normalizer, patterns of bytes, matching, spaces) are included
-    only if they are set. Linear, some 0.2 µs per token.
+    reserved blocks, rules, scheme, normalizer, patterns of bytes, matching, spaces, decoding) are
+    included only if they are set. Linear, some 0.2 µs per token.
     """
     special, kernel = definition.special_tokens, definition.model.kernel()
     return digest_of(definition, kernel, special, packed(definition))
@@ -260,6 +265,8 @@ def digest_of(
     for name in _KEPT:
         if getattr(definition, name) not in (None, False):
             settings[name] = getattr(definition, name)
+    if definition.decoding is not None:
+        settings["decoding"] = definition.decoding._described()
     if definition.reserved:
         settings["reserved"] = {n: [ids.start, len(ids)] for n, ids in definition.reserved.items()}
     sha = hashlib.sha256(json.dumps(settings, sort_keys=True).encode() + b"\n")

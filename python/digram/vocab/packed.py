@@ -14,6 +14,7 @@ from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.model import Kernel, Model
 
 if TYPE_CHECKING:  # importing it takes longer than reading a file
+    from digram.decoders.decoding import Decoding
     from digram.vocab.definition import Definition, OnUnknown, TrainingRecord, TrimOffsets, Unit
     from digram.vocab.special_roles import SpecialRoles
     from digram.vocab.special_tokens import Matching
@@ -40,6 +41,7 @@ class Settings(NamedTuple):
     space_symbol: str | None = None
     strip_first_space: bool = False
     cleanup: bool = False
+    decoding: Decoding | None = None
     dropout: float | None = None
     trim_offsets: TrimOffsets | None = None
     reserved: dict[str, range] | None = None
@@ -115,6 +117,7 @@ def compacted(definition: Definition) -> Compact:
             space_symbol=d.space_symbol,
             strip_first_space=d.strip_first_space,
             cleanup=d.cleanup,
+            decoding=d.decoding,
             dropout=d.dropout,
             trim_offsets=d.trim_offsets,
             reserved=None if d.reserved == {} else d.reserved,

@@ -104,7 +104,9 @@ def test_the_whole_text() -> None:
         ("(?i:a|b)|c", ["(?i:a|b)", "c"]),
         ("(?i)a|b", None),
         ("a|(?s-m)b", None),
-        ("(?=a|b)c|d", ["(?=a|b)c", "d"]),
+        ("(?![a|b])c|d", ["(?![a|b])c", "d"]),
+        ("(?=a|b)c|d", None),
+        ("c|d(?<!ab)", None),
     ],
 )
 def test_alternatives(pattern: str, parts: list[str] | None) -> None:

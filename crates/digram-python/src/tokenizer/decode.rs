@@ -66,7 +66,9 @@ impl Core {
         errors: OnInvalidBytes,
         skip_special_tokens: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyString>> {
-        text(py, &self.bytes_of(py, ids, skips(skip_special_tokens)?)?, errors.0)
+        let bytes = self.bytes_of(py, ids, skips(skip_special_tokens)?)?;
+        self.check_invalid(py, errors.0)?;
+        text(py, &bytes, errors.0)
     }
 
     /// Decode token ids to bytes: the bytes of their tokens, joined.
@@ -112,7 +114,8 @@ impl Core {
     /// the text, as one that `skip_special_tokens` leaves out, has an empty span.
     ///
     /// Raises `TokenIdError` for an id that is not in the vocabulary, with its index, and `OptionError`
-    /// for an unknown unit. Takes time linear in the text.
+    /// for an unknown unit, and for a tokenizer whose `decoding` has a step that needs all tokens of a text at
+    /// once. Takes time linear in the text.
     #[pyo3(
         signature = (ids, *, unit=None, skip_special_tokens=None),
         text_signature = "($self, ids, *, unit=\"characters\", skip_special_tokens=False)"
@@ -147,6 +150,7 @@ impl Core {
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let threads = crate::threads::threads(py, threads)?;
+        self.check_invalid(py, errors.0)?;
         let mut texts = Texts {
             core: self,
             on_invalid: errors.0,
@@ -180,6 +184,10 @@ impl Core {
 }
 
 impl Core {
+    fn check_invalid(&self, py: Python<'_>, on_invalid: OnInvalid) -> PyResult<()> {
+        self.tokenizer.check_invalid(on_invalid).map_err(|error| errors::from_core(py, error, None))
+    }
+
     fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip: bool) -> PyResult<Vec<u8>> {
         let ids = self.ids(ids)?;
         let mut bytes = Vec::new();

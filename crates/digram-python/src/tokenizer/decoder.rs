@@ -120,7 +120,8 @@ impl Core {
     /// A character of which only some bytes have come is held back, so that each text that `push` gives
     /// can be shown at once. `errors` and `skip_special_tokens` are those of `decode`. One decoder serves one stream and takes
     /// memory of a fixed size. `push` raises `TokenIdError` for an id that is not in the vocabulary, and
-    /// `InvalidTextError` with errors="strict".
+    /// `InvalidTextError` with errors="strict". Raises `OptionError` for a tokenizer whose `decoding` has a step that
+    /// needs all ids of a text at once.
     #[pyo3(
         signature = (*, errors=OnInvalidBytes(OnInvalid::Replace), skip_special_tokens=None),
         text_signature = "($self, *, errors=\"replace\", skip_special_tokens=False)"
@@ -130,6 +131,8 @@ impl Core {
         errors: OnInvalidBytes,
         skip_special_tokens: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Decoder> {
+        let check = slf.get().tokenizer.check_single_tokens("a stream of ids cannot be decoded");
+        check.map_err(|error| errors::from_core(slf.py(), error, None))?;
         let state = tokenizer::Decoder::new(errors.0);
         let skip_special = skips(skip_special_tokens)?;
         Ok(Decoder { core: slf.unbind(), skip_special, state: SharedState::new("decoder", state) })

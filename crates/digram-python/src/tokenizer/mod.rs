@@ -28,6 +28,7 @@ use crate::Splitter;
 use crate::algorithm::Algorithm;
 use crate::cache::limit_by_variable;
 use crate::convert::{self, Text};
+use crate::decoding::{Described, decoding_of};
 use crate::errors;
 use crate::id_lists::IdObjects;
 use crate::model::Model;
@@ -61,7 +62,7 @@ pub(crate) struct Core {
 #[pymethods]
 impl Core {
     #[new]
-    #[pyo3(signature = (model, special_tokens, splitter, strip_first_space, cleanup, unit, on_unknown, algorithm, extra))]
+    #[pyo3(signature = (model, special_tokens, splitter, strip_first_space, cleanup, decoding, unit, on_unknown, algorithm, extra))]
     #[expect(clippy::too_many_arguments, reason = "called only by the Python class")]
     fn new(
         py: Python<'_>,
@@ -70,6 +71,7 @@ impl Core {
         splitter: &Splitter,
         strip_first_space: bool,
         cleanup: bool,
+        decoding: Option<Described<'_>>,
         unit: &str,
         on_unknown: &Bound<'_, PyAny>,
         algorithm: &Algorithm,
@@ -86,6 +88,7 @@ impl Core {
             pretokenizer: splitter.pretokenizer.clone(),
             strips_first_space: strip_first_space,
             cleans_up: cleanup,
+            decoding: decoding.map(decoding_of).transpose()?,
         };
         let model = model.model.clone();
         let algorithm = algorithm.algorithm.clone();

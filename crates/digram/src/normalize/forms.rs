@@ -140,6 +140,12 @@ impl FormTable {
         self.joining.binary_search(&c).is_ok()
     }
 
+    /// Whether a character stays as it is whatever marks follow it. "é" does not: with a dot below behind it, its
+    /// accent becomes a mark of its own, since the dot is nearer to the letter.
+    pub(super) fn is_solid(&self, c: char) -> bool {
+        self.is_inert(c) && !self.may_join(c) && !decomposes(c)
+    }
+
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
         let flow = self.each_change(text, interrupt, |_, _| ControlFlow::Break(Ok(true)));
         flow.break_value().unwrap_or(Ok(false))

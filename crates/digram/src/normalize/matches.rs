@@ -1,9 +1,24 @@
 //! A stage that puts a text in place of the matches of a regex.
 
 use super::traced::{Rewriter, Traced};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::pretokenize::{GoesOn, Pretokenizer, Stage};
+
+/// Finds the matches of a regex. Of a match it must be known soon that it is one, so that the time is linear: the regex
+/// must not look around farther than at the next character, nor match nothing.
+pub(super) fn finder(regex: String) -> Result<Pretokenizer> {
+    let finder = Pretokenizer::new(&[Stage::Pattern(regex.clone())])?;
+    if finder.looks_around() {
+        return Err(Error::Pattern {
+            pattern: regex,
+            reason: "in a normalizer, a pattern must not match nothing, and look-around is supported only at the next \
+                     character, as in (?!\\S). Use a pattern without it."
+                .into(),
+        });
+    }
+    Ok(finder)
+}
 
 /// Puts a text in place of the matches of a regex.
 pub(super) struct MatchReplacer {
@@ -13,7 +28,7 @@ pub(super) struct MatchReplacer {
 
 impl MatchReplacer {
     pub(super) fn new(regex: String, content: String) -> Result<MatchReplacer> {
-        Ok(MatchReplacer { finder: Pretokenizer::new(&[Stage::Pattern(regex)])?, content })
+        Ok(MatchReplacer { finder: finder(regex)?, content })
     }
 
     pub(super) fn is_in(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {

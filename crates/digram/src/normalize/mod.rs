@@ -402,9 +402,7 @@ impl Compiled {
     fn seam(&self, seam: Seam) -> Option<Seam> {
         let Seam { before, after } = seam;
         let is_kept = match self {
-            Compiled::Form(table) => {
-                table.is_inert(before) && table.is_inert(after) && !table.may_join(after)
-            }
+            Compiled::Form(table) => table.is_inert(before) && table.is_solid(after),
             Compiled::Characters(characters) => {
                 let (before, after) = (characters.at_side(before, true)?, characters.at_side(after, false)?);
                 return Some(Seam { before, after });
@@ -505,6 +503,14 @@ mod tests {
             Just(Stage::Replace { pattern: "aa".into(), content: "é\u{301}".into() }),
         ];
         prop::collection::vec(stage, 0..4)
+    }
+
+    #[test]
+    fn there_is_no_seam_before_a_character_that_marks_change() {
+        let normalizer = Normalizer::new(vec![Stage::Form(Form::Nfc)]).unwrap();
+        assert_eq!(normalizer.normalize("aé\u{323}".as_bytes(), &Never).unwrap(), "aẹ\u{301}".as_bytes());
+        assert_eq!(normalizer.seam('a', 'é'), None);
+        assert_eq!(normalizer.seam('é', '語'), Some(Seam { before: 'é', after: '語' }));
     }
 
     proptest! {

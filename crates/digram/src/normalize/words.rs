@@ -7,6 +7,7 @@
 use bstr::ByteSlice;
 
 use super::Seam;
+use super::matches::finder;
 use super::traced::{Rewriter, Traced};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -49,7 +50,7 @@ struct Removed {
 
 impl Removed {
     fn new(regex: String) -> Result<Removed> {
-        let rule = Pretokenizer::new(&[Stage::Pattern(regex)])?;
+        let rule = finder(regex)?;
         let ascii = std::array::from_fn(|byte| rule.may_begin(&[byte as u8]));
         Ok(Removed { rule, ascii })
     }

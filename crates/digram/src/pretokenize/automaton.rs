@@ -24,14 +24,14 @@ use super::{GoesOn, PAUSE_INTERVAL};
 pub(super) const DEAD: u16 = 0;
 
 /// States are numbered in 15 bits; the published patterns need 10 to 60.
-const MAX_STATES: usize = 10_000;
+pub(super) const MAX_STATES: usize = 10_000;
 
 /// The maximum number of steps in a table, one for each state and class of characters: 2 MiB.
-const MAX_TABLE: usize = 1 << 20;
+pub(super) const MAX_TABLE: usize = 1 << 20;
 
 /// The number of bytes that a match may read before failed positions are recorded. For shorter
 /// distances, recording would cost more than searching again.
-const UNRECORDED: usize = 256;
+pub(super) const UNRECORDED: usize = 256;
 
 /// The state to go to, and in the lowest bit whether the pattern has matched before the character.
 type Transition = u16;
@@ -92,7 +92,8 @@ impl LookBehindSets {
                     Condition::Next(_)
                     | Condition::NotNext(_)
                     | Condition::End
-                    | Condition::LineEnd { .. } => {}
+                    | Condition::LineEnd { .. }
+                    | Condition::Scan { .. } => {}
                 }
             }
         }
@@ -109,8 +110,8 @@ impl LookBehindSets {
 /// same text repeatedly. Only every 64th byte is recorded.
 #[derive(Default)]
 pub(super) struct Notes {
-    failed: HashSet<(u16, usize)>,
-    trail: Vec<(u16, usize)>,
+    pub(super) failed: HashSet<(u16, usize)>,
+    pub(super) trail: Vec<(u16, usize)>,
     /// Whether a match could have been different if the text continued.
     pub(super) open: bool,
 }
@@ -120,9 +121,22 @@ impl Automaton {
     pub(super) fn new(pattern: &str, effort: &mut Effort) -> Result<Automaton> {
         let mut build = || {
             let program = pattern::compile(pattern, effort)?;
-            AutomatonBuilder::new(&program, effort)?.build()
+            if program.scans.is_empty() {
+                return Automaton::of_program(&program, effort);
+            }
+            Err("look-around over more than the next character is supported only in patterns that split texts, \
+                 not here."
+                .into())
         };
         build().map_err(|stopped: Stopped| stopped.at(pattern))
+    }
+
+    /// The automaton of a program without look-arounds.
+    pub(super) fn of_program(
+        program: &Program,
+        effort: &mut Effort,
+    ) -> std::result::Result<Automaton, Stopped> {
+        AutomatonBuilder::new(program, effort)?.build()
     }
 
     /// The same pattern for text in which every byte counts as its [letter](super::letters).
@@ -475,7 +489,7 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
         for &start in &starts {
             let row = &wide[start as usize * classes..][..classes];
             if at_end[start as usize] || row.iter().any(|step| step & 1 == 1) {
-                return Err("it can match nothing, which cuts no text. Make one part required.".into());
+                return Err(Stopped::MatchesNothing);
             }
         }
         // The later analyses of the automaton read it several times.
@@ -552,6 +566,7 @@ impl<'p, 'e, 'w> AutomatonBuilder<'p, 'e, 'w> {
             Condition::LineStart { .. } => before.text_start || before.newline,
             Condition::LineEnd { newline } => next.is_none() || in_set(newline),
             Condition::WordBorder { word, negate } => (before.word != in_set(word)) != negate,
+            Condition::Scan { .. } => unreachable!("of programs without look-arounds only"),
         }
     }
 }

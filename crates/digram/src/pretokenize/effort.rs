@@ -23,6 +23,8 @@ pub(super) struct Effort<'w> {
 pub(super) enum Stopped {
     /// The pattern is invalid or not supported, for this reason.
     Refused(String),
+    /// The pattern can match the empty string.
+    MatchesNothing,
     /// Compiling takes more than [`MAX_STEPS`].
     TooMuch,
     /// The error of the interrupt.
@@ -48,6 +50,9 @@ impl Stopped {
         let reason = match self {
             Stopped::Interrupted(error) => return error,
             Stopped::Refused(reason) => reason,
+            Stopped::MatchesNothing => {
+                "it can match nothing, which cuts no text. Make one part required.".into()
+            }
             Stopped::TooMuch => format!(
                 "its automaton is too large: to build it, after those of the patterns before it, takes more \
                  than {MAX_STEPS} steps. Shorten its counted repetitions, name fewer sets of characters, or \

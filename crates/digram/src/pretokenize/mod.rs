@@ -23,6 +23,7 @@ mod grouping;
 mod joined;
 mod kinds;
 mod letters;
+mod looking;
 mod mask_splitter;
 mod node;
 mod partition;
@@ -40,7 +41,8 @@ use std::ops::{ControlFlow, Range};
 
 use automaton::{Automaton, Notes};
 use borders::{Between, Borders};
-use effort::Effort;
+use effort::{Effort, Stopped};
+use looking::Looking;
 use mask_splitter::MaskSplitter;
 use rules::RuleFinder;
 
@@ -85,16 +87,34 @@ pub enum GoesOn {
 
 enum Compiled {
     Pattern(Box<Pattern>),
+    Looking(Box<Looking>),
     ThreesFromRight(Box<Pattern>),
     Rules(Box<RuleFinder>),
 }
 
 impl Compiled {
-    /// The pattern, for a stage that is not made of rules.
+    /// A regex, for text in which every byte counts as its letter if `of_letters`.
+    fn new(pattern: &str, of_letters: bool, effort: &mut Effort) -> Result<Compiled> {
+        let mut compile = || {
+            effort.after(ASCII_PAIRS)?;
+            let program = pattern::compile(pattern, effort)?;
+            if program.scans.is_empty() {
+                match Automaton::of_program(&program, effort) {
+                    Err(Stopped::MatchesNothing) if !program.matches_nothing_anywhere() => {}
+                    automaton => return Ok(Compiled::Pattern(Pattern::new(automaton?, of_letters))),
+                }
+            }
+            let looking = Looking::new(&program, effort)?;
+            Ok(Compiled::Looking(Box::new(if of_letters { looking.of_letters() } else { looking })))
+        };
+        compile().map_err(|stopped: Stopped| stopped.at(pattern))
+    }
+
+    /// The pattern, for a stage that is one without look-around of any kind.
     fn pattern(&self) -> Option<&Pattern> {
         match self {
             Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern) => Some(pattern),
-            Compiled::Rules(_) => None,
+            Compiled::Looking(_) | Compiled::Rules(_) => None,
         }
     }
 
@@ -103,6 +123,7 @@ impl Compiled {
     fn between(&self, text: &[u8], offset: usize) -> Between {
         match self {
             Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern) => pattern.between(text, offset),
+            Compiled::Looking(_) => Between::Unknown,
             Compiled::Rules(rules) => rules.between(text, offset),
         }
     }
@@ -124,23 +145,11 @@ struct Pattern {
 }
 
 impl Pattern {
-    fn new(pattern: &str, effort: &mut Effort) -> Result<Box<Pattern>> {
-        let automaton = Pattern::automaton(pattern, effort)?;
-        let splitter = MaskSplitter::new(&automaton);
+    fn new(automaton: Automaton, of_letters: bool) -> Box<Pattern> {
+        let automaton = if of_letters { automaton.of_letters() } else { automaton };
+        let splitter = if of_letters { None } else { MaskSplitter::new(&automaton) };
         let borders = Borders::new(&automaton);
-        Ok(Box::new(Pattern { automaton, splitter, borders }))
-    }
-
-    /// A pattern for text in which every byte counts as its letter.
-    fn of_letters(pattern: &str, effort: &mut Effort) -> Result<Box<Pattern>> {
-        let automaton = Pattern::automaton(pattern, effort)?.of_letters();
-        let borders = Borders::new(&automaton);
-        Ok(Box::new(Pattern { automaton, splitter: None, borders }))
-    }
-
-    fn automaton(pattern: &str, effort: &mut Effort) -> Result<Automaton> {
-        effort.after(ASCII_PAIRS).map_err(|stopped| stopped.at(pattern))?;
-        Automaton::new(pattern, effort)
+        Box::new(Pattern { automaton, splitter, borders })
     }
 
     /// Calls `visit` with batches of pieces of `text[from..]`, which are the matches and the text between
@@ -210,9 +219,11 @@ impl Pretokenizer {
         let stages = &joined::joined(stages, &mut Effort::new(interrupt));
         let compile = |stage: &Stage| {
             Ok(match stage {
-                Stage::Pattern(pattern) => Compiled::Pattern(Pattern::new(pattern, effort)?),
-                Stage::LetterPattern(pattern) => Compiled::Pattern(Pattern::of_letters(pattern, effort)?),
-                Stage::ThreesFromRight => Compiled::ThreesFromRight(Pattern::new(r"\p{N}+", effort)?),
+                Stage::Pattern(pattern) => Compiled::new(pattern, false, effort)?,
+                Stage::LetterPattern(pattern) => Compiled::new(pattern, true, effort)?,
+                Stage::ThreesFromRight => {
+                    Compiled::ThreesFromRight(Pattern::new(Automaton::new(r"\p{N}+", effort)?, false))
+                }
                 Stage::Rules(rules) => Compiled::Rules(Box::new(RuleFinder::new(rules, effort)?)),
             })
         };
@@ -239,8 +250,13 @@ impl Pretokenizer {
 
     /// Whether pretokens may begin or end inside a character.
     pub(crate) fn cuts_characters(&self) -> bool {
-        let reads_letters = |pattern: &Pattern| pattern.automaton.alphabet().reads_letters();
-        self.stages.iter().filter_map(Compiled::pattern).any(reads_letters)
+        self.stages.iter().any(|stage| match stage {
+            Compiled::Pattern(pattern) | Compiled::ThreesFromRight(pattern) => {
+                pattern.automaton.alphabet().reads_letters()
+            }
+            Compiled::Looking(looking) => looking.alphabet().reads_letters(),
+            Compiled::Rules(_) => false,
+        })
     }
 
     /// Whether a match of the first pattern may begin with the first character of `text`.
@@ -372,6 +388,7 @@ impl Pretokenizer {
         match &self.stages[..] {
             // By far the most frequent case, kept free of dynamic calls.
             [Compiled::Pattern(pattern)] => pattern.split(text, from, goes_on, visit),
+            [Compiled::Looking(looking)] => looking.split(text, from, goes_on, visit),
             [] if goes_on == GoesOn::Maybe || rest.is_empty() => ControlFlow::Continue(0),
             [] => visit(0, &[rest.len()]).map_continue(|()| rest.len()),
             stages => {
@@ -483,6 +500,17 @@ fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>)
         return visit(text);
     };
     let (pattern, in_threes) = match first {
+        Compiled::Looking(looking) => {
+            let split = looking.split(text, 0, GoesOn::No, |mut start, ends| {
+                if ends.is_empty() {
+                    return visit(&text[..0]);
+                }
+                ends.iter().try_for_each(|&end| {
+                    split_by(rest, &text[std::mem::replace(&mut start, end)..end], visit)
+                })
+            });
+            return split.map_continue(|_| ());
+        }
         Compiled::Pattern(pattern) => (pattern, false),
         Compiled::ThreesFromRight(splitter) => (splitter, true),
         Compiled::Rules(rules) => {

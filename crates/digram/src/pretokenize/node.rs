@@ -17,6 +17,8 @@ pub(super) enum Node {
     /// A character of a set that does not have exactly one character.
     Set(usize),
     Look(Look),
+    /// An assertion that a pattern matches from a position on, or up to it.
+    Around(Around, Box<Node>),
     Repeat {
         part: Box<Node>,
         min: u32,
@@ -40,6 +42,13 @@ pub(super) enum Look {
     NotWordBorder,
     /// An assertion that the automata do not support.
     Other,
+}
+
+/// The kind of a look-around: `(?=…)`, `(?!…)`, `(?<=…)` or `(?<!…)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Around {
+    pub(super) ahead: bool,
+    pub(super) negate: bool,
 }
 
 /// The distinct sets of a pattern.
@@ -96,6 +105,9 @@ impl Node {
     }
 
     /// An alternation, with earlier parts preferred.
+    ///
+    /// A common beginning of the parts is not written once, as `regex-syntax` does: if the beginning matches in
+    /// several ways, what backtracking finds depends on the part that was begun.
     pub(super) fn alternation(
         parts: Vec<Node>,
         sets: &mut Sets,
@@ -113,22 +125,10 @@ impl Node {
         if alternatives.len() == 1 {
             return Ok(alternatives.remove(0));
         }
-        if let Some(set) = union_of_sets(&alternatives, sets, effort)? {
-            return Node::set(set, sets, effort);
+        match union_of_sets(&alternatives, sets, effort)? {
+            Some(set) => Node::set(set, sets, effort),
+            None => Ok(Node::Alternation(alternatives)),
         }
-        let common = common_prefix_len(&alternatives, effort)?;
-        if common == 0 {
-            return Ok(Node::Alternation(alternatives));
-        }
-        let mut start = Vec::new();
-        let mut ends = Vec::with_capacity(alternatives.len());
-        for part in alternatives {
-            let Node::Concat(mut parts) = part else { unreachable!("only those begin alike") };
-            ends.push(Node::concat(parts.split_off(common)));
-            start = parts;
-        }
-        start.push(Node::alternation(ends, sets, effort)?);
-        Ok(Node::concat(start))
     }
 
     /// A repetition of a part.
@@ -148,7 +148,7 @@ impl Node {
     /// Whether it never consumes a character.
     fn is_zero_width(&self) -> bool {
         match self {
-            Node::Empty | Node::Look(_) => true,
+            Node::Empty | Node::Look(_) | Node::Around(..) => true,
             Node::Literal(_) | Node::Set(_) => false,
             Node::Repeat { part, .. } | Node::Group(_, part) => part.is_zero_width(),
             Node::Concat(parts) | Node::Alternation(parts) => parts.iter().all(Node::is_zero_width),
@@ -161,7 +161,7 @@ impl Node {
             parts.iter().map(|part| part.may_be_empty(sets)).collect()
         };
         match self {
-            Node::Empty | Node::Look(_) => Some(true),
+            Node::Empty | Node::Look(_) | Node::Around(..) => Some(true),
             Node::Literal(_) => Some(false),
             Node::Set(set) => (!sets.get(*set).is_empty()).then_some(false),
             Node::Repeat { part, min, .. } => part.may_be_empty(sets).map(|is_empty| is_empty || *min == 0),
@@ -172,10 +172,10 @@ impl Node {
     }
 
     /// The number of its nodes and characters.
-    fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         match self {
             Node::Literal(text) => 1 + text.len(),
-            Node::Repeat { part, .. } | Node::Group(_, part) => 1 + part.size(),
+            Node::Repeat { part, .. } | Node::Group(_, part) | Node::Around(_, part) => 1 + part.size(),
             Node::Concat(parts) | Node::Alternation(parts) => 1 + parts.iter().map(Node::size).sum::<usize>(),
             _ => 1,
         }
@@ -200,25 +200,4 @@ fn union_of_sets(parts: &[Node], sets: &Sets, effort: &mut Effort) -> Result<Opt
         ranges.extend_from_slice(set.ranges());
     }
     Ok(Some(Set::new(ranges)))
-}
-
-/// The number of parts that all alternatives begin with in common.
-fn common_prefix_len(parts: &[Node], effort: &mut Effort) -> Result<usize, Stopped> {
-    let length = |part: &Node| match part {
-        Node::Concat(parts) => parts.len(),
-        _ => 0,
-    };
-    let Some(mut common) = parts.iter().map(length).min() else { return Ok(0) };
-    let Some((Node::Concat(first), others)) = parts.split_first() else { return Ok(0) };
-    for other_part in others {
-        let Node::Concat(other_part) = other_part else { return Ok(0) };
-        let equal_parts =
-            first.iter().zip(other_part).take(common).take_while(|(part, other_part)| part == other_part);
-        common = equal_parts.count();
-        if common == 0 {
-            return Ok(0);
-        }
-        effort.after(first[..common].iter().map(Node::size).sum())?;
-    }
-    Ok(common)
 }

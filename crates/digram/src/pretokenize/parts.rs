@@ -25,10 +25,11 @@ impl Pretokenizer {
         from: usize,
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<bool>> {
-        // The matches of rules are not analysed here.
-        let mut whole = vec![!self.has_rules(); text.len() - from + 1];
+        // The matches of rules, and of patterns with look-around, are not analysed here.
+        let is_analysed = !self.has_rules() && !self.looks_around();
+        let mut whole = vec![is_analysed; text.len() - from + 1];
         whole[0] = false;
-        for (index, stage) in self.stages.iter().enumerate().filter(|_| !self.has_rules()) {
+        for (index, stage) in self.stages.iter().enumerate().filter(|_| is_analysed) {
             let Some(pattern) = stage.pattern() else { continue };
             let state = match index {
                 0 => pattern.automaton.start_state(text, from),
@@ -46,6 +47,19 @@ impl Pretokenizer {
         self.stages.iter().any(|stage| matches!(stage, Compiled::Rules(_)))
     }
 
+    /// Whether a pattern looks around farther than at the next character and, with an anchor, at the one before.
+    pub(crate) fn looks_around(&self) -> bool {
+        self.stages.iter().any(|stage| matches!(stage, Compiled::Looking(_)))
+    }
+
+    /// The number of characters before a pretoken that must be known to find it; `None` if it is any number.
+    pub(crate) fn reach_before(&self) -> Option<usize> {
+        match &self.stages[..] {
+            [Compiled::Looking(looking)] => looking.reach_before(),
+            _ => Some(1),
+        }
+    }
+
     /// Whether a pretoken is a term or unit of rules, which is a token and never split.
     pub(crate) fn protects(&self, pretoken: &[u8]) -> bool {
         matches!(self.stages.first(), Some(Compiled::Rules(rules)) if rules.contains(pretoken))
@@ -54,6 +68,7 @@ impl Pretokenizer {
     /// Whether a split depends on the text before a position.
     pub(crate) fn looks_behind(&self) -> bool {
         self.has_rules()
+            || self.looks_around()
             || self
                 .stages
                 .iter()

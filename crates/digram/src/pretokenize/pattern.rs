@@ -1,15 +1,16 @@
 //! Compiles the text of a regex to a small program over character sets.
 //!
-//! The syntax is that of the `regex` crate, plus one character of look-ahead: `(?!X)` and `(?=X)`
-//! where X is one character or one set, as in `\s+(?!\S)`. A possessive repetition such as `\p{L}++` is
-//! accepted if it can be proved that giving characters back would not help what follows: then it matches what
-//! the plain one matches.
+//! The syntax is that of the `regex` crate, plus look-around. A look-ahead at one character or one set, as in
+//! `\s+(?!\S)`, becomes a condition on the next character. The body of any other look-around becomes a program of
+//! its own, a [`Scan`]. A possessive repetition such as `\p{L}++` is accepted if it can be proved that giving
+//! characters back would not help what follows: then it matches what the plain one matches.
 
 use hashbrown::HashMap;
 
 use super::alphabet::Alphabet;
 use super::effort::{Effort, Stopped};
-use super::node::{Look, Node, RANGE_STEPS, Sets};
+use super::looking::{Reach, Source};
+use super::node::{Around, Look, Node, RANGE_STEPS, Sets};
 use super::set::Set;
 use super::{syntax, unicode};
 
@@ -43,6 +44,18 @@ pub(super) enum Condition {
     LineEnd { newline: usize },
     /// At a word boundary; with `negate`, at any other position.
     WordBorder { word: usize, negate: bool },
+    /// Where the look-around with this index is true; with `negate`, at any other position.
+    Scan { index: usize, negate: bool },
+}
+
+/// The body of a look-around. It only matters whether it matches, not where it ends.
+#[derive(Debug)]
+pub(super) struct Scan {
+    /// Whether the body matches from a position on, not up to it. If so, the program reads it backward, from its
+    /// end to the position.
+    pub(super) ahead: bool,
+    pub(super) insts: Vec<Inst>,
+    pub(super) start: u16,
 }
 
 /// A compiled pattern.
@@ -52,6 +65,28 @@ pub(super) struct Program {
     pub(super) start: u16,
     /// The sets that the instructions refer to by index.
     pub(super) sets: Vec<Set>,
+    /// The look-arounds, each behind those that its body contains.
+    pub(super) scans: Vec<Scan>,
+    /// How far around itself a match may look.
+    pub(super) reach: Reach,
+}
+
+impl Program {
+    /// Whether it matches without a character at every position, whatever is around.
+    pub(super) fn matches_nothing_anywhere(&self) -> bool {
+        let (mut seen, mut stack) = (vec![false; self.insts.len()], vec![self.start]);
+        while let Some(position) = stack.pop() {
+            if std::mem::replace(&mut seen[usize::from(position)], true) {
+                continue;
+            }
+            match &self.insts[usize::from(position)] {
+                Inst::Match => return true,
+                Inst::Split(targets) => stack.extend(targets),
+                Inst::Take { .. } | Inst::If { .. } => {}
+            }
+        }
+        false
+    }
 }
 
 /// The maximum number of instructions. Counted repetitions are expanded: `a{1,1000}` takes two thousand.
@@ -60,8 +95,8 @@ const MAX_INSTRUCTIONS: usize = 20_000;
 /// The maximum length of a pattern in bytes; the published ones have at most 500.
 const MAX_BYTES: usize = 1 << 16;
 
-/// The maximum number of characters of a look-ahead that an error shows.
-const MAX_SHOWN: usize = 60;
+/// The maximum number of different look-arounds.
+const MAX_SCANS: usize = 24;
 
 type Result<T> = std::result::Result<T, Stopped>;
 
@@ -72,138 +107,40 @@ pub(super) fn compile(pattern: &str, effort: &mut Effort) -> Result<Program> {
             format!("it has {} bytes, more than {MAX_BYTES}. Split with several patterns.", pattern.len());
         return Err(reason.into());
     }
-    let (source, marks) = mark(pattern, effort)?;
+    let source = Source::new(pattern)?;
     let mut sets = Sets::default();
-    let node = syntax::read(&source, &mut sets, effort)?;
-    program(&node, &sets, marks, effort)
+    let node = syntax::read_source(&source, &mut sets, effort)?;
+    program(&node, &sets, source.possessive, effort)
 }
 
-/// The program of a syntax tree. Characters that represent look-aheads become conditions.
-fn program(node: &Node, sets: &Sets, marks: Marks, effort: &mut Effort) -> Result<Program> {
+/// The program of a syntax tree.
+fn program(node: &Node, sets: &Sets, possessive: Option<char>, effort: &mut Effort) -> Result<Program> {
     let mut compiler = Compiler {
         insts: vec![Inst::Match],
         sets: Vec::new(),
         set_indices: HashMap::new(),
+        scans: Vec::new(),
+        bodies: Vec::new(),
+        direction: Direction::Forward,
         pattern_sets: sets,
-        marks,
+        possessive,
         is_possessive: false,
         effort,
     };
     let start = compiler.node(node, 0)?;
-    let Compiler { insts, sets, marks, .. } = compiler;
-    if marks.look_aheads.values().any(|look_ahead| !look_ahead.used) {
-        return Err("look-ahead is not supported inside a set of characters.".into());
-    }
-    Ok(Program { insts, start, sets })
+    let Compiler { insts, sets, scans, .. } = compiler;
+    Ok(Program { insts, start, sets, scans, reach: Reach::of(node) })
 }
 
-/// A look-ahead that was removed from a pattern before parsing.
-struct LookAhead {
-    negate: bool,
-    set: Set,
-    used: bool,
-}
-
-/// Noncharacters that represent what the parser does not support. They occur nowhere else in the pattern.
-#[derive(Default)]
-struct Marks {
-    look_aheads: HashMap<char, LookAhead>,
-    /// Stands behind each possessive repetition.
-    possessive: Option<char>,
-}
-
-/// Replaces each `(?!X)` and `(?=X)`, and the last `+` of each possessive repetition, by a mark, since the
-/// parser does not support them.
-fn mark(pattern: &str, effort: &mut Effort) -> Result<(String, Marks)> {
-    let mut unused_marks = ('\u{fdd0}'..='\u{fdef}').filter(|&c| !pattern.contains(c));
-    let mut unused = || unused_marks.next().ok_or("it has too many look-aheads (more than 32).");
-    let mut source = String::with_capacity(pattern.len());
-    let mut marks = Marks::default();
-    let mut rest = pattern;
-    let mut in_set = 0usize;
-    // Whether the previous character ends a repetition.
-    let mut after_repetition = false;
-    while let Some(c) = rest.chars().next() {
-        if c == '\\' {
-            let length = escape_length(rest);
-            source.push_str(&rest[..length]);
-            (rest, after_repetition) = (&rest[length..], false);
-            continue;
-        }
-        if c == '+' && after_repetition && in_set == 0 {
-            let mark = match marks.possessive {
-                Some(mark) => mark,
-                None => *marks.possessive.insert(unused()?),
-            };
-            source.push_str(&format!("(?-i:{mark})"));
-            (rest, after_repetition) = (&rest[1..], false);
-            continue;
-        }
-        after_repetition = in_set == 0 && matches!(c, '+' | '*' | '?' | '}');
-        match c {
-            '[' => in_set += 1,
-            ']' => in_set = in_set.saturating_sub(1),
-            _ => {}
-        }
-        let negate = rest.starts_with("(?!");
-        if in_set == 0 && (negate || rest.starts_with("(?=")) {
-            let body = lookahead_body(&rest[3..]).ok_or("a look-ahead is not closed.")?;
-            let set = single_character(body, effort)?;
-            let mark = unused()?;
-            source.push_str(&format!("(?-i:{mark})"));
-            marks.look_aheads.insert(mark, LookAhead { negate, set, used: false });
-            rest = &rest[3 + body.len() + 1..];
-        } else {
-            source.push(c);
-            rest = &rest[c.len_utf8()..];
-        }
-    }
-    Ok((source, marks))
-}
-
-/// The length of the escape that `text` starts with: `\n`, `\p{Lu}`, `\x{a0}`.
-fn escape_length(text: &str) -> usize {
-    let mut chars = text.char_indices().skip(1);
-    let Some((offset, c)) = chars.next() else { return text.len() };
-    let end = offset + c.len_utf8();
-    match text[end..].strip_prefix('{').and_then(|name| name.find('}')) {
-        Some(close) if matches!(c, 'p' | 'P' | 'x' | 'u' | 'U') => end + close + 2,
-        _ => end,
-    }
-}
-
-/// The part of `text` before the parenthesis that closes the look-ahead; `None` if it is not closed.
-fn lookahead_body(text: &str) -> Option<&str> {
-    let (mut depth, mut in_set, mut escaped) = (0usize, false, false);
-    for (offset, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '[' => in_set = true,
-            ']' => in_set = false,
-            '(' if !in_set => depth += 1,
-            ')' if !in_set && depth == 0 => return Some(&text[..offset]),
-            ')' if !in_set => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The set in the body of a look-ahead; an error if the body is not one character or one set.
-fn single_character(body: &str, effort: &mut Effort) -> Result<Set> {
-    let mut sets = Sets::default();
-    let set = match syntax::read(body, &mut sets, effort) {
-        Ok(Node::Set(index)) => Some(sets.get(index).clone()),
-        Ok(Node::Literal(text)) if text.len() == 1 => Some(Set::one(text[0])),
-        Ok(_) | Err(Stopped::Refused(_)) => None,
-        Err(stopped) => return Err(stopped),
-    };
-    set.ok_or_else(|| {
-        let start: String = body.chars().take(MAX_SHOWN).collect();
-        let ellipsis = if start.len() < body.len() { "…" } else { "" };
-        format!("look-ahead can see one character or set, as in (?!\\S), not {start:?}{ellipsis}.").into()
-    })
+/// What is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    /// The pattern, or the body of a look-ahead to check its repetitions.
+    Forward,
+    /// The body of a look-behind.
+    Behind,
+    /// The body of a look-ahead, which is read backward.
+    Backward,
 }
 
 struct Compiler<'s, 'e, 'w> {
@@ -212,7 +149,12 @@ struct Compiler<'s, 'e, 'w> {
     set_indices: HashMap<Set, usize>,
     /// The sets that the syntax tree refers to by index.
     pattern_sets: &'s Sets,
-    marks: Marks,
+    scans: Vec<Scan>,
+    /// The direction and the tree of each of them.
+    bodies: Vec<(bool, Node)>,
+    direction: Direction,
+    /// The mark behind possessive repetitions.
+    possessive: Option<char>,
     /// Whether the repetition that is compiled next is possessive.
     is_possessive: bool,
     effort: &'e mut Effort<'w>,
@@ -249,6 +191,9 @@ impl Compiler<'_, '_, '_> {
         self.effort.after(1)?;
         match node {
             Node::Empty => Ok(then),
+            Node::Literal(text) if self.direction == Direction::Backward => {
+                text.iter().try_fold(then, |then, &c| self.character(c, then))
+            }
             Node::Literal(text) => text.iter().rev().try_fold(then, |then, &c| self.character(c, then)),
             Node::Set(set) => {
                 self.is_possessive = false;
@@ -260,8 +205,16 @@ impl Compiler<'_, '_, '_> {
                 let condition = self.look(*look)?;
                 self.push(Inst::If { condition, then })
             }
+            Node::Around(around, body) => {
+                self.is_possessive = false;
+                let condition = self.around(*around, body)?;
+                self.push(Inst::If { condition, then })
+            }
             Node::Repeat { part, min, max, greedy } => self.repeat(part, *min, *max, *greedy, then),
             Node::Group(_, part) => self.node(part, then),
+            Node::Concat(parts) if self.direction == Direction::Backward => {
+                parts.iter().try_fold(then, |then, part| self.node(part, then))
+            }
             Node::Concat(parts) => parts.iter().rev().try_fold(then, |then, part| self.node(part, then)),
             Node::Alternation(parts) => {
                 // Empty parts add no instructions, only targets, so the targets are counted here.
@@ -282,19 +235,66 @@ impl Compiler<'_, '_, '_> {
     }
 
     fn character(&mut self, c: char, then: u16) -> Result<u16> {
-        self.is_possessive = self.marks.possessive == Some(c);
-        if self.is_possessive {
-            return Ok(then);
+        let is_mark = self.possessive == Some(c);
+        self.is_possessive = is_mark && self.direction == Direction::Forward;
+        if is_mark && self.direction == Direction::Behind {
+            return Err(
+                "a possessive quantifier is not supported in a look-behind. Write it without the last +."
+                    .into(),
+            );
         }
-        if let Some(look_ahead) = self.marks.look_aheads.get_mut(&c) {
-            look_ahead.used = true;
-            let (negate, set) = (look_ahead.negate, look_ahead.set.clone());
-            let set = self.set(&set)?;
-            let condition = if negate { Condition::NotNext(set) } else { Condition::Next(set) };
-            return self.push(Inst::If { condition, then });
+        if is_mark {
+            return Ok(then);
         }
         let set = self.set(&Set::one(c))?;
         self.push(Inst::Take { set, then })
+    }
+
+    fn around(&mut self, around: Around, body: &Node) -> Result<Condition> {
+        let Around { ahead, negate } = around;
+        let single = match body {
+            Node::Set(set) => Some(self.pattern_sets.get(*set).clone()),
+            Node::Literal(text) if text.len() == 1 => Some(Set::one(text[0])),
+            _ => None,
+        };
+        if let Some(set) = single.filter(|_| ahead) {
+            let set = self.set(&set)?;
+            return Ok(if negate { Condition::NotNext(set) } else { Condition::Next(set) });
+        }
+        Ok(Condition::Scan { index: self.scan(ahead, body)?, negate })
+    }
+
+    /// The index of the look-around with this body. Equal ones are one.
+    fn scan(&mut self, ahead: bool, body: &Node) -> Result<usize> {
+        self.effort.after((1 + self.bodies.len()) * body.size())?;
+        if let Some(index) = self.bodies.iter().position(|(of, other)| *of == ahead && other == body) {
+            return Ok(index);
+        }
+        if ahead && self.possessive.is_some() {
+            self.body(body, Direction::Forward)?;
+        }
+        let (insts, start) = self.body(body, if ahead { Direction::Backward } else { Direction::Behind })?;
+        if self.scans.len() == MAX_SCANS {
+            return Err(format!(
+                "it has more than {MAX_SCANS} different look-arounds that see more than the next character. \
+                 Use fewer, or split with several patterns."
+            )
+            .into());
+        }
+        self.scans.push(Scan { ahead, insts, start });
+        self.bodies.push((ahead, body.clone()));
+        Ok(self.scans.len() - 1)
+    }
+
+    /// A program of its own.
+    fn body(&mut self, body: &Node, direction: Direction) -> Result<(Vec<Inst>, u16)> {
+        let outer = (std::mem::replace(&mut self.insts, vec![Inst::Match]), self.direction);
+        self.direction = direction;
+        let start = self.node(body, 0);
+        self.is_possessive = false;
+        let insts = std::mem::replace(&mut self.insts, outer.0);
+        self.direction = outer.1;
+        start.map(|start| (insts, start))
     }
 
     fn repeat(&mut self, part: &Node, min: u32, max: Option<u32>, greedy: bool, then: u16) -> Result<u16> {

@@ -5,6 +5,7 @@
 use regex_syntax::ast::{self, Ast, ClassPerlKind, ClassSet, ClassSetBinaryOpKind, ClassSetItem, Flag, Span};
 
 use super::effort::{Effort, Stopped};
+use super::looking::Source;
 use super::node::{Look, Node, RANGE_STEPS, Sets};
 use super::set::Set;
 use super::unicode::{self, Case, Unknown};
@@ -19,18 +20,41 @@ const BYTE_STEPS: usize = 16;
 
 /// The tree of a pattern without look-around.
 pub(super) fn read(pattern: &str, sets: &mut Sets, effort: &mut Effort) -> Result<Node> {
-    effort.after(BYTE_STEPS * pattern.len())?;
+    read_source(&Source::plain(pattern), sets, effort)
+}
+
+/// The tree of a pattern whose look-arounds are written as groups.
+pub(super) fn read_source(source: &Source, sets: &mut Sets, effort: &mut Effort) -> Result<Node> {
+    read_with(Node::alternation, source, sets, effort)
+}
+
+/// Makes an alternation.
+type Alternation = fn(Vec<Node>, &mut Sets, &mut Effort) -> Result<Node>;
+
+fn read_with(
+    alternation: Alternation,
+    source: &Source,
+    sets: &mut Sets,
+    effort: &mut Effort,
+) -> Result<Node> {
+    effort.after(BYTE_STEPS * source.text.len())?;
     let ast = ast::parse::ParserBuilder::new()
         .nest_limit(MAX_DEPTH)
         .build()
-        .parse(pattern)
-        .map_err(|error| unsupported(error.span(), error.kind()))?;
-    PatternParser { flags: Flags::default(), case: None, sets, effort }.node(&ast)
+        .parse(&source.text)
+        .map_err(|error| unsupported(source, error.span(), error.kind()))?;
+    let flags = Flags::default();
+    let mut parser = PatternParser { alternation, flags, case: None, source, arounds: 0, sets, effort };
+    let node = parser.node(&ast)?;
+    if parser.arounds < source.arounds.len() {
+        return Err("look-around is not supported inside a set of characters or a comment.".into());
+    }
+    Ok(node)
 }
 
 /// The error for an unsupported construct, with the parser's message and the position.
-fn unsupported(span: &Span, reason: &dyn std::fmt::Display) -> Stopped {
-    let offset = span.start.offset;
+fn unsupported(source: &Source, span: &Span, reason: &dyn std::fmt::Display) -> Stopped {
+    let offset = source.original_offset(span.start.offset);
     format!(
         "{reason} (at byte {offset}). Write it without, or split with several patterns one after the other."
     )
@@ -78,9 +102,13 @@ impl Flags {
 }
 
 struct PatternParser<'e, 'w> {
+    alternation: Alternation,
     flags: Flags,
     /// Made at first use.
     case: Option<Case>,
+    source: &'e Source,
+    /// The number of look-arounds that were read.
+    arounds: usize,
     sets: &'e mut Sets,
     effort: &'e mut Effort<'w>,
 }
@@ -131,6 +159,12 @@ impl PatternParser<'_, '_> {
                 }
                 let part = self.node(&group.ast)?;
                 self.flags = outside;
+                if let ast::GroupKind::CaptureName { name, .. } = &group.kind
+                    && let Some(around) = self.source.around(&name.name)
+                {
+                    self.arounds += 1;
+                    return Ok(Node::Around(around, Box::new(part)));
+                }
                 Ok(match group.capture_index() {
                     Some(index) => Node::Group(index, Box::new(part)),
                     None => part,
@@ -142,7 +176,7 @@ impl PatternParser<'_, '_> {
             }
             Ast::Alternation(alternation) => {
                 let parts = alternation.asts.iter().map(|part| self.node(part)).collect::<Result<_>>()?;
-                Node::alternation(parts, self.sets, self.effort)
+                (self.alternation)(parts, self.sets, self.effort)
             }
         }
     }
@@ -154,7 +188,7 @@ impl PatternParser<'_, '_> {
     /// The character of a literal. In byte mode, a literal for a byte outside ASCII is an error.
     fn character(&self, literal: &ast::Literal) -> Result<char> {
         match literal.byte() {
-            Some(128..) if !self.flags.unicode => Err(unsupported(&literal.span, &NOT_UTF8)),
+            Some(128..) if !self.flags.unicode => Err(unsupported(self.source, &literal.span, &NOT_UTF8)),
             _ => Ok(literal.c),
         }
     }
@@ -170,7 +204,7 @@ impl PatternParser<'_, '_> {
 
     fn dot(&mut self, span: &Span) -> Result<Node> {
         if !self.flags.unicode {
-            return Err(unsupported(span, &NOT_UTF8));
+            return Err(unsupported(self.source, span, &NOT_UTF8));
         }
         let excluded: &[char] = match (self.flags.dot_takes_newline, self.flags.crlf) {
             (true, _) => &[],
@@ -226,7 +260,7 @@ impl PatternParser<'_, '_> {
             return Ok(set);
         }
         if !self.flags.unicode {
-            return Err(unsupported(span, &NOT_UTF8));
+            return Err(unsupported(self.source, span, &NOT_UTF8));
         }
         self.effort.after(RANGE_STEPS * set.len())?;
         Ok(set.negated())
@@ -235,7 +269,7 @@ impl PatternParser<'_, '_> {
     /// `\p{…}`
     fn property(&mut self, class: &ast::ClassUnicode) -> Result<Set> {
         if !self.flags.unicode {
-            return Err(unsupported(&class.span, &NOT_UNICODE));
+            return Err(unsupported(self.source, &class.span, &NOT_UNICODE));
         }
         let result = match &class.kind {
             ast::ClassUnicodeKind::OneLetter(c) => unicode::alone(c.encode_utf8(&mut [0; 4])),
@@ -247,7 +281,7 @@ impl PatternParser<'_, '_> {
                 Unknown::Property => "Unicode property not found",
                 Unknown::Value => "Unicode property value not found",
             };
-            unsupported(&class.span, &message)
+            unsupported(self.source, &class.span, &message)
         })?;
         self.effort.after(RANGE_STEPS * set.len())?;
         let set = self.folded(set)?;
@@ -333,7 +367,11 @@ impl PatternParser<'_, '_> {
     /// A character in a set; in byte mode it must be ASCII.
     fn item_character(&self, literal: &ast::Literal) -> Result<char> {
         let c = self.character(literal)?;
-        if self.flags.unicode || c.is_ascii() { Ok(c) } else { Err(unsupported(&literal.span, &NOT_UNICODE)) }
+        if self.flags.unicode || c.is_ascii() {
+            Ok(c)
+        } else {
+            Err(unsupported(self.source, &literal.span, &NOT_UNICODE))
+        }
     }
 }
 
@@ -360,207 +398,4 @@ fn ascii(kind: &ast::ClassAsciiKind) -> Set {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use regex_syntax::hir::{self, Hir, HirKind};
-
-    use super::*;
-    use crate::interrupt::Never;
-
-    /// The same tree, made from regex-syntax's own translation and tables.
-    fn tree_of_hir(hir: &Hir, sets: &mut Sets, effort: &mut Effort) -> Node {
-        let mut set = |set: &hir::ClassUnicode| {
-            let ranges = set.iter().map(|range| (range.start(), range.end())).collect();
-            Node::Set(sets.number(Set::new(ranges), effort).unwrap())
-        };
-        match hir.kind() {
-            HirKind::Empty => Node::Empty,
-            HirKind::Literal(text) => Node::Literal(std::str::from_utf8(&text.0).unwrap().chars().collect()),
-            HirKind::Class(hir::Class::Unicode(class)) => set(class),
-            HirKind::Class(hir::Class::Bytes(class)) => set(&class.to_unicode_class().unwrap()),
-            HirKind::Look(look) => Node::Look(match look {
-                hir::Look::Start => Look::Start,
-                hir::Look::End => Look::End,
-                hir::Look::StartLF => Look::LineStart,
-                hir::Look::EndLF => Look::LineEnd,
-                hir::Look::WordUnicode => Look::WordBorder,
-                hir::Look::WordUnicodeNegate => Look::NotWordBorder,
-                _ => Look::Other,
-            }),
-            HirKind::Repetition(repetition) => Node::Repeat {
-                part: Box::new(tree_of_hir(&repetition.sub, sets, effort)),
-                min: repetition.min,
-                max: repetition.max,
-                greedy: repetition.greedy,
-            },
-            HirKind::Capture(group) => {
-                Node::Group(group.index, Box::new(tree_of_hir(&group.sub, sets, effort)))
-            }
-            HirKind::Concat(parts) => {
-                Node::Concat(parts.iter().map(|part| tree_of_hir(part, sets, effort)).collect())
-            }
-            HirKind::Alternation(parts) => {
-                Node::Alternation(parts.iter().map(|part| tree_of_hir(part, sets, effort)).collect())
-            }
-        }
-    }
-
-    /// Parts of patterns, some of them invalid.
-    const ATOMS: [&str; 58] = [
-        "a",
-        "b",
-        "k",
-        "K",
-        "ſ",
-        "ß",
-        "é",
-        "É",
-        "Σ",
-        "ab",
-        "abc",
-        "1",
-        " ",
-        "-",
-        "#",
-        "語",
-        r"\n",
-        r"\x61",
-        r"\xe9",
-        r"\xFF",
-        r"\u00e9",
-        r"\x{1F600}",
-        r"\w",
-        r"\W",
-        r"\s",
-        r"\S",
-        r"\d",
-        r"\D",
-        r"\pL",
-        r"\PN",
-        r"\p{Lu}",
-        r"\P{Ll}",
-        r"\p{Greek}",
-        r"\p{gc=Lt}",
-        r"\p{scx!=Latn}",
-        r"\p{age:3.0}",
-        r"\p{Any}",
-        r"\P{any}",
-        r"\p{Nope}",
-        r"\p{sc=Nope}",
-        ".",
-        "^",
-        "$",
-        r"\A",
-        r"\z",
-        r"\b",
-        r"\B",
-        r"\<",
-        "(?i)",
-        "(?-i)",
-        "(?s)",
-        "(?m)",
-        "(?U)",
-        "(?R)",
-        "(?x)",
-        "(?u)",
-        "(?-u)",
-        "]",
-    ];
-
-    const ITEMS: [&str; 33] = [
-        "a",
-        "b",
-        "k",
-        "ſ",
-        "é",
-        "a-c",
-        "A-Z",
-        "b-y",
-        "à-ÿ",
-        "α-ω",
-        "\u{d000}-\u{f000}",
-        "-",
-        "^",
-        "&",
-        r"\]",
-        r"\xe9",
-        r"\x41-\x5a",
-        r"\xFF",
-        r"\w",
-        r"\W",
-        r"\s",
-        r"\D",
-        r"\p{Lu}",
-        r"\P{L}",
-        r"\p{Greek}",
-        r"\p{gc!=Lo}",
-        "[:alpha:]",
-        "[:^upper:]",
-        "[:lower:]",
-        "[:word:]",
-        "z-a",
-        r"\b",
-        "",
-    ];
-
-    fn class() -> impl Strategy<Value = String> {
-        let item = proptest::sample::select(&ITEMS[..]).prop_map(String::from);
-        let open = proptest::sample::select(&["[", "[^"][..]);
-        let items = move |inner: BoxedStrategy<String>| {
-            (
-                open.clone(),
-                proptest::collection::vec(inner, 1..4),
-                proptest::sample::select(&["", "", "&&", "--", "~~"][..]),
-            )
-                .prop_map(|(open, items, operation)| format!("{open}{}]", items.join(operation)))
-        };
-        let flat = items(item.boxed());
-        flat.prop_recursive(3, 12, 3, move |inner| {
-            let item = proptest::sample::select(&ITEMS[..]).prop_map(String::from);
-            items(prop_oneof![item, inner].boxed())
-        })
-    }
-
-    fn patterns() -> impl Strategy<Value = String> {
-        let atom = prop_oneof![
-            6 => proptest::sample::select(&ATOMS[..]).prop_map(String::from),
-            2 => class(),
-        ];
-        let repeats = vec!["", "", "", "*", "+", "?", "{2}", "{0}", "{1}", "{0,3}", "{2,}", "{3,1}"];
-        let groups =
-            vec!["(?:", "(?:", "(", "(?P<n>", "(?i:", "(?-i:", "(?-u:", "(?s:", "(?m:", "(?U:", "(?x: "];
-        atom.prop_recursive(5, 40, 4, move |inner| {
-            let parts = proptest::collection::vec(inner.clone(), 0..4);
-            prop_oneof![
-                parts.clone().prop_map(|parts| parts.concat()),
-                parts.clone().prop_map(|parts| parts.join("|")),
-                (inner.clone(), parts).prop_map(|(start, parts)| {
-                    format!(
-                        "(?:{})",
-                        parts.iter().map(|part| format!("{start}+{part}")).collect::<Vec<_>>().join("|")
-                    )
-                }),
-                (proptest::sample::select(groups.clone()), inner.clone())
-                    .prop_map(|(group, inner)| format!("{group}{inner})")),
-                (inner, proptest::sample::select(repeats.clone()), proptest::sample::select(&["", "?"][..]))
-                    .prop_map(|(inner, repeat, lazy)| format!("(?:{inner}){repeat}{lazy}")),
-            ]
-        })
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn trees_are_those_of_regex_syntax(pattern in patterns()) {
-            let (mut sets, effort) = (Sets::default(), &mut Effort::new(&Never));
-            let node = read(&pattern, &mut sets, effort);
-            let hir = regex_syntax::ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(&pattern);
-            match (node, hir) {
-                (Ok(node), Ok(hir)) => prop_assert_eq!(node, tree_of_hir(&hir, &mut sets, effort), "{}", pattern),
-                (Err(Stopped::Refused(_)), Err(_)) => {}
-                (node, hir) => prop_assert!(false, "{}: {:?} {:?}", pattern, node, hir),
-            }
-        }
-    }
-}
+mod tests;

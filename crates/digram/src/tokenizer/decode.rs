@@ -68,6 +68,28 @@ impl Tokenizer {
         Ok(())
     }
 
+    /// Fails if a step of the decoding needs the whole list of ids, so that single tokens have no text of their own;
+    /// `what` is what is impossible then.
+    pub fn check_single_tokens(&self, what: &str) -> Result<()> {
+        match self.decoding.as_ref().and_then(|decoding| decoding.whole()) {
+            None => Ok(()),
+            Some(step) => {
+                let cause = "needs all tokens of a text at once";
+                Err(Error::Option { reason: format!("{what}: the step {step} of the decoding {cause}.") })
+            }
+        }
+    }
+
+    /// Fails if bytes that are not UTF-8 shall be an error, but a step of the decoding replaces them.
+    pub fn check_invalid(&self, on_invalid: OnInvalid) -> Result<()> {
+        let replaces = self.decoding.as_ref().is_some_and(|decoding| decoding.replaces_invalid());
+        if on_invalid == OnInvalid::Replace || !replaces {
+            return Ok(());
+        }
+        let reason = "bytes that are not UTF-8 cannot be an error: a step of the decoding, ByteLevel or ByteFallback, replaces them before others.";
+        Err(Error::Option { reason: reason.into() })
+    }
+
     /// Whether the last token of a sequence ends a word, so that decoded text is without the space at its end.
     pub(super) fn ends_word(&self, ids: &[TokenId]) -> bool {
         let ends = |&id: &TokenId| {
@@ -85,6 +107,9 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
+        if let Some(decoding) = &self.decoding {
+            return decoding.append(ids, &self.vocabulary, are_first, interrupt, bytes);
+        }
         let start = bytes.len();
         let Some(forms) = &self.word_forms else {
             self.append_tokens(&self.vocabulary, ids, interrupt, bytes)?;
@@ -115,6 +140,7 @@ impl Tokenizer {
     /// of its own.
     pub(super) fn is_begun_by(&self, ids: &[TokenId]) -> bool {
         match &self.word_forms {
+            _ if self.decoding.is_some() => !ids.is_empty(),
             None => ids.iter().any(|&id| self.vocabulary.len_of(id) > 0),
             Some(_) => !ids.is_empty(),
         }

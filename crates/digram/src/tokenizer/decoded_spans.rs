@@ -20,6 +20,7 @@ impl Tokenizer {
         special: bool,
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<[usize; 2]>> {
+        self.check_single_tokens("tokens have no offsets in decoded text")?;
         let left_out = |id| !special && self.added.may_leave_out(id);
         let ordinary = if special { None } else { Some(self.without_special(ids, interrupt)?) };
         let mut bytes = Vec::new();
@@ -47,6 +48,9 @@ impl Tokenizer {
 
     /// The number of bytes that a token adds to decoded text, as the first one or after others. The id has a token.
     fn decoded_len(&self, id: TokenId, is_first: bool) -> usize {
+        if let Some(decoding) = &self.decoding {
+            return decoding.form(id, is_first).len();
+        }
         match &self.word_forms {
             Some(forms) if is_first => forms.first.len_of(id),
             Some(forms) => forms.later.len_of(id),

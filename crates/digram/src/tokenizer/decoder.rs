@@ -52,6 +52,7 @@ impl Decoder {
         if ids.is_empty() {
             return Ok(String::new());
         }
+        tokenizer.check_single_tokens("a stream of ids cannot be decoded")?;
         let mut bytes = self.pending[..self.pending_len].to_vec();
         bytes.extend(self.holds_space.then_some(b' '));
         tokenizer.append_bytes(ids, !self.is_begun, interrupt, &mut bytes)?;

@@ -8,6 +8,7 @@ mod chunks;
 mod decode;
 mod decoded_spans;
 mod decoder;
+mod decoding;
 mod dropout;
 mod fits;
 mod intervals;
@@ -56,6 +57,7 @@ pub use beginnings::beginnings;
 pub use chunks::Chunk;
 pub use decode::{FlatBytes, OnInvalid};
 pub use decoder::Decoder;
+pub use decoding::{Decoding, DecodingStep};
 pub use dropout::WithDropout;
 pub use intervals::Intervals;
 pub(crate) use pretokens::Pretokens;
@@ -94,6 +96,8 @@ pub struct Pipeline {
     /// Whether decoded text is without spaces before punctuation and some endings. Only for WordPiece and WordLevel, and
     /// only if the first space is left out.
     pub cleans_up: bool,
+    /// How ids are decoded, if that is by steps; the two fields before do not apply then.
+    pub decoding: Option<Decoding>,
 }
 
 /// A pipeline that only splits.
@@ -106,6 +110,7 @@ impl<P: Into<Arc<Pretokenizer>>> From<P> for Pipeline {
             pretokenizer,
             strips_first_space: false,
             cleans_up: false,
+            decoding: None,
         }
     }
 }
@@ -123,6 +128,8 @@ pub struct Tokenizer {
     strips_last_space: bool,
     /// The tokens in decoded text, if they differ from those of `vocabulary`.
     word_forms: Option<Box<WordForms>>,
+    /// How ids are decoded, if that is by steps.
+    decoding: Option<Box<decoding::Compiled>>,
     /// Ordinary and added tokens together, for decoding.
     vocabulary: Vocabulary,
     /// An index of all tokens, built at first use.
@@ -170,7 +177,8 @@ impl Tokenizer {
         algorithm: Algorithm,
     ) -> Result<Tokenizer> {
         let vocabulary = &model.vocabulary;
-        let Pipeline { added_tokens, normalizer, pretokenizer, strips_first_space, cleans_up } = pipeline;
+        let Pipeline { added_tokens, normalizer, pretokenizer, strips_first_space, cleans_up, decoding } =
+            pipeline;
         let added = AddedTokens::new(with_normal_forms(added_tokens, normalizer.as_deref())?)?;
         let always = added.allowing(&[])?;
         let all_tokens = with_added_tokens(vocabulary, &added)?;
@@ -204,7 +212,12 @@ impl Tokenizer {
             Unit::Char { on_unknown: OnUnknown::Fail } => Vec::new(),
         };
         let ordinary = |id| !fallback.contains(&id);
+        let decoding = match decoding {
+            Some(decoding) => Some(Box::new(decoding::Compiled::new(decoding, &all_tokens)?)),
+            None => None,
+        };
         let word_forms = match &algorithm {
+            _ if decoding.is_some() => None,
             Algorithm::WordPiece(rules) if strips_first_space => {
                 let is_added = |id| added.contains(id);
                 Some(Box::new(WordForms::new(&all_tokens, is_added, &rules.prefix, cleans_up)?))
@@ -262,8 +275,9 @@ impl Tokenizer {
             added,
             always,
             strips_first_space,
-            strips_last_space: affixes.ends,
+            strips_last_space: affixes.ends && decoding.is_none(),
             word_forms,
+            decoding,
             vocabulary: all_tokens,
             index,
             slots,

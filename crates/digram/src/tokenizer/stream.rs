@@ -17,8 +17,8 @@ use crate::vocabulary::TokenId;
 
 /// The part of a stream that is not encoded yet.
 pub struct Stream {
-    /// The pending bytes, preceded by one character for look-behind, if there is one and it is
-    /// not a special token.
+    /// The pending bytes, preceded by the characters that look-behind may need, usually one, if there are some and
+    /// none is in a special token.
     bytes: Vec<u8>,
     /// The start of the pending bytes.
     pending: usize,
@@ -59,11 +59,13 @@ impl Stream {
         self.offset += end;
     }
 
-    /// The start of the character before the pending bytes.
-    fn context_start(&self) -> usize {
-        let preceding = self.bytes[..self.pending].iter().rev().take(4);
-        let continuation = preceding.take_while(|&&byte| is_inside(byte)).count();
-        self.pending.saturating_sub(continuation + 1)
+    /// The start of the last `characters` characters before the pending bytes.
+    fn context_start(&self, characters: usize) -> usize {
+        (0..characters).fold(self.pending, |end, _| {
+            let preceding = self.bytes[..end].iter().rev().take(4);
+            let continuation = preceding.take_while(|&&byte| is_inside(byte)).count();
+            end.saturating_sub(continuation + 1)
+        })
     }
 }
 
@@ -86,7 +88,8 @@ impl Tokenizer {
             return Ok(());
         }
         self.advance(stream, GoesOn::Maybe, special, interrupt, ids)?;
-        stream.threshold = MIN_PENDING.max(stream.pending_len() * 2);
+        // The context is read again, too.
+        stream.threshold = MIN_PENDING.max(stream.pending_len() * 2).max(stream.pending);
         if stream.pending_len() <= stream.limit {
             return Ok(());
         }
@@ -128,7 +131,9 @@ impl Tokenizer {
         stream.scratch.trim();
         let offset = stream.offset;
         let start = *result.as_ref().unwrap_or(&0);
-        stream.forget(stream.context_start().max(start));
+        // If it is any number of characters, no pretoken is certain before the text ends.
+        let context = self.pretokenizer.reach_before().unwrap_or(1);
+        stream.forget(stream.context_start(context).max(start));
         result.map(|_| ()).map_err(|error| error.shifted(offset))
     }
 

@@ -11,7 +11,7 @@ pub(super) struct WordForms {
 }
 
 /// Spaces that are left out in cleaned text, and one contraction, in the order in which they are replaced.
-const CLEANED: [(&str, &str); 11] = [
+pub(super) const CLEANED: [(&str, &str); 11] = [
     (" .", "."),
     (" ?", "?"),
     (" !", "!"),

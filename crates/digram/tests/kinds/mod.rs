@@ -83,7 +83,26 @@ pub static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
         in_words(&stages[4], Normal::Form(Form::Nfc), &prefixed, &ADDED[..2]),
         in_words(&stages[4], Normal::SpaceIdeographs, &bert, &[]),
     ];
-    split_alone.chain(others).chain(of_words).collect()
+    let looking = [
+        vec![pattern(r"(?<=[a-z]{2}|^)\p{L}(?=b*[\s'])|(?<!a)b+|\s+(?!\S|$)|[^a ]")],
+        vec![pattern(r"(?<=\p{L})(?=\p{N}|\s{2})|\w+(?=\w{2}!?)|(?<=<a?)>")],
+        vec![Stage::ThreesFromRight, pattern(r"(?<=12.*)\w+|(?![ab]+<).")],
+        vec![
+            Stage::Pattern(r"(?<=[ab]{2})\w{2}|(?=1)".into()),
+            Stage::LetterPattern(r"(?<!Ã)[\p{L}]+".into()),
+        ],
+    ];
+    let looking = looking.iter().map(|stages| tokenizer(stages, Vec::new(), &[]));
+    let looking_before = [
+        tokenizer(&[pattern(r"(?<=[ab!])(?=\w)|\s+(?=\w{2})")], nfc(), &ADDED),
+        in_words(
+            &stages[0],
+            Normal::Lowercase,
+            &WordRule { splits: vec![r"(?<=b)(?=a)|\s+".into()], ..bert.clone() },
+            &ADDED,
+        ),
+    ];
+    split_alone.chain(others).chain(of_words).chain(looking).chain(looking_before).collect()
 });
 
 fn spaces() -> Normal {

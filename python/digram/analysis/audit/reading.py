@@ -80,7 +80,7 @@ def read(
                 raise
             data = [text.encode() if isinstance(text, str) else bytes(text) for text in batch]
             counts.times += np.bincount(ids, minlength=tok.vocab_size)
-            if tok.decode_bytes(ids) != b"".join(data):
+            if tok.decoding is not None or tok.decode_bytes(ids) != b"".join(data):
                 for text, (start, stop) in zip(data, pairwise(offsets.tolist()), strict=True):
                     _compare(counts, text, tok.decode_bytes(ids[start:stop]))
             if special is not None:

@@ -179,7 +179,7 @@ class _Check:
         size = sum(map(len, batch))
         if self.normalizes:
             edges = bounds.tolist()
-            batch = [self.tok.decode_bytes(ids[a:b]) for a, b in pairwise(edges)]
+            batch = [b"".join(self.tok.tokens(ids[a:b])) for a, b in pairwise(edges)]
         ends = np.cumsum(self.lengths[ids])
         joined = b"".join(batch)
         begins = [0, *accumulate(map(len, batch))]

@@ -104,7 +104,6 @@ impl FormTable {
     pub(super) fn sets_of(&self, c: char) -> [bool; super::SETS] {
         let class = self.class(c);
         let is_inert = class == 0;
-        let is_solid = is_inert && !self.may_join(c) && !super::decomposes(c);
-        [is_inert, !is_inert && class != UNCERTAIN, self.form.may_join_with_last(c), is_solid]
+        [is_inert, !is_inert && class != UNCERTAIN, self.form.may_join_with_last(c), self.is_solid(c)]
     }
 }

@@ -1,0 +1,121 @@
+//! Cut pieces have the ids of whole ones.
+
+use super::super::kernels::naive;
+use super::*;
+use crate::interrupt::Never;
+use crate::vocabulary::TokenId;
+
+/// The characters and other bytes of the texts: tokens span some of their borders, and end inside some.
+const PIECES: [&[u8]; 14] = [
+    "日".as_bytes(),
+    "本".as_bytes(),
+    "語".as_bytes(),
+    "は".as_bytes(),
+    "ก".as_bytes(),
+    "“".as_bytes(),
+    "é".as_bytes(),
+    "🙂".as_bytes(),
+    b"a",
+    b" ",
+    b"\xe6",
+    b"\xe0\x80\x80",
+    b"\xed\xa0\x80",
+    b"\xff",
+];
+
+fn splits(next: &mut impl FnMut(usize) -> usize) -> SafeSplits {
+    let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    let mut merges = Vec::new();
+    let mut merge = |tokens: &mut Vec<Vec<u8>>, left: usize, right: usize| {
+        let id = tokens.len();
+        tokens.push([&tokens[left][..], &tokens[right]].concat());
+        merges.push(Merge { left: left as TokenId, right: right as TokenId, id: id as TokenId });
+        id
+    };
+    let whole: Vec<usize> = PIECES[..8]
+        .iter()
+        .map(|bytes| {
+            let mut ids = bytes.iter().map(|&byte| usize::from(byte));
+            let first = ids.next().unwrap();
+            ids.fold(first, |left, right| merge(&mut tokens, left, right))
+        })
+        .collect();
+    for _ in 0..8 {
+        let (left, right) = (whole[next(8)], whole[next(8)]);
+        merge(&mut tokens, left, right);
+    }
+    // A token that ends inside a character.
+    merge(&mut tokens, whole[next(8)], 0xe6);
+    SafeSplits::new(&Vocabulary::new(tokens.iter().map(Some)).unwrap(), &merges, false)
+}
+
+/// Splits pretokens of three-byte characters, and keeps the ends of all pieces.
+#[derive(Default)]
+struct Found {
+    ends: Vec<usize>,
+    groups: usize,
+    full: usize,
+}
+
+fn may_split(pretoken: &[u8]) -> bool {
+    pretoken.iter().take(2).any(|&byte| byte >= 0xe0)
+}
+
+impl PieceVisitor for Found {
+    fn may_split(&mut self, pretoken: TextSlice<'_>) -> bool {
+        may_split(pretoken.bytes())
+    }
+
+    fn visit(&mut self, start: usize, ends: &[usize]) -> Result<()> {
+        assert!(start == self.ends.last().copied().unwrap_or(0) && ends.len() <= GROUP);
+        self.ends.extend_from_slice(ends);
+        self.groups += 1;
+        self.full += usize::from(ends.len() == GROUP);
+        Ok(())
+    }
+}
+
+#[test]
+fn pieces_of_a_group_are_those_of_its_pretokens() {
+    let mut next = naive::random();
+    let (mut groups, mut full) = (0, 0);
+    for round in 0..400 {
+        let (mut text, mut ends) = (Vec::new(), Vec::new());
+        // Some are of many pieces, and most of valid characters.
+        for _ in 0..1 + next([8, 60, 500][round % 3]) {
+            let known = [5, 8, 10, 10, PIECES.len()][next(5)];
+            let longest = [1, 4, 30][next(3)];
+            for _ in 0..1 + next(longest) {
+                text.extend(PIECES[next(known)]);
+            }
+            ends.push(text.len());
+        }
+        for simd in SimdLevel::available() {
+            let splits = simd.force(|| splits(&mut next));
+            let mut found = Found::default();
+            splits.each_group(&text, 0, &ends, &mut found).unwrap();
+            groups += found.groups;
+            full += found.full;
+            let found = found.ends;
+            let mut start = 0;
+            for &end in &ends {
+                let pretoken = &text[start..end];
+                let (mut alone, mut at) = (Vec::new(), start);
+                let piece = |piece: &[u8], _: Option<char>| {
+                    at += piece.len();
+                    alone.push(at);
+                    Ok(())
+                };
+                splits.split(pretoken, &Never, piece).unwrap();
+                let first = found.partition_point(|&at| at <= start);
+                let here = &found[first..found.partition_point(|&at| at <= end)];
+                // A pretoken after another one may be split although it need not be.
+                let is_whole = here == [end] && !may_split(pretoken);
+                assert!(is_whole || here == alone, "{simd:?} {pretoken:02x?}: {here:?}, {alone:?}");
+                start = end;
+            }
+            assert_eq!(found.last(), ends.last());
+        }
+    }
+    assert!(full > groups / 20, "{full} full groups of {groups}");
+}
