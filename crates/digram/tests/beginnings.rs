@@ -23,15 +23,6 @@ static OF_CHARACTERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
     let replace =
         |pattern: &str, content: &str| Normal::Replace { pattern: pattern.into(), content: content.into() };
     let llama = || vec![Normal::Prepend { content: " ".into() }, replace("\n", " ")];
-    let sentencepiece = |added_space, removes_spaces| {
-        let symbols = vec!["b!".into(), "a  ".into()];
-        vec![Normal::SentencePiece(SentencePiece {
-            charsmap: Vec::new(),
-            added_space,
-            removes_spaces,
-            symbols,
-        })]
-    };
     let strip = vec![Normal::Form(Form::Nfkc), Normal::Strip { left: true, right: true }];
     let mut found = Vec::new();
     for model in [Model::Ranked, Model::Scored, Model::Unigram, Model::UnigramWithoutBytes] {
@@ -62,6 +53,12 @@ static OF_CHARACTERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
     }
     found
 });
+
+/// The stage of SentencePiece, in which some symbols remain as they are.
+fn sentencepiece(added_space: AddedSpace, removes_spaces: bool) -> Vec<Normal> {
+    let symbols = vec!["b!".into(), "a  ".into()];
+    vec![Normal::SentencePiece(SentencePiece { charsmap: Vec::new(), added_space, removes_spaces, symbols })]
+}
 
 #[derive(Clone, Copy)]
 enum Model {
@@ -196,4 +193,17 @@ fn most_kinds_are_decided_by_a_beginning() {
     let found: String =
         OF_CHARACTERS.iter().map(|tokenizer| if decided(tokenizer) { '+' } else { '-' }).collect();
     assert_eq!(found, "++++-++++-++".repeat(4));
+}
+
+/// What remains as it is has the same places where something else changes, which the beginning need not say.
+#[test]
+fn a_symbol_has_the_places_of_its_characters() {
+    let normalizer = Normalizer::new(sentencepiece(AddedSpace::No, true)).unwrap();
+    let tokenizer = of_characters(Model::Scored, normalizer, &[]);
+    for (text, maximum, kept) in [("b!a a", 1, 1), ("b!a  a", 1, 1), ("b!a  a", 2, 2), ("b!b!a  a", 3, 3)] {
+        let truncated = tokenizer.truncate(text.as_bytes(), maximum, Side::Right, OnSpecial::Text, &Never);
+        assert_eq!(truncated.unwrap(), 0..kept, "{text}");
+        assert!(check(&tokenizer, text.as_bytes(), 4, 1, OnSpecial::Text), "{text}");
+    }
+    assert!(check(&tokenizer, "語<<<a>>\u{fffd}b!aab  <a>".as_bytes(), 15, 8, OnSpecial::Text));
 }

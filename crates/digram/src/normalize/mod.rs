@@ -462,7 +462,10 @@ mod tests {
                 .chars()
                 .collect::<Vec<_>>(),
         );
-        prop::collection::vec(characters, 0..24).prop_map(|characters| characters.into_iter().collect())
+        // What stages change or keep as one.
+        let several = prop::sample::select(vec!["ae", "n  1", "x1", "xn", "  ", "e\u{301}"]);
+        let part = prop_oneof![4 => characters.prop_map(String::from), 1 => several.prop_map(String::from)];
+        prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
     }
 
     pub(super) fn stages() -> impl Strategy<Value = Vec<Stage>> {
@@ -487,8 +490,15 @@ mod tests {
                     } else {
                         Vec::new()
                     };
-                    let entries =
-                        [("e\u{301}", "é"), ("ﬁ", "fi"), ("\n", " "), ("xn", "A"), ("n 1", "n"), ("E", "")];
+                    let entries = [
+                        ("e\u{301}", "é"),
+                        ("ﬁ", "fi"),
+                        ("\n", " "),
+                        ("xn", "A"),
+                        ("n 1", "n"),
+                        ("E", ""),
+                        ("x1", "x1"),
+                    ];
                     let charsmap = if has_map { charsmap::tests::of_entries(&entries) } else { Vec::new() };
                     Stage::SentencePiece(SentencePiece {
                         charsmap,

@@ -266,20 +266,25 @@ impl Compiled {
                 continue;
             }
             let Part { mut new, len } = self.part(&text[at..]);
+            let is_kept = *new == text[at..at + len] && find_space(new).is_none();
             while let (true, [b' ', rest @ ..]) = (is_after_space, new) {
                 new = rest;
             }
             if let Some(last) = new.last() {
                 is_after_space = self.removes && *last == b' ';
             }
-            let origin = [at, at + len];
+            // Each character of what is kept comes from its own place, as in a text that does not change at all.
+            let (origin, source) = match is_kept {
+                true => ([at + len - new.len(), at + len], Source::Same),
+                false => ([at, at + len], Source::Other),
+            };
             while let Some(place) = find_space(new) {
-                emit(&new[..place], origin, Source::Other)?;
+                emit(&new[..place], origin, source)?;
                 emit(b" ", origin, Source::Symbol)?;
                 new = &new[place + SPACE.len()..];
             }
             if !new.is_empty() {
-                emit(new, origin, Source::Other)?;
+                emit(new, origin, source)?;
             }
             at += len;
         }
