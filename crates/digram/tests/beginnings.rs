@@ -207,3 +207,18 @@ fn a_symbol_has_the_places_of_its_characters() {
     }
     assert!(check(&tokenizer, "語<<<a>>\u{fffd}b!aab  <a>".as_bytes(), 15, 8, OnSpecial::Text));
 }
+
+/// A token of one byte of a character does not end at the end of the character, unless it is the last one.
+#[test]
+fn bytes_of_a_character_are_counted_before_its_end() {
+    // "aba" is one token before "が", which has three, and three tokens of its own.
+    let stages = [Stage::Pattern(r"aba(?=が)|\s|\S".into())];
+    let normalizer = Normalizer::new(vec![Normal::Form(Form::Nfc)]).unwrap();
+    let tokenizer = of_characters(Model::Ranked, normalizer, &stages);
+    for text in ["<>!abaが語語", "<>!abaが語語e\u{301}"] {
+        let truncated = tokenizer.truncate(text.as_bytes(), 5, Side::Right, OnSpecial::Text, &Never);
+        assert_eq!(truncated.unwrap(), 0..3, "{text}");
+        let truncated = tokenizer.truncate(text.as_bytes(), 7, Side::Right, OnSpecial::Text, &Never);
+        assert_eq!(truncated.unwrap(), 0..9, "{text}");
+    }
+}
