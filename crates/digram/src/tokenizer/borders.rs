@@ -229,7 +229,7 @@ impl<'a> TokenBorders<'a> {
                 Side::Right => (before, before > last),
                 Side::Left => (after, after < last),
             };
-            // Tokens of one character each have all of it.
+            // Each of the tokens that share a character covers all of it.
             let is_between = before <= after && character_until(text, offset) == offset;
             if is_beyond && is_between {
                 self.borders.push(TokenBorder { offset, count, is_split: false });
