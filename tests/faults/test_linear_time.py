@@ -20,6 +20,7 @@ import pytest
 from vocabularies import changed
 
 import digram
+from digram.pretokenizers import NFC, SPACED_WORDS, Lowercase, Prepend, Replace
 
 sys.path.insert(
     0, str(Path(__file__).parents[2])
@@ -313,3 +314,37 @@ def test_training_without_a_pattern(shape: str) -> None:
     taken = process_time() - before
     assert tok.decode(tok.encode(text)) == text
     assert taken < 60, f"{taken:.1f} s"
+
+
+BEGINNINGS: dict[str, Callable[[], digram.Tokenizer]] = {
+    "normal forms": lambda: first_words(normalizer=[NFC(), Lowercase()]),
+    "a space before": lambda: first_words(normalizer=[Prepend(" "), Replace("\n", " ")]),
+    "words": lambda: first_words(normalizer=SPACED_WORDS),
+    "special tokens": lambda: first_words().with_special_tokens(["<|end|>"]),
+    "flags": lambda: with_flags(first_words().with_special_tokens(["<|m|>"])),
+}
+"""Kinds in which a text is changed, or searched, before it is split."""
+
+
+def first_words(normalizer: Any = None) -> digram.Tokenizer:
+    pretokenizer = digram.Pretokenizer("gpt2", normalizer=normalizer)
+    return digram.train("the cat sat, the Größe é " * 9, max_merges=20, pretokenizer=pretokenizer)
+
+
+def with_flags(tok: digram.Tokenizer) -> digram.Tokenizer:
+    matching = {"<|m|>": digram.Matching(lstrip=True, single_word=True)}
+    return digram.Tokenizer(changed(tok.definition, matching=matching))
+
+
+@pytest.mark.parametrize("words", ["the cat, ", "die Größe, ", "ab \u3042 "])
+@pytest.mark.parametrize("kind", BEGINNINGS)
+def test_the_first_tokens_take_no_longer_in_a_longer_text(kind: str, words: str) -> None:
+    """The ratio is about 1; one that is in proportion to the text would be 16."""
+    tok = BEGINNINGS[kind]()
+
+    def read(text: str) -> None:
+        for _ in range(20):
+            assert not tok.fits(text, 100, special="parse")
+            assert len(tok.truncate(text, 100, special="parse")) < 2_000
+
+    check(lambda size: words * (size // 8), read, ratio=2.0)

@@ -150,6 +150,15 @@ pub(crate) fn string<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, Py
     PyString::from_bytes(py, text.as_bytes())
 }
 
+/// The first characters of a `str`, which has as many.
+pub(crate) fn first_characters<'py>(text: &Bound<'py, PyAny>, len: usize) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: the result is a new reference to a `str`, or null with an exception set, as for other objects.
+    unsafe {
+        let part = ffi::PyUnicode_Substring(text.as_ptr(), 0, len as ffi::Py_ssize_t);
+        Bound::from_owned_ptr_or_err(text.py(), part)
+    }
+}
+
 /// A `bytes`.
 #[inline]
 pub(crate) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {

@@ -93,11 +93,13 @@ class CountingCore(Core):
         >>> tok.fits("so low " * 1_000_000, 100)
         False
 
-        Faster than `count(text) <= max_length`, since it stops as soon as the answer is known. A
-        text with more bytes than `max_length` times those of the longest token cannot fit, and is
-        not read. Other texts are encoded only up to the next possible split after `max_length`
-        tokens; an error that `count` would raise after it is not raised. Raises the other errors of
-        `count`, and `OptionError` if `max_length` is negative.
+        Faster than `count(text) <= max_length`, since it stops as soon as the answer is known. The
+        time is linear in `max_length`, however long the text is: a beginning of the text is read,
+        and a longer one if it has too few tokens. The whole text is read if no beginning ends at a
+        place at which all texts with the same two characters can be divided: patterns that look
+        behind have no such places, and neither has a long word. An error that `count` would raise
+        for the rest of the text is not raised. Raises the other errors of `count`, and
+        `OptionError` if `max_length` is negative.
         """
         return self._fits(text, whole_number("max_length", max_length, 0), rule_of(special))
 
@@ -142,9 +144,10 @@ class CountingCore(Core):
         kept, until the result fits. So `count` of the result, with the same `special`, is always at
         most `max_length`.
 
-        With `side="right"`, the text is encoded only up to the next possible split after
-        `max_length` tokens, and errors after it are not raised. The time is nearly linear in the
-        encoded text. Raises the other errors of `count`, and `OptionError` if `max_length` is
+        With `side="right"`, only a beginning of the text is read, as by `fits`: the time is nearly
+        linear in `max_length`, however long the text is, unless there is no place at which it can
+        be divided. Errors in the rest are not raised. With `side="left"`, the time is nearly linear
+        in the text. Raises the other errors of `count`, and `OptionError` if `max_length` is
         negative.
         """
         max_length = whole_number("max_length", max_length, 0)

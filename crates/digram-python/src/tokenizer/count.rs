@@ -1,6 +1,7 @@
 //! Counting ids.
 
-use digram::tokenizer::Side;
+use digram::text::Text as StoredText;
+use digram::tokenizer::{Side, beginnings};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -9,8 +10,9 @@ use super::special::Special;
 use super::{Core, KEEP_GIL_BYTES};
 use crate::arrays::array;
 use crate::convert::{Text, numbers_to_python};
-use crate::objects::{Objects, bytes as bytes_object, string};
+use crate::objects::{Objects, bytes as bytes_object, first_characters, string};
 use crate::signals::Signals;
+use crate::strings::stored;
 
 /// The count of each id, and the number of ids of each text.
 type Histogram<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
@@ -81,12 +83,26 @@ impl Core {
         special: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let special = Special::new(self, special)?;
-        let content = Text::new(text)?;
         let signals = Signals::new();
+        if !left {
+            for part in self.beginnings(text, n, &special) {
+                let part = part?;
+                let Ok(Text::Str(beginning)) = Text::new(&part) else { break };
+                let bytes = beginning.as_bytes();
+                let end = detached(py, bytes, || {
+                    self.tokenizer.truncate_beginning(bytes, n, special.on_special(), &signals)
+                });
+                let end = end.map_err(|error| signals.error(py, error, Some(&Text::Str(beginning))))?;
+                if let Some(end) = end {
+                    return Ok(string(py, &beginning[..end])?.into_any());
+                }
+            }
+        }
+        let content = Text::new(text)?;
         let bytes = content.bytes();
         let side = if left { Side::Left } else { Side::Right };
         let truncate = || self.tokenizer.truncate(bytes, n, side, special.on_special(), &signals);
-        let range = if bytes.len() < KEEP_GIL_BYTES { truncate() } else { py.detach(truncate) };
+        let range = detached(py, bytes, truncate);
         let range = range.map_err(|error| signals.error(py, error, Some(&content)))?;
         match content {
             _ if range.len() == bytes.len() => Ok(text.clone()),
@@ -105,16 +121,46 @@ impl Core {
         special: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         let special = Special::new(self, special)?;
-        let text = Text::new(text)?;
         let signals = Signals::new();
+        for part in self.beginnings(text, n, &special) {
+            let part = part?;
+            let Ok(beginning) = Text::new(&part) else { break };
+            let bytes = beginning.bytes();
+            let exceeds = detached(py, bytes, || {
+                self.tokenizer.beginning_exceeds(bytes, n, special.on_special(), &signals)
+            });
+            if exceeds.map_err(|error| signals.error(py, error, Some(&beginning)))? {
+                return Ok(false);
+            }
+        }
+        let text = Text::new(text)?;
         let bytes = text.bytes();
         let fits = || self.tokenizer.fits(bytes, n, special.on_special(), &signals);
-        let fits = if bytes.len() < KEEP_GIL_BYTES { fits() } else { py.detach(fits) };
-        fits.map_err(|error| signals.error(py, error, Some(&text)))
+        detached(py, bytes, fits).map_err(|error| signals.error(py, error, Some(&text)))
     }
 }
 
+/// Calls a function that reads a text, without the GIL if it is long.
+fn detached<T: Send>(py: Python<'_>, text: &[u8], read: impl FnOnce() -> T + Send) -> T {
+    if text.len() < KEEP_GIL_BYTES { read() } else { py.detach(read) }
+}
+
 impl Core {
+    /// The beginnings of a text that may have its first `n` ids, if all of it would have to be converted first.
+    fn beginnings<'a, 'py>(
+        &'a self,
+        text: &'a Bound<'py, PyAny>,
+        n: usize,
+        special: &'a Special,
+    ) -> impl Iterator<Item = PyResult<Bound<'py, PyAny>>> + use<'a, 'py> {
+        let len = match stored(text) {
+            None | Some(StoredText::Utf8(_)) => 0,
+            Some(_) if !self.tokenizer.cuts_beginnings(special.on_special()) => 0,
+            Some(characters) => characters.len(),
+        };
+        beginnings(n, len).map(|len| first_characters(text, len))
+    }
+
     fn counts(
         &self,
         py: Python<'_>,

@@ -184,6 +184,26 @@ impl Encoder {
         self.lookup.can_split_at(pretoken, at)
     }
 
+    /// Whether some pretoken may be split.
+    pub(crate) fn has_splits(&self) -> bool {
+        self.lookup.has_splits()
+    }
+
+    /// Whether the ids of every pretoken with these two characters around `at` begin with those of its part before
+    /// it, and stand for the same bytes: no token crosses that place, but the ids of what follows may depend on what
+    /// precedes it.
+    pub(crate) fn can_end_beginning_at(&self, pretoken: &[u8], at: usize) -> bool {
+        // A run of unknown characters is marked as a whole.
+        let is_marked = || matches!(self.unknown(), Unknown::Marked(_));
+        let last = || &pretoken[at - bstr::decode_last_utf8(&pretoken[..at]).1..at];
+        self.lookup.can_end_beginning_at(pretoken, at) && (!is_marked() || self.whole(last()).is_some())
+    }
+
+    /// Whether some pretoken has such a place.
+    pub(crate) fn has_beginnings(&self) -> bool {
+        self.lookup.has_beginnings()
+    }
+
     /// The token whose bytes are the whole pretoken, if there is one.
     #[inline]
     pub(crate) fn whole(&self, pretoken: &[u8]) -> Option<TokenId> {

@@ -3,6 +3,8 @@
 //! A map is a double array of 32-bit units, preceded by its size in bytes, and then the replacements, each with a zero
 //! behind it. The array is a trie: its values are offsets of replacements.
 
+use std::collections::HashSet;
+
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -14,6 +16,9 @@ pub(super) struct Charsmap {
 
 /// The number of units of a block, which holds all children of a node.
 const BLOCK: usize = 256;
+
+/// The maximum number of nodes that are read to find the characters inside entries.
+const MAX_NODES: usize = 1 << 17;
 
 fn label(unit: u32) -> u32 {
     unit & (1 << 31 | 0xff)
@@ -128,6 +133,52 @@ impl Charsmap {
         }
     }
 
+    /// The characters that some entry has behind its first, in ascending order. `None` if the map has too many entries
+    /// to be read, or some that are not UTF-8.
+    pub(super) fn inside(&self) -> Option<Vec<char>> {
+        let Some(&root) = self.units.first() else { return Some(Vec::new()) };
+        let (mut found, mut seen) = (HashSet::new(), HashSet::new());
+        // Nodes below which entries go on, each with the bytes of the character that it is inside of.
+        let mut unread = vec![(offset(root), [0; 4], 0, true)];
+        while let Some((node, mut bytes, len, is_first)) = unread.pop() {
+            if seen.len() > MAX_NODES {
+                return None;
+            }
+            for byte in 1..=u8::MAX {
+                let at = node ^ usize::from(byte);
+                let unit = self.units[at];
+                if label(unit) != u32::from(byte) {
+                    continue;
+                }
+                bytes[len] = byte;
+                let child = at ^ offset(unit);
+                let character = &bytes[..len + 1];
+                match std::str::from_utf8(character) {
+                    Ok(character) => {
+                        if !is_first {
+                            found.extend(character.chars());
+                        }
+                        if seen.insert((child, [0; 4])) {
+                            unread.push((child, [0; 4], 0, false));
+                        }
+                    }
+                    Err(error) if error.error_len().is_some() => return None,
+                    // As the first character and as another one it is read twice.
+                    Err(_) => {
+                        let mut key = bytes;
+                        key[len + 1..].fill(0);
+                        if is_first || seen.insert((child, key)) {
+                            unread.push((child, key, len + 1, is_first));
+                        }
+                    }
+                }
+            }
+        }
+        let mut found: Vec<char> = found.into_iter().collect();
+        found.sort_unstable();
+        Some(found)
+    }
+
     fn replacement(&self, place: usize) -> &str {
         let rest = &self.replacements[place..];
         &rest[..rest.find('\0').unwrap_or(rest.len())]
@@ -138,9 +189,46 @@ impl Charsmap {
 const BLOCK_LABEL: u32 = BLOCK as u32;
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// The map of some entries; each node has a block of its own.
+    pub(in super::super) fn of_entries(entries: &[(&str, &str)]) -> Vec<u8> {
+        let mut units = vec![256 << 10];
+        units.resize(2 * BLOCK, 1 << 31);
+        let mut replacements = String::new();
+        for (key, new) in entries {
+            let (mut block, mut unit) = (BLOCK, 0);
+            for byte in key.bytes() {
+                unit = block + usize::from(byte);
+                if units[unit] == 1 << 31 {
+                    let child = units.len();
+                    units.resize(child + BLOCK, 1 << 31);
+                    units[unit] = ((unit ^ child) as u32) << 10 | u32::from(byte);
+                }
+                block = unit ^ offset(units[unit]);
+            }
+            units[unit] |= 1 << 8;
+            units[block] = 1 << 31 | replacements.len() as u32;
+            replacements.extend([*new, "\0"]);
+        }
+        let mut map = (4 * units.len() as u32).to_le_bytes().to_vec();
+        units.iter().for_each(|unit| map.extend(unit.to_le_bytes()));
+        map.extend(replacements.bytes());
+        map
+    }
+
+    #[test]
+    fn characters_inside_entries_are_found() {
+        let inside =
+            |entries: &[(&str, &str)]| Charsmap::new(&of_entries(entries)).unwrap().inside().unwrap();
+        assert_eq!(inside(&[("a\u{301}", "á"), ("\n", " "), ("か\u{3099}", "が")]), ['\u{301}', '\u{3099}']);
+        assert_eq!(inside(&[("abc", "x"), ("cd", ""), ("a", "y")]), ['b', 'c', 'd']);
+        let map = Charsmap::new(&of_entries(&[("abc", "x"), ("a", "y")])).unwrap();
+        assert_eq!((map.longest(b"abcd"), map.longest(b"abd")), (Some((3, "x")), Some((1, "y"))));
+        assert_eq!(Charsmap::new(b"").unwrap().inside().unwrap(), []);
+    }
 
     /// A map with one entry, "a": the root has the child "a", whose leaf is the value.
     fn small(value: u32) -> Vec<u8> {

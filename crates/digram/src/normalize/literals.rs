@@ -68,8 +68,13 @@ impl Replacer {
         rewriter.finish()
     }
 
-    /// Whether neither character may be part of what is replaced.
-    pub(super) fn keeps_apart(&self, before: char, after: char) -> bool {
-        !self.pattern.contains(before) && !self.pattern.contains(after)
+    /// What a character becomes at a side where it is not changed by its neighbour; `None` if that is not known.
+    pub(super) fn at_side(&self, c: char, is_last: bool) -> Option<char> {
+        match self.pattern.strip_prefix(c) {
+            Some("") if is_last => self.content.chars().last(),
+            Some("") => self.content.chars().next(),
+            // It may be part of what is replaced.
+            _ => (!self.pattern.contains(c)).then_some(c),
+        }
     }
 }

@@ -126,11 +126,16 @@ impl Seam {
 
     /// Whether a pretokenizer splits every text with these characters between them.
     pub fn is_border(self, pretokenizer: &Pretokenizer) -> bool {
+        self.within(|both, middle| pretokenizer.is_border_anywhere(both, middle))
+    }
+
+    /// Whether a predicate is true for the text of the two characters and the offset between them.
+    pub(crate) fn within(self, predicate: impl FnOnce(&[u8], usize) -> bool) -> bool {
         let Seam { before, after } = self;
         let mut both = [0; 2 * char::MAX.len_utf8()];
         let middle = before.encode_utf8(&mut both).len();
         let end = middle + after.encode_utf8(&mut both[middle..]).len();
-        pretokenizer.is_border_anywhere(&both[..end], middle)
+        predicate(&both[..end], middle)
     }
 }
 
@@ -287,6 +292,31 @@ impl Normalizer {
         Seam::at(text, offset).and_then(|Seam { before, after }| self.seam(before, after))
     }
 
+    /// Whether some two characters have a [`seam`](Normalizer::seam).
+    pub(crate) fn has_seams(&self) -> bool {
+        self.stages.iter().all(Compiled::has_seams)
+    }
+
+    /// If the normal form of any text with these two characters around `offset` begins with that of its part before
+    /// them: the last character of that, and the one that comes next if any does, before the text is cut into words.
+    /// What follows need not be changed as a text of its own is.
+    pub(crate) fn end_of_beginning(&self, text: &[u8], offset: usize) -> Option<Seam> {
+        let seam = Seam::at(text, offset)?;
+        self.stages.iter().try_fold(seam, |seam, stage| stage.end_of_beginning(seam))
+    }
+
+    /// Whether some text has such a place.
+    pub(crate) fn has_beginnings(&self) -> bool {
+        self.stages.iter().all(Compiled::has_beginnings)
+    }
+
+    /// Whether the words of a text with this [end of a beginning](Normalizer::end_of_beginning) begin with those of
+    /// its part before it; `None` if it is one word, whose pretokens decide.
+    pub(crate) fn divides_beginning(&self, seam: Seam) -> Option<bool> {
+        let words = self.words.as_ref()?;
+        if words.only_change_start(seam) { None } else { Some(words.keeps_apart(seam)) }
+    }
+
     /// If the normal form of any text with these two characters next to each other is that of its part up to
     /// the first and that of its part from the second on, one after the other: the last character of the one and
     /// the first of the other, before the text is cut into words.
@@ -380,7 +410,10 @@ impl Compiled {
             Compiled::Strip { .. } => !before.is_whitespace() && !after.is_whitespace(),
             // Each part would get the text.
             Compiled::Prepend(content) => content.is_empty(),
-            Compiled::Replace(replacer) => replacer.keeps_apart(before, after),
+            Compiled::Replace(replacer) => {
+                let (before, after) = (replacer.at_side(before, true)?, replacer.at_side(after, false)?);
+                return Some(Seam { before, after });
+            }
             Compiled::ReplaceMatches(replacer) => replacer.keeps_apart(before, after),
             Compiled::Precompiled(precompiled) => precompiled.keeps_apart(before, after),
             Compiled::SentencePiece(rules) => rules.keeps_apart(before, after),
@@ -388,90 +421,33 @@ impl Compiled {
         };
         is_kept.then_some(seam)
     }
+
+    /// Whether some two characters have a seam.
+    fn has_seams(&self) -> bool {
+        match self {
+            Compiled::Prepend(content) => content.is_empty(),
+            Compiled::SentencePiece(rules) => rules.has_seams(),
+            _ => true,
+        }
+    }
+
+    /// See [`Normalizer::end_of_beginning`].
+    fn end_of_beginning(&self, seam: Seam) -> Option<Seam> {
+        match self {
+            // It is before the beginning, too.
+            Compiled::Prepend(_) => Some(seam),
+            Compiled::SentencePiece(rules) => rules.ends_beginning(seam.before, seam.after).then_some(seam),
+            _ => self.seam(seam),
+        }
+    }
+
+    fn has_beginnings(&self) -> bool {
+        match self {
+            Compiled::SentencePiece(rules) => rules.has_beginnings(),
+            _ => true,
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::interrupt::Never;
-    use proptest::prelude::*;
-
-    /// Characters that stages change or that join with others, and some that they leave.
-    pub(super) fn texts() -> impl Strategy<Value = String> {
-        let characters = prop::sample::select(
-            "aeEAnx 12\t\n-_é\u{301}\u{323}\u{307}\u{345}\u{1100}\u{1161}\u{11a8}가각ﬁÅ\u{212b}①ÇİßΣς語が\u{3099}か\u{9c7}\u{9be}\u{94d}\u{93c}क\u{958}\u{f73}\u{f71}\u{344}\u{1e9b}\u{2581}\u{feff}\u{200b}\u{3000}𝅗𝅥\u{1d15f}😀"
-                .chars()
-                .collect::<Vec<_>>(),
-        );
-        prop::collection::vec(characters, 0..24).prop_map(|characters| characters.into_iter().collect())
-    }
-
-    pub(super) fn stages() -> impl Strategy<Value = Vec<Stage>> {
-        let stage = prop_oneof![
-            prop::sample::select(vec![Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd]).prop_map(Stage::Form),
-            Just(Stage::Lowercase),
-            Just(Stage::StripAccents),
-            Just(Stage::Nmt),
-            Just(Stage::Clean),
-            Just(Stage::SpaceIdeographs),
-            Just(Stage::StripNonspacingMarks),
-            (any::<bool>(), any::<bool>()).prop_map(|(left, right)| Stage::Strip { left, right }),
-            Just(Stage::Prepend { content: "▁e".into() }),
-            Just(Stage::ReplaceMatches { regex: r"\s+".into(), content: "_".into() }),
-            Just(Stage::ReplaceMatches { regex: r"a[^x]|e(?=n)".into(), content: "".into() }),
-            (0usize..3, any::<bool>(), any::<bool>()).prop_map(|(added, removes_spaces, has_symbols)| {
-                let added_space = [AddedSpace::No, AddedSpace::Before, AddedSpace::Behind][added];
-                let symbols = if has_symbols { vec!["ae".into(), "▁▁".into()] } else { Vec::new() };
-                Stage::SentencePiece(SentencePiece {
-                    added_space,
-                    removes_spaces,
-                    symbols,
-                    ..Default::default()
-                })
-            }),
-            Just(Stage::Replace { pattern: " ".into(), content: "▁".into() }),
-            Just(Stage::Replace { pattern: "ae".into(), content: "".into() }),
-            Just(Stage::Replace { pattern: "aa".into(), content: "é\u{301}".into() }),
-        ];
-        prop::collection::vec(stage, 0..4)
-    }
-
-    #[test]
-    fn there_is_no_seam_before_a_character_that_marks_change() {
-        let normalizer = Normalizer::new(vec![Stage::Form(Form::Nfc)]).unwrap();
-        assert_eq!(normalizer.normalize("aé\u{323}".as_bytes(), &Never).unwrap(), "aẹ\u{301}".as_bytes());
-        assert_eq!(normalizer.seam('a', 'é'), None);
-        assert_eq!(normalizer.seam('é', '語'), Some(Seam { before: 'é', after: '語' }));
-    }
-
-    proptest! {
-        #[test]
-        fn parts_on_both_sides_of_a_seam_are_normalized_alone(text in texts(), stages in stages()) {
-            let normalizer = Normalizer::new(stages).unwrap();
-            let normal = |part: &str| normalizer.normalize(part.as_bytes(), &Never).unwrap().into_owned();
-            let whole = normal(&text);
-            for (offset, after) in text.char_indices().skip(1) {
-                let before = text[..offset].chars().next_back().unwrap();
-                if let Some(seam) = normalizer.seam(before, after) {
-                    let (left, right) = (normal(&text[..offset]), normal(&text[offset..]));
-                    prop_assert!(String::from_utf8_lossy(&left).ends_with(seam.before));
-                    prop_assert!(String::from_utf8_lossy(&right).starts_with(seam.after));
-                    prop_assert_eq!([left, right].concat(), whole.clone());
-                }
-            }
-        }
-
-        #[test]
-        fn origins_do_not_change_the_text(text in texts(), stages in stages()) {
-            let normalizer = Normalizer::new(stages).unwrap();
-            let plain = normalizer.normalize(text.as_bytes(), &Never).unwrap();
-            let traced = normalizer.traced(Traced::given(text.as_bytes(), 0, true).unwrap(), &Never).unwrap();
-            prop_assert_eq!(plain.as_ref(), &traced.bytes[..]);
-            let is_normal = normalizer.is_normal(text.as_bytes(), &Never).unwrap();
-            prop_assert!(!is_normal || plain.as_ref() == text.as_bytes());
-            for [start, end] in traced.origins.unwrap() {
-                prop_assert!(text.is_char_boundary(start) && text.is_char_boundary(end) && start <= end);
-            }
-        }
-    }
-}
+mod tests;

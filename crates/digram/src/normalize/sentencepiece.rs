@@ -7,6 +7,9 @@
 
 use std::ops::ControlFlow;
 
+use once_cell::race::OnceBox;
+
+use super::Seam;
 use super::charsmap::Charsmap;
 use super::traced::Traced;
 use crate::error::{Error, Result};
@@ -52,6 +55,10 @@ pub(super) struct Compiled {
     added: AddedSpace,
     removes: bool,
     symbols: Trie,
+    /// The characters that are next to each other in a symbol, in ascending order.
+    symbol_pairs: Vec<(char, char)>,
+    /// See [`inside`](Compiled::inside); found at first use.
+    inside: OnceBox<Option<Vec<char>>>,
     /// The ASCII characters that remain as they are if another one follows.
     plain: [bool; 128],
     /// Whether this holds for all but control characters, as it mostly does.
@@ -94,12 +101,17 @@ impl Compiled {
                 && !(0..128).any(|next| map.has_entry_from(&[byte, next]))
         };
         let plain = std::array::from_fn(|byte| is_plain(byte as u8));
+        let pairs_of = |symbol: &String| symbol.chars().zip(symbol.chars().skip(1)).collect::<Vec<_>>();
+        let mut symbol_pairs: Vec<_> = rules.symbols.iter().flat_map(pairs_of).collect();
+        symbol_pairs.sort_unstable();
         Ok(Compiled {
             map,
             plain,
             all_are_plain: (b' '..=b'~').all(|byte| plain[usize::from(byte)]),
             added: rules.added_space,
             removes: rules.removes_spaces,
+            symbol_pairs,
+            inside: OnceBox::new(),
             symbols: Trie::new(rules.symbols.iter().map(String::as_str)),
         })
     }
@@ -111,7 +123,44 @@ impl Compiled {
 
     pub(super) fn keeps_apart(&self, before: char, after: char) -> bool {
         let is_kept = |c: char| !SPACE.contains(c);
-        !self.may_be_cut() && self.map.is_empty() && is_kept(before) && is_kept(after)
+        self.has_seams() && is_kept(before) && is_kept(after)
+    }
+
+    /// Whether some characters are kept apart.
+    pub(super) fn has_seams(&self) -> bool {
+        !self.may_be_cut() && self.map.is_empty()
+    }
+
+    /// Whether the new text of any text with these two characters next to each other begins with that of its part up
+    /// to the first, and then has the second, if anything.
+    pub(super) fn ends_beginning(&self, before: char, after: char) -> bool {
+        if !self.has_beginnings() || before == ' ' || SPACE.contains([before, after]) {
+            return false;
+        }
+        if self.symbol_pairs.binary_search(&(before, after)).is_ok() {
+            return false;
+        }
+        if self.map.is_empty() {
+            return true;
+        }
+        Seam { before, after }.within(|both, middle| {
+            let (before_bytes, after_bytes) = both.split_at(middle);
+            // An entry that begins earlier may reach to the first, and one that begins with the second may go on.
+            self.map.longest(before_bytes).is_none()
+                && !self.map.has_entry_from(both)
+                && !self.map.has_entry_from(after_bytes)
+                && self.inside().is_some_and(|inside| inside.binary_search(&before).is_err())
+        })
+    }
+
+    /// Whether some text has such a place.
+    pub(super) fn has_beginnings(&self) -> bool {
+        self.added != AddedSpace::Behind
+    }
+
+    /// The characters that an entry of the map has behind its first, in ascending order, if they are known.
+    fn inside(&self) -> Option<&[char]> {
+        self.inside.get_or_init(|| Box::new(self.map.inside())).as_deref()
     }
 
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
@@ -217,20 +266,25 @@ impl Compiled {
                 continue;
             }
             let Part { mut new, len } = self.part(&text[at..]);
+            let is_kept = *new == text[at..at + len] && find_space(new).is_none();
             while let (true, [b' ', rest @ ..]) = (is_after_space, new) {
                 new = rest;
             }
             if let Some(last) = new.last() {
                 is_after_space = self.removes && *last == b' ';
             }
-            let origin = [at, at + len];
+            // Each character of what is kept comes from its own place, as in a text that does not change at all.
+            let (origin, source) = match is_kept {
+                true => ([at + len - new.len(), at + len], Source::Same),
+                false => ([at, at + len], Source::Other),
+            };
             while let Some(place) = find_space(new) {
-                emit(&new[..place], origin, Source::Other)?;
+                emit(&new[..place], origin, source)?;
                 emit(b" ", origin, Source::Symbol)?;
                 new = &new[place + SPACE.len()..];
             }
             if !new.is_empty() {
-                emit(new, origin, Source::Other)?;
+                emit(new, origin, source)?;
             }
             at += len;
         }

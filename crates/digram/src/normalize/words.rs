@@ -158,9 +158,16 @@ impl Words {
 
     /// Whether a text is one word, and a part that begins behind this seam has no prefix either.
     pub(super) fn only_mark_start(&self, seam: Seam) -> bool {
-        let is_one_word = self.splitter.is_whole() && self.removed.is_none() && self.suffix.is_empty();
         let is_unmarked = self.prefix.is_empty() || self.prefix.chars().eq([seam.after]);
-        is_one_word && is_unmarked && ![seam.before, seam.after].map(Some).contains(&self.space_symbol)
+        is_unmarked && self.only_change_start(seam)
+    }
+
+    /// Whether a text is one word, of which only the start is changed, and neither character is.
+    pub(super) fn only_change_start(&self, seam: Seam) -> bool {
+        let is_one_word = self.splitter.is_whole() && self.removed.is_none() && self.suffix.is_empty();
+        // Whether a word begins with a longer one already is not known from its first character.
+        let is_decided = self.prefix.chars().nth(1).is_none();
+        is_one_word && is_decided && ![seam.before, seam.after].map(Some).contains(&self.space_symbol)
     }
 
     /// Whether text is always cut between two characters.

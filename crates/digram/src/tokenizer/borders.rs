@@ -96,6 +96,11 @@ impl<'a> TokenBorders<'a> {
         Ok(self.last_index_where(|border| border.count <= maximum))
     }
 
+    /// Whether a known boundary has more than `maximum` ids before it.
+    pub(super) fn exceed(&self, maximum: usize) -> bool {
+        self.borders[self.borders.len() - 1].count > maximum
+    }
+
     /// The index of the last known boundary for which `predicate` returns true. It must be true for the first
     /// one, and for none after one for which it is false.
     pub(super) fn last_index_where(&self, predicate: impl Fn(&TokenBorder) -> bool) -> usize {
@@ -204,8 +209,8 @@ impl<'a> TokenBorders<'a> {
         Ok(())
     }
 
-    /// Encodes a text that has no segments, and takes as borders the ends of tokens that are ends of characters of
-    /// the given text.
+    /// Encodes a text that has no segments, and takes as borders the places between tokens that have no character of
+    /// the given text in common.
     fn read_whole(&mut self) -> Result<()> {
         let (tokenizer, text) = (self.tokenizer, self.text);
         let mut ids = Vec::new();
@@ -218,12 +223,15 @@ impl<'a> TokenBorders<'a> {
         memory::try_reserve(&mut self.borders, ids.len() + 1)?;
         let mut last = self.borders[0].offset;
         for count in 1..ids.len() {
-            let offset = match self.side {
-                Side::Right => spans[count - 1].end,
-                Side::Left => spans[ids.len() - count].start,
+            let next = if self.side == Side::Right { count } else { ids.len() - count };
+            let (before, after) = (spans[next - 1].end, spans[next].start);
+            let (offset, is_beyond) = match self.side {
+                Side::Right => (before, before > last),
+                Side::Left => (after, after < last),
             };
-            let is_beyond = if self.side == Side::Right { offset > last } else { offset < last };
-            if is_beyond && character_until(text, offset) == offset {
+            // Each of the tokens that share a character covers all of it.
+            let is_between = before <= after && character_until(text, offset) == offset;
+            if is_beyond && is_between {
                 self.borders.push(TokenBorder { offset, count, is_split: false });
                 last = offset;
             }

@@ -12,11 +12,42 @@ const STEP: usize = 1 << 10;
 impl Tokenizer {
     /// Whether [`Tokenizer::count`] of the text is at most `maximum`.
     ///
-    /// Stops as soon as the result is known. A text with more bytes than `maximum` tokens can have is not
-    /// read at all; of a shorter one, only about `maximum` tokens and the text up to the next split are
-    /// read, or the whole text if a pattern has no splits. Errors in the rest of the text are not
-    /// found. Of a text that normalization changes, all tokens are counted.
+    /// Stops as soon as the result is known: of a long text, only a beginning of some bytes for each of `maximum`
+    /// tokens is read, or a longer one if it has fewer. The whole text is read, once, if it has no places where its
+    /// beginning can be cut. Errors in the rest of the text are not found.
     pub fn fits(
+        &self,
+        text: &[u8],
+        maximum: usize,
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<bool> {
+        for len in self.beginnings_of(text, maximum, special) {
+            if self.beginning_exceeds(&text[..len], maximum, special, interrupt)? {
+                return Ok(false);
+            }
+        }
+        Ok(!self.exceeds(text, maximum, special, interrupt)?)
+    }
+
+    /// Whether every text that begins like this has more than `maximum` ids; false if that is not known.
+    ///
+    /// Takes at most the time of counting the ids of the beginning.
+    pub fn beginning_exceeds(
+        &self,
+        beginning: &[u8],
+        maximum: usize,
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<bool> {
+        match self.certain_part(beginning, special, interrupt)? {
+            Some(part) => self.exceeds(part, maximum, special, interrupt),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether a whole text has more than `maximum` ids.
+    fn exceeds(
         &self,
         text: &[u8],
         maximum: usize,
@@ -25,10 +56,10 @@ impl Tokenizer {
     ) -> Result<bool> {
         let mut scratch = self.scratch_pool.take();
         if !self.has_segments(text, special, interrupt)? {
-            return Ok(self.count_with(text, special, &mut scratch, interrupt)? <= maximum);
+            return Ok(self.count_with(text, special, &mut scratch, interrupt)? > maximum);
         }
         if text.len() > maximum.saturating_mul(self.max_bytes) {
-            return Ok(false);
+            return Ok(true);
         }
         let mut count = 0;
         for segment in self.segments(text, special) {
@@ -49,9 +80,9 @@ impl Tokenizer {
                 position = end;
             }
             if count > maximum {
-                return Ok(false);
+                return Ok(true);
             }
         }
-        Ok(count <= maximum)
+        Ok(count > maximum)
     }
 }

@@ -1,6 +1,7 @@
 //! A tokenizer: an immutable value that encodes and decodes.
 
 mod batch;
+mod beginnings;
 mod between;
 mod borders;
 mod chunks;
@@ -52,6 +53,7 @@ use word_forms::WordForms;
 use working::Working;
 
 pub use batch::{Documents, EncodedPart, ReceiveIds};
+pub use beginnings::beginnings;
 pub use chunks::Chunk;
 pub use decode::{FlatBytes, OnInvalid};
 pub use decoder::Decoder;

@@ -7,8 +7,9 @@ use super::working::FoundTokens;
 use crate::added_tokens::{AddedMatch, AddedTokens, OnSpecial};
 use crate::encode::{IdCount, Scratch};
 use crate::error::{Error, Result};
-use crate::interrupt::{Interrupt, find_first, find_last};
-use crate::normalize::Seam;
+use crate::interrupt::{Interrupt, Pacer, find_first, find_last};
+use crate::memory;
+use crate::normalize::Normalizer;
 use crate::text::Text;
 
 /// A segment of a text: ordinary text, or an added token.
@@ -112,9 +113,7 @@ impl Tokenizer {
             if !self.pretokenizer.is_whole() {
                 return seam.is_border(&self.pretokenizer);
             }
-            if Some(seam) != Seam::at(text, offset) {
-                return false;
-            }
+            return seam.within(|both, middle| self.encoder.can_split_at(both, middle));
         }
         if self.pretokenizer.is_whole() {
             self.encoder.can_split_at(text, offset)
@@ -122,6 +121,34 @@ impl Tokenizer {
             // Valid also if the text before the offset is removed or extended.
             self.pretokenizer.is_border_anywhere(text, offset)
         }
+    }
+
+    /// Whether the ids of every text with these two characters around `offset`, and no special token over it that is
+    /// found as it is written, begin with those of its part before it. Where the text can be split they do; this also
+    /// holds where the ids of what follows are not those of a text of its own.
+    pub(super) fn can_end_beginning_at(&self, text: &[u8], offset: usize) -> bool {
+        if offset == 0 || offset >= text.len() || self.added.may_cross(text[offset - 1], text[offset]) {
+            return false;
+        }
+        let ends_pretokens = |text: &[u8], offset| match self.pretokenizer.is_whole() {
+            true => self.encoder.can_end_beginning_at(text, offset),
+            false => self.pretokenizer.is_border_anywhere(text, offset),
+        };
+        let Some(normalizer) = &self.normalizer else { return ends_pretokens(text, offset) };
+        normalizer.end_of_beginning(text, offset).is_some_and(|seam| {
+            // Some tokens are found in the normal form.
+            !self.added.may_cross_between(seam.before, seam.after)
+                && normalizer.divides_beginning(seam).unwrap_or_else(|| seam.within(ends_pretokens))
+        })
+    }
+
+    /// Whether some text can be cut in this way.
+    pub(super) fn may_end_beginning(&self) -> bool {
+        let normalizer = self.normalizer.as_deref();
+        normalizer.is_none_or(Normalizer::has_beginnings)
+            && (self.pretokenizer.is_whole() && self.encoder.has_beginnings()
+                || self.pretokenizer.has_borders()
+                || normalizer.is_some_and(Normalizer::has_words))
     }
 
     /// The first split at or after `from`; the end of the text if there is none.
@@ -158,8 +185,11 @@ impl Tokenizer {
 
     /// Those of some offsets that may be splits: all, or none.
     fn possible_splits(&self, offsets: Range<usize>) -> Range<usize> {
-        let has_words = || self.normalizer.as_ref().is_some_and(|normalizer| normalizer.has_words());
-        let may_split = self.pretokenizer.is_whole() || self.pretokenizer.has_borders() || has_words();
+        let normalizer = self.normalizer.as_deref();
+        let may_split = normalizer.is_none_or(Normalizer::has_seams)
+            && (self.pretokenizer.is_whole() && self.encoder.has_splits()
+                || self.pretokenizer.has_borders()
+                || normalizer.is_some_and(Normalizer::has_words));
         if may_split { offsets } else { 0..0 }
     }
 
@@ -181,6 +211,41 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> Result<Option<usize>> {
         find_last(self.possible_splits(offsets), interrupt, |offset| self.can_split_at(text, offset))
+    }
+
+    /// The last of some places that is not inside an added token of the first pass; or the end of such a token, if the
+    /// text can be split there. Tokens that start before `certain` are complete; `find` returns the last place among
+    /// offsets.
+    pub(super) fn last_outside_added(
+        &self,
+        text: &[u8],
+        places: Range<usize>,
+        certain: usize,
+        special: OnSpecial<'_>,
+        interrupt: &dyn Interrupt,
+        find: impl Fn(Range<usize>) -> Result<Option<usize>>,
+    ) -> Result<Option<usize>> {
+        let (set, ends_split) = (self.recognized(special), self.can_split_after_added(special));
+        let (mut found_tokens, mut pacer) = (Vec::new(), Pacer::new(interrupt));
+        for AddedMatch { range, .. } in set.iter().flat_map(|set| set.matches_of_pass(false, text)) {
+            if range.start >= certain {
+                break;
+            }
+            pacer.after_text(range.len())?;
+            if range.end >= places.start {
+                memory::try_reserve(&mut found_tokens, 1)?;
+                found_tokens.push(range);
+            }
+        }
+        let mut end = places.end;
+        for found in found_tokens.into_iter().rev() {
+            let place = find(found.end.max(places.start)..end)?;
+            if let Some(place) = place.or((ends_split && found.end <= certain).then_some(found.end)) {
+                return Ok(Some(place));
+            }
+            end = end.min(found.start + 1);
+        }
+        find(places.start..end)
     }
 
     /// The number of ids of text in which special tokens are plain text.

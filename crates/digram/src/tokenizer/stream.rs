@@ -205,26 +205,10 @@ impl Tokenizer {
         special: OnSpecial<'_>,
         interrupt: &dyn Interrupt,
     ) -> Result<usize> {
-        let (set, ends_split) = (self.recognized(special), self.can_split_after_added(special));
-        let (mut found_tokens, mut pacer) = (Vec::new(), Pacer::new(interrupt));
-        for found in set.iter().flat_map(|set| set.matches_of_pass(false, text)) {
-            if found.range.start >= certain {
-                break;
-            }
-            pacer.after_text(found.range.len())?;
-            memory::try_reserve(&mut found_tokens, 1)?;
-            found_tokens.push(found.range);
-        }
         // The character after a split must be complete.
-        let mut until = certain.min(complete(text).saturating_sub(1));
-        for found in found_tokens.into_iter().rev() {
-            let split = self.last_split_in(text, found.end..until + 1, interrupt)?;
-            if let Some(split) = split.or((ends_split && found.end <= certain).then_some(found.end)) {
-                return Ok(split);
-            }
-            until = until.min(found.start);
-        }
-        Ok(self.last_split_in(text, 1..until + 1, interrupt)?.unwrap_or(0))
+        let until = certain.min(complete(text).saturating_sub(1));
+        let find = |offsets| self.last_split_in(text, offsets, interrupt);
+        Ok(self.last_outside_added(text, 1..until + 1, certain, special, interrupt, find)?.unwrap_or(0))
     }
 }
 

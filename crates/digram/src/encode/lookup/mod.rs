@@ -118,6 +118,23 @@ impl Lookup {
             && self.splits.as_ref().is_some_and(|splits| splits.can_split_at(pretoken, at))
     }
 
+    /// Whether some pretoken may be split.
+    pub(super) fn has_splits(&self) -> bool {
+        self.whole_piece.is_none() && self.splits.is_some()
+    }
+
+    /// Whether the ids of every pretoken with these two characters around `at` begin with those of its part before it.
+    pub(super) fn can_end_beginning_at(&self, pretoken: &[u8], at: usize) -> bool {
+        // The best segmentation of what precedes a place that no token spans does not depend on what follows.
+        self.can_split_at(pretoken, at)
+            || self.sum_splits.as_ref().is_some_and(|splits| splits.can_split_at(pretoken, at))
+    }
+
+    /// Whether some pretoken has such a place.
+    pub(super) fn has_beginnings(&self) -> bool {
+        self.has_splits() || self.sum_splits.is_some()
+    }
+
     /// The token whose bytes are the whole pretoken, if there is one.
     #[inline]
     pub(super) fn whole(&self, pretoken: TextSlice<'_>) -> Option<TokenId> {
