@@ -1,9 +1,10 @@
 //! Where encoding and decoding spend their time, stage by stage, on one thread.
 //!
 //!     cargo bench -p digram --bench stages -- VOCABULARY.tiktoken TEXT… [--pattern REGEX]
-//!         [--only split,lookup,merge,…] [--runs 5]
+//!         [--only split,lookup,merge,…] [--runs 5] [--simd Avx2]
 //!
-//! Text is cut by the pattern of cl100k, or by the one that is given. Each figure is the median of
+//! Text is cut by the pattern of cl100k, or by the one that is given. `--simd` limits the instructions to those of
+//! another level: `Avx512`, `Avx2` or `Plain`. Each figure is the median of
 //! the runs, in MB of UTF-8 a second:
 //!
 //! - `split`: pretokens, and nothing done with them.
@@ -34,6 +35,7 @@ fn main() {
     while let Some(argument) = arguments.next() {
         match &argument[..] {
             "--pattern" => pattern = arguments.next().expect("a regex"),
+            "--simd" => digram::limit_simd(&arguments.next().expect("a level")).expect("a level"),
             "--only" => only = arguments.next(),
             "--runs" => runs = arguments.next().and_then(|runs| runs.parse().ok()).expect("a number of runs"),
             _ => paths.push(argument),

@@ -25,6 +25,18 @@ pub(crate) enum SimdLevel {
     Avx512,
 }
 
+/// The level of [`SimdLevel::best`], once it was asked for or limited.
+static BEST: OnceLock<SimdLevel> = OnceLock::new();
+
+/// Limits the instructions of this process to those of a level, `Avx512`, `Avx2` or `Plain`, for benchmarks of what
+/// other processors do. Fails if this processor lacks them, or if the best level is in use already.
+#[doc(hidden)]
+pub fn limit_simd(name: &str) -> Result<(), String> {
+    let level = SimdLevel::available().into_iter().find(|level| format!("{level:?}") == name);
+    let level = level.ok_or_else(|| format!("this processor has no level {name}"))?;
+    BEST.set(level).map_err(|_| "the level is in use already".into())
+}
+
 impl SimdLevel {
     /// The best level that this processor supports.
     pub(crate) fn best() -> SimdLevel {
@@ -32,7 +44,6 @@ impl SimdLevel {
         if let Some(simd) = FORCED.get() {
             return simd;
         }
-        static BEST: OnceLock<SimdLevel> = OnceLock::new();
         *BEST.get_or_init(|| SimdLevel::available()[0])
     }
 

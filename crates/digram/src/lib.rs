@@ -53,6 +53,8 @@ pub mod vocabulary;
 pub mod words;
 
 pub use added_tokens::OnSpecial;
+#[doc(hidden)]
+pub use cpu::limit_simd;
 pub use error::{Error, Result};
 pub use interrupt::Never;
 pub use tokenizer::{Definition, Tokenizer};
