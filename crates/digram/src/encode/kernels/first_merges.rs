@@ -6,40 +6,65 @@
 //! there, so they are merged. And if a token has only merges of higher ranks than its own, merging them at once
 //! changes nothing else. In published vocabularies half of all merges are of this kind.
 
-use crate::merges::{Merges, NO_RANK, Rank};
+use crate::merges::{Merges, Rank};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
-/// What merges do with two neighbouring bytes.
+/// What merges do with two neighbouring bytes, as three ranks of [`RANK_BITS`] bits: that of their merge in the
+/// lowest ones; then the lowest rank of a merge of a token that ends in the first byte with the second byte; then
+/// the lowest rank of a merge of the first byte with a token that begins with the second byte.
+///
+/// One number, so that a pair is read at once, and the pairs of common letters stay in a near cache.
 #[derive(Clone, Copy)]
-pub(super) struct BytePair {
-    /// The rank of their merge.
-    pub(super) rank: Rank,
-    /// The lowest rank of a merge of a token that ends in the first byte with the second byte.
-    pub(super) takes_second: Rank,
-    /// The lowest rank of a merge of the first byte with a token that begins with the second byte.
-    pub(super) takes_first: Rank,
-}
+pub(super) struct BytePair(u64);
 
-/// The bits of a rank in a packed pair; if all are set, it is [`NO_RANK`].
+/// The bits of each rank of a pair.
 pub(super) const RANK_BITS: u32 = MAX_VOCAB_SIZE.ilog2();
-const RANK_MASK: u64 = (1 << RANK_BITS) - 1;
+
+/// The rank of a merge that does not exist.
+pub(super) const NO_MERGE: Rank = (1 << RANK_BITS) - 1;
 
 impl BytePair {
-    /// The three numbers as one, the rank in the lowest bits.
-    #[inline]
-    fn packed(self) -> u64 {
-        let [rank, takes_second, takes_first] =
-            [self.rank, self.takes_second, self.takes_first].map(|rank| u64::from(rank) & RANK_MASK);
-        rank | takes_second << RANK_BITS | takes_first << (2 * RANK_BITS)
+    const NONE: BytePair = BytePair(u64::MAX >> (u64::BITS - 3 * RANK_BITS));
+
+    /// The rank of their merge.
+    #[inline(always)]
+    pub(super) fn rank(self) -> Rank {
+        self.get(0)
+    }
+
+    /// The lowest rank at which the symbol before them takes the second byte.
+    #[inline(always)]
+    pub(super) fn takes_second(self) -> Rank {
+        self.get(1)
+    }
+
+    /// The lowest rank at which the first byte takes the symbol behind them.
+    #[inline(always)]
+    pub(super) fn takes_first(self) -> Rank {
+        self.get(2)
+    }
+
+    /// All three ranks.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn number(self) -> u64 {
+        self.0
     }
 
     #[inline(always)]
-    fn of_packed(packed: u64) -> BytePair {
-        let rank_at = |number: u32| match packed >> (number * RANK_BITS) & RANK_MASK {
-            RANK_MASK => NO_RANK,
-            rank => rank as Rank,
-        };
-        BytePair { rank: rank_at(0), takes_second: rank_at(1), takes_first: rank_at(2) }
+    fn get(self, number: u32) -> Rank {
+        (self.0 >> (number * RANK_BITS)) as Rank & NO_MERGE
+    }
+
+    /// Sets one of the three ranks.
+    fn set(&mut self, number: u32, rank: Rank) {
+        self.0 &= !(u64::from(NO_MERGE) << (number * RANK_BITS));
+        self.0 |= u64::from(rank) << (number * RANK_BITS);
+    }
+
+    /// Sets one of them if it was higher.
+    fn lower(&mut self, number: u32, rank: Rank) {
+        self.set(number, self.get(number).min(rank));
     }
 }
 
@@ -48,16 +73,20 @@ pub(in crate::encode) struct FirstMerges {
     ids: [TokenId; 256],
     /// The lowest of these ids, and the differences of all to it, if they are less than 256.
     near_ids: Option<(TokenId, [u8; 256])>,
-    /// Packed, by [`index`]: half a megabyte, so that those of common letters stay in a near cache.
-    pairs: Box<[u64; 1 << 16]>,
+    /// By [`index`].
+    pairs: Box<[BytePair; 1 << 16]>,
 }
 
 impl FirstMerges {
     pub(super) fn new(ids: &[TokenId; 256], merges: &Merges, vocabulary: &Vocabulary) -> FirstMerges {
+        let mut pairs = Box::new([BytePair::NONE; 1 << 16]);
         // Of merges that are not rising, only those of whole words of two bytes are known.
-        let lowest = if merges.is_rising() { NO_RANK } else { 0 };
-        let pair = BytePair { rank: NO_RANK, takes_second: lowest, takes_first: lowest };
-        let mut pairs = vec![pair; 1 << 16];
+        if !merges.is_rising() {
+            for pair in pairs.iter_mut() {
+                pair.set(1, 0);
+                pair.set(2, 0);
+            }
+        }
         for (rank, merge) in merges.in_order().iter().enumerate() {
             let (Some(left), Some(right)) = (vocabulary.get(merge.left), vocabulary.get(merge.right)) else {
                 continue;
@@ -65,21 +94,19 @@ impl FirstMerges {
             let (Some(&end), Some(&start)) = (left.last(), right.first()) else { continue };
             let (rank, pair) = (rank as Rank, &mut pairs[index([end, start])]);
             if right.len() == 1 {
-                pair.takes_second = pair.takes_second.min(rank);
+                pair.lower(1, rank);
             }
             if left.len() == 1 {
-                pair.takes_first = pair.takes_first.min(rank);
+                pair.lower(2, rank);
             }
             if (merge.left, merge.right) == (ids[usize::from(end)], ids[usize::from(start)]) {
-                pair.rank = rank;
+                pair.set(0, rank);
             }
         }
         let lowest_id = ids.iter().copied().min().unwrap_or_default();
         let is_near = ids.iter().all(|id| id - lowest_id < 256);
         let near_ids = is_near.then(|| (lowest_id, ids.map(|id| (id - lowest_id) as u8)));
-        let mut packed = Box::new([0; 1 << 16]);
-        packed.iter_mut().zip(pairs).for_each(|(packed, pair)| *packed = pair.packed());
-        FirstMerges { ids: *ids, near_ids, pairs: packed }
+        FirstMerges { ids: *ids, near_ids, pairs }
     }
 
     /// The token of a byte.
@@ -102,16 +129,9 @@ impl FirstMerges {
         self.near_ids.as_ref()
     }
 
-    /// A packed pair: its rank in the lowest [`RANK_BITS`] bits, then `takes_second` and `takes_first`.
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    pub(super) fn packed(&self, bytes: [u8; 2]) -> u64 {
+    pub(super) fn pair(&self, bytes: [u8; 2]) -> BytePair {
         self.pairs[index(bytes)]
-    }
-
-    #[inline(always)]
-    pub(super) fn pair(&self, first: u8, second: u8) -> BytePair {
-        BytePair::of_packed(self.pairs[index([first, second])])
     }
 }
 

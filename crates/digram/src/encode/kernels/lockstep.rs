@@ -9,10 +9,10 @@ mod avx512;
 
 use crate::bits::set_bits;
 use crate::cpu::SimdLevel;
-use crate::merges::{Merges, NO_RANK, PairSlot};
+use crate::merges::{Merges, PairSlot};
 use crate::vocabulary::TokenId;
 
-use super::first_merges::FirstMerges;
+use super::first_merges::{FirstMerges, NO_MERGE};
 use super::rank_key::{NONE, RankKey, key, rank_and_place};
 
 /// The number of words that are merged together.
@@ -91,18 +91,19 @@ impl<const LEN: usize> Lockstep<LEN> {
         let mut merged = 0u64;
         // The lowest rank at which the symbol before a pair takes its first byte, and the rank of the pair
         // before it, if that symbol is not merged earlier.
-        let (mut taken, mut before) = (NO_RANK, NO_RANK);
+        let (mut taken, mut before) = (NO_MERGE, NO_MERGE);
         for at in 0..len - 1 {
-            let pair = first_merges.pair(bytes[at], bytes[at + 1]);
+            let pair = first_merges.pair([bytes[at], bytes[at + 1]]);
+            let rank = pair.rank();
             word.ids[at] = first_merges.id(bytes[at]);
-            word.keys[at] = key::<LONGEST>(pair.rank, at);
-            merged |= u64::from(before < pair.takes_first) << at;
-            before = if pair.rank < taken { pair.rank } else { NO_RANK };
-            taken = pair.takes_second;
+            word.keys[at] = if rank == NO_MERGE { NONE } else { key::<LONGEST>(rank, at) };
+            merged |= u64::from(before < pair.takes_first()) << at;
+            before = if rank < taken { rank } else { NO_MERGE };
+            taken = pair.takes_second();
         }
         word.ids[len - 1] = first_merges.id(bytes[len - 1]);
         // The bit of a pair is that of the place behind it so far.
-        let merged = (merged | u64::from(before < NO_RANK) << (len - 1)) >> 1;
+        let merged = (merged | u64::from(before < NO_MERGE) << (len - 1)) >> 1;
         for at in set_bits(merged) {
             word.ids[at] = merges.id(rank_and_place::<LONGEST>(word.keys[at]).0);
             word.keys[at.saturating_sub(1)] = NONE;

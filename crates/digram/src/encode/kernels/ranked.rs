@@ -11,7 +11,7 @@ use crate::vocabulary::Vocabulary;
 use super::super::symbols::{Join, Symbol, SymbolRun, Symbols, Unit};
 use super::super::{Context, Sink};
 use super::dropout::{self, DropoutChoices};
-use super::first_merges::FirstMerges;
+use super::first_merges::{FirstMerges, NO_MERGE};
 use super::lockstep::Lockstep;
 use super::short::{self, SHORT};
 use super::{long, reach};
@@ -22,7 +22,7 @@ pub(in crate::encode) struct Ranked {
     symbols: Arc<Symbols>,
     merges: Arc<Merges>,
     vocabulary: Arc<Vocabulary>,
-    /// The merges that words start with, if the symbols are bytes.
+    /// The merges that words start with, if the symbols are bytes and there are not too many merges.
     first_merges: Option<Arc<FirstMerges>>,
     simd: SimdLevel,
 }
@@ -34,8 +34,11 @@ impl Ranked {
         vocabulary: Arc<Vocabulary>,
     ) -> Ranked {
         let first_merges = match symbols.unit() {
-            Unit::Byte { ids } => Some(Arc::new(FirstMerges::new(ids, &merges, &vocabulary))),
-            Unit::Char { .. } => None,
+            // The highest rank stands for no merge there.
+            Unit::Byte { ids } if merges.in_order().len() <= NO_MERGE as usize => {
+                Some(Arc::new(FirstMerges::new(ids, &merges, &vocabulary)))
+            }
+            _ => None,
         };
         Ranked { symbols, merges, vocabulary, first_merges, simd: SimdLevel::best() }
     }

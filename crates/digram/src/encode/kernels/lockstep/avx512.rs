@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::first_merges::{FirstMerges, RANK_BITS};
+use super::super::first_merges::{FirstMerges, NO_MERGE, RANK_BITS};
 use super::super::rank_key::{NONE, RankKey};
 use super::{LONGEST, Lockstep, Word};
 use crate::bits::set_bits;
@@ -52,7 +52,7 @@ fn start<const LEN: usize>(
         let block = _mm512_maskz_loadu_epi8(in_word, bytes.as_ptr().cast());
         _mm512_storeu_si512(padded.as_mut_ptr().cast(), block);
     }
-    let none = _mm512_set1_epi32(((1 << RANK_BITS) - 1) as i32);
+    let none = _mm512_set1_epi32(NO_MERGE as i32);
     let [mut ranks, mut takes_first] = [[none; LONGEST / LANES + 1]; 2];
     // With those of no pairs before the first.
     let mut takes_second = [none; LONGEST / LANES + 1];
@@ -64,7 +64,7 @@ fn start<const LEN: usize>(
         }
         let pair = |number: usize| {
             let at = at + number;
-            first_merges.packed([padded[at], padded[at + 1]]) as i64
+            first_merges.pair([padded[at], padded[at + 1]]).number() as i64
         };
         let packed = [
             _mm512_set_epi64(pair(7), pair(6), pair(5), pair(4), pair(3), pair(2), pair(1), pair(0)),
@@ -117,7 +117,7 @@ fn start<const LEN: usize>(
     }
     if merges.first_id().is_none() {
         for at in set_bits(merged) {
-            word.ids[at] = merges.id(first_merges.pair(bytes[at], bytes[at + 1]).rank);
+            word.ids[at] = merges.id(first_merges.pair([bytes[at], bytes[at + 1]]).rank());
         }
     }
     word.remaining = in_word & !(merged << 1);
