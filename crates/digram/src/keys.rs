@@ -7,6 +7,16 @@ mod avx512;
 
 use crate::cpu::SimdLevel;
 
+/// Consecutive pretokens of a text.
+#[derive(Clone, Copy)]
+pub(crate) struct Pretokens<'t> {
+    pub(crate) text: &'t [u8],
+    /// The start of the first.
+    pub(crate) start: usize,
+    /// The ends of all.
+    pub(crate) ends: &'t [usize],
+}
+
 /// How the keys and hashes of consecutive pretokens are computed.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyRule {
@@ -18,9 +28,8 @@ pub(crate) struct KeyRule {
 }
 
 impl KeyRule {
-    /// Writes the keys and places of the first pretokens of a text from `start` on, which end at `ends`, if the
-    /// processor can compute several at once; otherwise of none. There are at most as many ends as `keys` and as
-    /// `places`, and at most 256. `ahead` is called with each place, so that memory is prefetched between
+    /// Writes the keys and places of the first of some pretokens, if the processor can compute several at once;
+    /// otherwise of none. There are at most as many pretokens as `keys` and as `places`, and at most 256. `ahead` is called with each place, so that memory is prefetched between
     /// computations: prefetched all at once, a part of it waits.
     ///
     /// Returns the number of pretokens, a multiple of four, and a word with a bit for each four of which one has
@@ -29,9 +38,7 @@ impl KeyRule {
     pub(crate) fn by_fours(
         self,
         simd: SimdLevel,
-        text: &[u8],
-        start: usize,
-        ends: &[usize],
+        pretokens: Pretokens<'_>,
         keys: &mut [u128],
         places: &mut [u32],
         ahead: impl Fn(u32),
@@ -39,10 +46,10 @@ impl KeyRule {
         match simd {
             // SAFETY: a level is chosen only where the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => unsafe { avx512::by_fours(self, text, start, ends, keys, places, ahead) },
+            SimdLevel::Avx512 => unsafe { avx512::by_fours(self, pretokens, keys, places, ahead) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => unsafe { avx2::by_fours(self, text, start, ends, keys, places, ahead) },
+            SimdLevel::Avx2 => unsafe { avx2::by_fours(self, pretokens, keys, places, ahead) },
             SimdLevel::Plain => (0, 0),
         }
     }
@@ -52,11 +59,11 @@ impl KeyRule {
 #[cfg(target_arch = "x86_64")]
 const FOUR: usize = 4;
 
-/// The number of pretokens that end at `ends`, a multiple of four, such that 16 bytes from the start of each are in
-/// the text.
+/// The number of the first of some pretokens, a multiple of four, such that 16 bytes from the start of each are in the
+/// text.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn readable_fours(text: &[u8], ends: &[usize]) -> usize {
+fn readable_fours(Pretokens { text, ends, .. }: Pretokens<'_>) -> usize {
     let mut count = ends.len() / FOUR * FOUR;
     while count > 0 && ends[count - 2] + 16 > text.len() {
         count -= FOUR;
@@ -201,9 +208,10 @@ mod tests {
             let text: Vec<u8> = (0..end + next(40)).map(|_| next(256) as u8).collect();
             let owner = (next(4) as u128) << 126;
             let rule = KeyRule { owner, seeds: seeds(), places: Places::of(1 << next(33)) };
+            let pretokens = Pretokens { text: &text, start: before, ends: &ends };
             for simd in SimdLevel::available() {
                 let (mut keys, mut places) = ([0; 130], [0; 130]);
-                let (count, long) = rule.by_fours(simd, &text, before, &ends, &mut keys, &mut places, |_| {});
+                let (count, long) = rule.by_fours(simd, pretokens, &mut keys, &mut places, |_| {});
                 let mut start = before;
                 for (number, &end) in ends[..count].iter().enumerate() {
                     let key = TokenKey::new(&text, start, end);

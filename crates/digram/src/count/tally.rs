@@ -11,7 +11,7 @@ use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::index::{AT_ONCE, start_of};
 use crate::interrupt::Interrupt;
-use crate::keys::TokenKey;
+use crate::keys::{Pretokens, TokenKey};
 use crate::pretokenize::{GoesOn, Pretokenizer};
 
 use super::Piece;
@@ -131,7 +131,8 @@ impl ThreadCounts {
         let (mut keys, mut homes) = ([0; AT_ONCE], [0; AT_ONCE]);
         let (rule, simd) = (self.short.key_rule(), self.simd);
         let ahead = |home| self.short.prefetch(home);
-        let (done, with_long) = rule.by_fours(simd, text, from, ends, &mut keys, &mut homes, ahead);
+        let (done, with_long) =
+            rule.by_fours(simd, Pretokens { text, start: from, ends }, &mut keys, &mut homes, ahead);
         let again = set_bits(with_long).flat_map(|four| four * 4..four * 4 + 4);
         for index in again.chain(done..ends.len()) {
             let key = TokenKey::new(text, start_of(index, from, ends), ends[index]);

@@ -2,19 +2,18 @@
 
 use std::arch::x86_64::*;
 
-use super::{FOUR, KeyRule, TokenKey, readable_fours};
+use super::{FOUR, KeyRule, Pretokens, TokenKey, readable_fours};
 
 /// See [`KeyRule::by_fours`]. Pretokens near the end of the text, where 16 bytes cannot be read, are left out.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn by_fours(
     rule: KeyRule,
-    text: &[u8],
-    start: usize,
-    ends: &[usize],
+    pretokens: Pretokens<'_>,
     keys: &mut [u128],
     places: &mut [u32],
     ahead: impl Fn(u32),
 ) -> (usize, u64) {
+    let Pretokens { text, start, ends } = pretokens;
     let two = |number: u128| {
         let [high, low] = [(number >> 64) as i64, number as i64];
         _mm256_set_epi64x(high, low, high, low)
@@ -29,7 +28,7 @@ pub(super) fn by_fours(
     let last = two(0xff << (8 * TokenKey::MAX));
     let longest = _mm256_set1_epi64x(TokenKey::MAX as i64);
     let shift = _mm_cvtsi32_si128(rule.places.shift as i32);
-    let count = readable_fours(text, ends).min(keys.len() / FOUR * FOUR).min(places.len() / FOUR * FOUR);
+    let count = readable_fours(pretokens).min(keys.len() / FOUR * FOUR).min(places.len() / FOUR * FOUR);
     if count == 0 {
         return (0, 0);
     }

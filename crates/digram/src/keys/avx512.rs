@@ -2,19 +2,18 @@
 
 use std::arch::x86_64::*;
 
-use super::{FOUR, KeyRule, TokenKey, readable_fours};
+use super::{FOUR, KeyRule, Pretokens, TokenKey, readable_fours};
 
 /// See [`KeyRule::by_fours`]. Pretokens near the end of the text, where 16 bytes cannot be read, are left out.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn by_fours(
     rule: KeyRule,
-    text: &[u8],
-    start: usize,
-    ends: &[usize],
+    pretokens: Pretokens<'_>,
     keys: &mut [u128],
     places: &mut [u32],
     ahead: impl Fn(u32),
 ) -> (usize, u64) {
+    let Pretokens { text, start, ends } = pretokens;
     let four = |number: u128| {
         _mm512_set4_epi64((number >> 64) as i64, number as i64, (number >> 64) as i64, number as i64)
     };
@@ -35,7 +34,7 @@ pub(super) fn by_fours(
     );
     let halves = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0);
     let longest = _mm512_set1_epi64(TokenKey::MAX as i64);
-    let count = readable_fours(text, ends).min(keys.len() / FOUR * FOUR).min(places.len() / FOUR * FOUR);
+    let count = readable_fours(pretokens).min(keys.len() / FOUR * FOUR).min(places.len() / FOUR * FOUR);
     if count == 0 {
         return (0, 0);
     }

@@ -103,14 +103,14 @@ fn start<const LEN: usize>(
     }
     // Merged pairs have no key, nor have those beside them.
     let without_key = merged | merged << 1 | merged >> 1;
-    for chunk in 0..LEN / LANES {
+    for (chunk, &ranks) in ranks[..LEN / LANES].iter().enumerate() {
         let at = chunk * LANES;
         let places = _mm512_add_epi32(
             _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
             _mm512_set1_epi32(at as i32),
         );
-        let keys = _mm512_or_si512(_mm512_slli_epi32::<{ LONGEST.ilog2() }>(ranks[chunk]), places);
-        let has_key = _mm512_cmpneq_epi32_mask(ranks[chunk], none) & !((without_key >> at) as __mmask16);
+        let keys = _mm512_or_si512(_mm512_slli_epi32::<{ LONGEST.ilog2() }>(ranks), places);
+        let has_key = _mm512_cmpneq_epi32_mask(ranks, none) & !((without_key >> at) as __mmask16);
         let keys = _mm512_mask_mov_epi32(_mm512_set1_epi32(NONE), has_key, keys);
         // SAFETY: there is space for the keys of a chunk.
         unsafe { _mm512_storeu_si512(word.keys.as_mut_ptr().add(at).cast::<RankKey>().cast(), keys) };
@@ -148,4 +148,37 @@ fn byte_ids(bytes: &[u8; LONGEST + 1], at: usize, first_merges: &FirstMerges) ->
     let differences = _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(wide), high);
     let differences = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(differences));
     _mm512_add_epi32(differences, _mm512_set1_epi32(*lowest as i32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::SimdLevel;
+    use crate::vocabulary::{TokenId, Vocabulary};
+
+    #[test]
+    fn bytes_become_their_ids() {
+        if !SimdLevel::available().contains(&SimdLevel::Avx512) {
+            return;
+        }
+        let shuffled = std::array::from_fn(|byte| (byte * 77 % 256) as TokenId);
+        for (ids, are_near) in
+            [(shuffled, true), (shuffled.map(|id| id + 1_000_000), true), (shuffled.map(|id| id * 2), false)]
+        {
+            let vocabulary = Vocabulary::new(std::iter::empty::<Option<Vec<u8>>>()).unwrap();
+            let first_merges = FirstMerges::new(&ids, &Merges::with_capacity(0), &vocabulary);
+            assert_eq!(first_merges.near_ids().is_some(), are_near);
+            for start in 0..256 {
+                let bytes: [u8; LONGEST + 1] = std::array::from_fn(|at| (start + at * 5) as u8);
+                for at in [0, 16, LONGEST - LANES] {
+                    let mut found = [0; LANES];
+                    // SAFETY: the processor has these instructions, and there is space for sixteen ids.
+                    unsafe {
+                        _mm512_storeu_si512(found.as_mut_ptr().cast(), byte_ids(&bytes, at, &first_merges));
+                    }
+                    assert_eq!(found, std::array::from_fn(|lane| ids[usize::from(bytes[at + lane])]));
+                }
+            }
+        }
+    }
 }

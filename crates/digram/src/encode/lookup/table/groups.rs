@@ -9,7 +9,7 @@ use super::{AHEAD, Place, Table, step};
 use crate::bits::set_bits;
 use crate::cpu::prefetch;
 use crate::index::TokenIndex;
-use crate::keys::{KeyRule, TokenKey};
+use crate::keys::{KeyRule, Pretokens, TokenKey};
 use crate::vocabulary::TokenId;
 
 /// In groups of up to this many pretokens, the tokens of all are prefetched.
@@ -108,7 +108,7 @@ impl Table {
         let rule = KeyRule { owner: owner.bits(), seeds: self.seeds.0, places };
         let table = self.lines.as_ptr();
         let ahead = |line: u32| prefetch(table.wrapping_add(line as usize));
-        let (count, long) = rule.by_fours(self.simd, text, start, ends, keys, lines, ahead);
+        let (count, long) = rule.by_fours(self.simd, Pretokens { text, start, ends }, keys, lines, ahead);
         for number in set_bits(long).flat_map(|four| four * 4..four * 4 + 4) {
             let pretoken = query.group.pretoken(number);
             if pretoken.len() > TokenKey::MAX {
