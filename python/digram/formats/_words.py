@@ -17,14 +17,21 @@ from digram.formats._json import expect, unsupported
 from digram.formats._letters import LETTERS
 from digram.formats._portable import check_portable, from_oniguruma
 from digram.formats._show import show
-from digram.formats._splits import CLASS, EACH_CHARACTER, escaped, only, regex_of_split
+from digram.formats._splits import CLASS, EACH_CHARACTER, READERS, escaped, only, regex_of_split
 from digram.pretokenizers.normalizers import Normalizer, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.regex import Regex
 from digram.pretokenizers.scripts import SCRIPT_RUNS, WITHOUT_SCRIPT
 from digram.pretokenizers.words import PUNCTUATION
 
-__all__ = ["KINDS", "WordStages", "removal_of", "splits_letters", "to_word_stages"]
+__all__ = [
+    "KINDS",
+    "WordStages",
+    "removal_of",
+    "splits_letters",
+    "to_word_stages",
+    "words_before",
+]
 
 _WHITE_SPACE = r"\s"
 _WORDS = r"\w+|[^\w\s]+"
@@ -88,6 +95,31 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
     return None
 
 
+def words_before(
+    stages: list[Any], path: str | None
+) -> tuple[tuple[Regex, ...], Regex | None]:
+    """The splits and the removed text of stages before one that puts a prefix.
+
+    Raises `VocabError` for stages that digram cannot reproduce, `CorruptFileError` for damaged ones.
+    """
+    splits: list[str] = []
+    words = WordStages()
+    for index, one in enumerate(stages):
+        where = f"pre_tokenizer.pretokenizers[{index}]"
+        stage = expect(one, dict, where, path)
+        kind = expect(stage.get("type"), str, f"{where}.type", path)
+        removal = removal_of(stage, where, path)
+        if removal is not None:
+            words.remove(splits, removal, path)
+        elif kind in READERS:
+            splits.append(READERS[kind](stage, where, path))
+        else:
+            hint = f"digram reads {', '.join((*READERS, *KINDS))} before Metaspace."
+            raise unsupported(f"{where} of type {kind} before Metaspace", path, hint=hint)
+    words.put(splits, "", path)
+    return words.cuts()
+
+
 def splits_letters(regex: str) -> bool:
     r"""Whether a regex splits text of the letters by which bytes are written.
 
@@ -140,11 +172,12 @@ class WordStages:
 
     def words(self) -> list[Normalizer]:
         """The last stage of the normalizer, if there are such stages."""
-        if not self.is_used:
-            return []
+        return [Words(*self.cuts(), self.prefix)] if self.is_used else []
+
+    def cuts(self) -> tuple[tuple[Regex, ...], Regex | None]:
+        """By what text is cut, and what is left out."""
         removed = "|".join(dict.fromkeys(self.removed))
-        regexes = tuple(map(Regex, self.splits))
-        return [Words(regexes, Regex(removed) if removed else None, self.prefix)]
+        return tuple(map(Regex, self.splits)), Regex(removed) if removed else None
 
 
 def to_word_stages(words: Words) -> list[dict[str, Any]]:
