@@ -38,15 +38,23 @@ _WORDS = r"\w+|[^\w\s]+"
 
 _unsupported = partial(
     unsupported,
-    hint="digram leaves out the matches of one class of characters, or the characters outside it.",
+    hint="digram leaves out the matches of one class of characters, or the characters outside it, "
+    "or the matches of a regex without look-around.",
 )
+_CONTEXT = re.compile(r"\(\?[=!<]|[*+?}]\+|[$^]|\\[bBAzZG]")
+"""Signs of a regex that may match a part of a text but not the same characters on their own."""
 
 
 class Removal(NamedTuple):
-    """A stage that leaves text out: regexes that cut it, and the class of what is left out."""
+    """A stage that leaves text out: regexes that cut it, and that of what is left out."""
 
     splits: tuple[str, ...]
     removed: str
+    """A class of which each character left out is one, or a regex that matches each whole piece."""
+    whole: bool = False
+    """Whether it matches whole pieces, so that no later split may cut them."""
+    text: str | None = None
+    """The only text that is left out, if there is only one."""
 
 
 _NAMED = {
@@ -91,7 +99,8 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
         regex, inverted = regex_of_split(stage, where, path)
         if regex or inverted:  # an empty regex leaves out all text or nothing
             cut = from_oniguruma(regex, path) if regex else EACH_CHARACTER
-            return _removed(cut, inverted and bool(regex), where, path)
+            found = _removed(cut, inverted and bool(regex), where, path)
+            return found._replace(text=stage["pattern"].get("String")) if found.whole else found
     return None
 
 
@@ -133,8 +142,15 @@ def _removed(regex: str, inverted: bool, where: str, path: str | None) -> Remova
     one = CLASS.fullmatch(regex)
     if one is None and inverted and _COVERING.fullmatch(regex):
         return Removal((regex,), _WHITE_SPACE)
+    if one is None and not inverted and _CONTEXT.search(regex) is None:
+        return Removal((regex,), regex, whole=True)
     if one is None:
-        raise _unsupported(f"{where}.behavior 'Removed' with a Regex other than one class", path)
+        what = "inverted, " if inverted else ""
+        raise _unsupported(
+            f"{where}.behavior 'Removed', {what}with a Regex other than one class"
+            f"{'' if inverted else ' that depends on what is beside its matches'}",
+            path,
+        )
     items = one["items"] or one["single"]
     is_removed = bool(one["negated"]) == inverted
     return Removal((regex,), f"[{items}]" if is_removed else f"[^{items}]")
@@ -147,23 +163,38 @@ class WordStages:
     prefix: str = ""
     splits: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
+    whole: list[Removal] = field(default_factory=list)
     is_used: bool = False
 
     def remove(self, before: list[str], removal: Removal, path: str | None) -> None:
         """Add a stage that leaves text out, after the splits `before`, which are moved here.
 
-        Raises `VocabError` after a prefix, which would be cut, too.
+        Raises `VocabError` after a prefix, which would be cut, too, and for a split that cuts what
+        an earlier stage left out as a whole.
         """
         if self.prefix:
             raise _unsupported("a stage that leaves text out after add_prefix_space", path)
+        self._refuse_cuts([*before, *removal.splits], path)
         self._take(before, path)
+        self.whole += [removal] if removal.whole else []
         self.splits += removal.splits
         self.removed.append(removal.removed)
 
     def put(self, before: list[str], prefix: str, path: str | None) -> None:
         """Add a stage that puts a prefix before each piece that the splits `before` make."""
+        self._refuse_cuts(before, path)
         self._take(before, path)
         self.prefix = prefix
+
+    def _refuse_cuts(self, splits: list[str], path: str | None) -> None:
+        """Raises `VocabError` if these splits may cut text that is left out as a whole."""
+        for removal in self.whole if splits else ():
+            cut = Pretokenizer([Regex(from_oniguruma(one, path)) for one in splits]).splitter()
+            if removal.text is None or len(cut.split(removal.text)) > 1:
+                left_out = show(removal.text if removal.text is not None else removal.removed)
+                raise _unsupported(
+                    f"a stage that may cut {left_out}, which a stage before it leaves out,", path
+                )
 
     def _take(self, before: list[str], path: str | None) -> None:
         self.splits += (from_oniguruma(one, path) for one in before)
@@ -207,6 +238,7 @@ def _last_stage(splits: list[str], removed: str) -> tuple[int, dict[str, Any] | 
     for inverted in (False, True):
         regex = splits[-1] if splits else ""
         is_known = CLASS.fullmatch(regex) or (inverted and _COVERING.fullmatch(regex))
+        is_known = is_known or (regex and not inverted and _CONTEXT.search(regex) is None)
         if is_known and _removed(regex, inverted, "", None).removed == removed:
             return 1, _split(regex, "Removed", inverted)
     return 0, None
