@@ -32,14 +32,11 @@ def without_references(pattern: str) -> str:
     characters = _characters(found["items"])
     if characters is None:
         return pattern
-    again = "" if found["many"] == "*" else None
-    spelled = ("\\" * (one in _SPECIAL) + one for one in dict.fromkeys(characters))
-    runs = "|".join(f"{one}{one if again is None else again}" + _plus(found["many"]) for one in spelled)
-    return f"{pattern[: found.start()]}(?:{runs}){pattern[found.end() :]}"
-
-
-def _plus(many: str) -> str:
-    return "+" if many else ""
+    spelled = [("\\" * (one in _SPECIAL) + one) for one in dict.fromkeys(characters)]
+    runs = {"": [one + one for one in spelled], "*": [one + "+" for one in spelled]}
+    runs["+"] = [one + one + "+" for one in spelled]
+    either = "|".join(runs[found["many"]])
+    return f"{pattern[: found.start()]}(?:{either}){pattern[found.end() :]}"
 
 
 def _characters(items: str) -> str | None:

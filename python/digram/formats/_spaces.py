@@ -76,7 +76,7 @@ def from_file(
     stages, pattern = _before(top, symbol, path)
 
     vocab = expect(model.get("vocab"), dict, "model.vocab", path)
-    kept_names, is_shown = _marked(top, vocab, symbol)
+    kept_names, is_shown = _marked(top, model, symbol)
 
     def special() -> bool:
         if not decoders or _symbol(decoders[0]) != symbol:
@@ -105,23 +105,39 @@ def _entries(top: dict[str, Any]) -> list[dict[str, Any]]:
     """The added tokens of a file that have a text; others are an error found later."""
     added = top.get("added_tokens")
     entries = added if isinstance(added, list) else []
-    return [
-        one for one in entries if isinstance(one, dict) and isinstance(one.get("content"), str)
-    ]
+    return [one for one in entries if isinstance(one, dict) and isinstance(one.get("content"), str)]
 
 
 def _marked(
-    top: dict[str, Any], vocab: dict[str, int], symbol: str
+    top: dict[str, Any], model: dict[str, Any], symbol: str
 ) -> tuple[frozenset[str], bool]:
-    """The special tokens with the symbol in their text, and whether any token shows it.
+    """The added tokens that keep the symbol in their text, and whether any token shows it.
 
     A decoder puts a space in place of the symbol in these, too, so that they need its steps. Tokens
-    that are found in all text, and are entries of the vocabulary, are spaced as these are.
+    that are found in all text, and are made by merges or are pieces of a Unigram model, are spaced
+    as those are.
     """
-    marked = [one for one in _entries(top) if symbol in one["content"]]
-    special = frozenset(one["content"] for one in marked if one.get("special") is True)
-    late = any(one.get("normalized") is True or one["content"] not in vocab for one in marked)
-    return special, bool(special) or late
+    vocab, pairs = model["vocab"], _pairs(model.get("merges"))
+    made = {name for pair in pairs for name in (*pair, "".join(pair)) if len(pair) == 2}
+    kept, is_late = set[str](), False
+    for one in _entries(top):
+        text = one["content"]
+        if symbol not in text:
+            continue
+        is_made = "merges" not in model or text == symbol or text in made
+        if one.get("special") is True or not is_made or text not in vocab:
+            kept.add(text)
+        is_late |= one.get("normalized") is True
+    return frozenset(kept), bool(kept) or is_late
+
+
+def _pairs(merges: Any) -> list[list[str]]:
+    """The pairs of merges that have only texts; others are an error found later."""
+    found = merges if isinstance(merges, list) else []
+    pairs = (one.split(" ") if isinstance(one, str) else one for one in found)
+    return [
+        one for one in pairs if isinstance(one, list) and all(isinstance(part, str) for part in one)
+    ]
 
 
 def _symbol(decoder: Any) -> str | None:

@@ -104,9 +104,7 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
     return None
 
 
-def words_before(
-    stages: list[Any], path: str | None
-) -> tuple[tuple[Regex, ...], Regex | None]:
+def words_before(stages: list[Any], path: str | None) -> tuple[tuple[Regex, ...], Regex | None]:
     """The splits and the removed text of stages before one that puts a prefix.
 
     Raises `VocabError` for stages that digram cannot reproduce, `CorruptFileError` for damaged ones.

@@ -114,12 +114,14 @@ class FastSide(Side):
 def of_text(fast: Any, added: Iterable[str]) -> bool:
     """Whether the model makes added tokens of text that is not searched for them.
 
-    Merges do not, but models that look up parts of a text have all entries of their vocabulary.
+    Merges do not, but models that look up parts of a text have all entries of their vocabulary. BPE
+    looks up characters, of which a special token may be one.
     """
     kind = json.loads(fast.model.__getstate__()).get("type")
-    if kind not in ("Unigram", "WordLevel", "WordPiece"):
-        return False
     vocab = fast.get_vocab(with_added_tokens=False)
+    if kind not in ("Unigram", "WordLevel", "WordPiece"):
+        special = (one for one in fast.get_added_tokens_decoder().values() if one.special)
+        return any(len(one.content) == 1 and one.content in vocab for one in special)
     return any(text in vocab for text in added)
 
 
