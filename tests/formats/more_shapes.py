@@ -23,7 +23,7 @@ from formats.shapes import (
     unigram,
     with_template,
 )
-from formats.test_pipelines import S, level, made, special, spaced
+from formats.test_pipelines import S, level, made, spaced, special
 from tokenizers import (
     AddedToken,
     Regex,

@@ -142,7 +142,7 @@ def test_a_removed_text_has_no_token() -> None:
     for family in (galactica, nougat):
         ours = digram.Tokenizer(loads(family().to_str().encode()))
         letters = [ours.encode(letter) for letter in ("M", "K")]
-        assert ours.encode(f"M{MARKER}K") == sum(letters, [])
+        assert ours.encode(f"M{MARKER}K") == letters[0] + letters[1]
         assert ours.encode(MARKER) == []
         offsets = ours(f"M{MARKER}K", add_special_tokens=False).offsets
         assert offsets == [(0, 1), (len(MARKER) + 1, len(MARKER) + 2)]

@@ -108,9 +108,7 @@ def _entries(top: dict[str, Any]) -> list[dict[str, Any]]:
     return [one for one in entries if isinstance(one, dict) and isinstance(one.get("content"), str)]
 
 
-def _marked(
-    top: dict[str, Any], model: dict[str, Any], symbol: str
-) -> tuple[frozenset[str], bool]:
+def _marked(top: dict[str, Any], model: dict[str, Any], symbol: str) -> tuple[frozenset[str], bool]:
     """The added tokens that keep the symbol in their text, and whether any token shows it.
 
     A decoder puts a space in place of the symbol in these, too, so that they need its steps. Tokens

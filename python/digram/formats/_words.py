@@ -107,7 +107,8 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
 def words_before(stages: list[Any], path: str | None) -> tuple[tuple[Regex, ...], Regex | None]:
     """The splits and the removed text of stages before one that puts a prefix.
 
-    Raises `VocabError` for stages that digram cannot reproduce, `CorruptFileError` for damaged ones.
+    Raises `VocabError` for stages that digram cannot reproduce, and `CorruptFileError` for damaged
+    ones.
     """
     splits: list[str] = []
     words = WordStages()
@@ -137,21 +138,26 @@ def splits_letters(regex: str) -> bool:
 
 
 def _removed(regex: str, inverted: bool, where: str, path: str | None) -> Removal:
+    """What a `Split` with this regex leaves out; raises `VocabError` for other regexes."""
+    found = _removed_by(regex, inverted)
+    if found is None:
+        what = "inverted, with a Regex other than one class"
+        if not inverted:
+            what = "with a Regex other than one class that depends on what is beside its matches"
+        raise _unsupported(f"{where}.behavior 'Removed', {what}", path)
+    return found
+
+
+def _removed_by(regex: str, inverted: bool) -> Removal | None:
     one = CLASS.fullmatch(regex)
-    if one is None and inverted and _COVERING.fullmatch(regex):
-        return Removal((regex,), _WHITE_SPACE)
-    if one is None and not inverted and _CONTEXT.search(regex) is None:
-        return Removal((regex,), regex, whole=True)
-    if one is None:
-        what = "inverted, " if inverted else ""
-        raise _unsupported(
-            f"{where}.behavior 'Removed', {what}with a Regex other than one class"
-            f"{'' if inverted else ' that depends on what is beside its matches'}",
-            path,
-        )
-    items = one["items"] or one["single"]
-    is_removed = bool(one["negated"]) == inverted
-    return Removal((regex,), f"[{items}]" if is_removed else f"[^{items}]")
+    if one is not None:
+        items = one["items"] or one["single"]
+        is_removed = bool(one["negated"]) == inverted
+        return Removal((regex,), f"[{items}]" if is_removed else f"[^{items}]")
+    if inverted:
+        return Removal((regex,), _WHITE_SPACE) if _COVERING.fullmatch(regex) else None
+    is_plain = bool(regex) and _CONTEXT.search(regex) is None
+    return Removal((regex,), regex, whole=True) if is_plain else None
 
 
 @dataclass(slots=True)
@@ -235,9 +241,8 @@ def _last_stage(splits: list[str], removed: str) -> tuple[int, dict[str, Any] | 
             return count, {"type": name}
     for inverted in (False, True):
         regex = splits[-1] if splits else ""
-        is_known = CLASS.fullmatch(regex) or (inverted and _COVERING.fullmatch(regex))
-        is_known = is_known or (regex and not inverted and _CONTEXT.search(regex) is None)
-        if is_known and _removed(regex, inverted, "", None).removed == removed:
+        found = _removed_by(regex, inverted)
+        if found is not None and found.removed == removed:
             return 1, _split(regex, "Removed", inverted)
     return 0, None
 
