@@ -148,6 +148,15 @@ def of_the_rest() -> Iterator[tuple[str, Tokenizer]]:
     limited.enable_truncation(5)
     limited.enable_padding(pad_id=256, pad_token="<x>")
     yield "truncation and padding", limited
+    pieces = of_model(
+        models.Unigram([("<unk>", 0.0), ("▁", -1.0), ("a", -2.0), ("<x>", 0.0)], 0, False),
+        pre_tokenizer=pre_tokenizers.Metaspace(),
+        decoder=decoders.Metaspace(),
+    )
+    pieces.add_special_tokens(["<x>"])
+    pieces.enable_truncation(5)
+    pieces.enable_padding(pad_id=3, pad_token="<x>")
+    yield "truncation and padding, with Unigram", pieces
 
 
 def affixed(decoder: Any, **affixes: Any) -> Tokenizer:
@@ -294,8 +303,9 @@ def outcome(theirs: Tokenizer) -> tuple[str, str]:
         return "read", str(error).split(". ")[0].replace("|", r"\|").rstrip(".")
     again = Tokenizer.from_str(written.decode())
     # Truncation and padding are arguments of `tok(text)`.
-    theirs.no_truncation()
-    theirs.no_padding()
+    for one in (theirs, again):
+        one.no_truncation()
+        one.no_padding()
     of_letters = definition.unit == "char"
     for text in ("a", " a  aa") if of_letters else ("a", "a a\tb_c", " 12, <x>!  É"):
         ids = theirs.encode(text, add_special_tokens=False).ids
