@@ -210,8 +210,33 @@ def of_models() -> Iterator[tuple[str, Tokenizer]]:
             pre_tokenizer=pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), LEVEL]),
         ),
     )
-    both = ended | {"ignore_merges": True}
-    yield "BPE, `ignore_merges` and a suffix", affixed(decoders.BPEDecoder(), **both)
+    for name, affix, decoder in (
+        ("a suffix", ended, decoders.BPEDecoder()),
+        ("a prefix", inner, decoders.WordPiece("##", False)),
+        ("both", ended | inner, decoders.BPEDecoder()),
+    ):
+        ignoring = affixed(decoder, **affix, ignore_merges=True, fuse_unk=True)
+        yield f"BPE, `ignore_merges`, `fuse_unk` and {name}", ignoring
+        yield (
+            f"BPE, `byte_fallback` without tokens of bytes, and {name}",
+            affixed(decoder, **affix, byte_fallback=True),
+        )
+    yield (
+        "BPE of bytes, `ignore_merges` and a suffix",
+        affixed_bytes(ended | {"ignore_merges": True}),
+    )
+    bytes_too = models.BPE(
+        vocab={"<u>": 0, **{name: 1 + id for id, (name, _) in enumerate(NAMED_BYTES)}},
+        merges=[],
+        unk_token="<u>",
+        byte_fallback=True,
+        **ended,
+    )
+    cut = pre_tokenizers.WhitespaceSplit()
+    yield (
+        "BPE, `byte_fallback` and a suffix",
+        of_model(bytes_too, pre_tokenizer=cut, decoder=decoders.BPEDecoder()),
+    )
     yield (
         "WordPiece",
         of_model(

@@ -246,7 +246,11 @@ impl Normalizer {
 
     /// The origins of the bytes with which the normal form of a whole text begins; all that follows them comes from
     /// later than the first character. Empty if nothing depends on them.
-    pub(crate) fn starts(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Cow<'static, [[usize; 2]]>> {
+    pub(crate) fn starts(
+        &self,
+        text: &[u8],
+        interrupt: &dyn Interrupt,
+    ) -> Result<Cow<'static, [[usize; 2]]>> {
         if !self.depends_on_start() {
             return Ok(Cow::Borrowed(&[]));
         }

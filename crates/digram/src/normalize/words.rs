@@ -297,7 +297,8 @@ mod tests {
 
     #[test]
     fn a_part_is_left_out_if_it_begins_with_a_whole_match() {
-        let rule = WordRule { splits: vec!["ab-".into()], removed: Some("ab-".into()), ..WordRule::default() };
+        let rule =
+            WordRule { splits: vec!["ab-".into()], removed: Some("ab-".into()), ..WordRule::default() };
         let words = words_of(rule, "ab ab-ab-abab-é");
         assert_eq!(words.iter().map(|(word, _)| &word[..]).collect::<Vec<_>>(), ["ab ", "ab", "é"]);
     }
@@ -305,7 +306,8 @@ mod tests {
     #[test]
     fn only_words_of_the_first_character_get_the_prefix() {
         let rule = WordRule { first: true, ..bert() };
-        let prefixed = |text: &str| words_of(rule.clone(), text).into_iter().map(|(word, _)| word).collect::<Vec<_>>();
+        let prefixed =
+            |text: &str| words_of(rule.clone(), text).into_iter().map(|(word, _)| word).collect::<Vec<_>>();
         assert_eq!(prefixed("a b"), [" a", "b"]);
         assert_eq!(prefixed(" a b"), ["a", "b"]);
     }
