@@ -179,7 +179,7 @@ def test_the_score_of_unknown_characters_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [None, 8])
 def test_padding_and_truncation_of_a_file(length: int | None, tmp_path: Path) -> None:
-    """They are arguments of a call here; the file that is written pads as far as the batch needs."""
+    """They are arguments of a call; the file that is written pads as far as the batch needs."""
     theirs = made(WORDS)
     theirs.enable_truncation(6, stride=1)
     theirs.enable_padding(

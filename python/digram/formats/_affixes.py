@@ -246,11 +246,12 @@ def check_affixes(model: dict[str, Any], path: str | None) -> None:
     if affixes is not None and model.get("dropout"):
         raise unsupported(f"dropout with {affixes.named()}", path)
     vocab = model.get("vocab")
-    if affixes is not None and model.get("byte_fallback") is True and isinstance(vocab, dict):
-        # Without any token of a byte it has no effect.
-        if any(f"<0x{byte:02X}>" in vocab for byte in range(256)):
-            cause = "(other libraries make bytes of it too, at offsets beyond the text)"
-            raise unsupported(f"byte_fallback with {affixes.named()} {cause}", path)
+    # Without any token of a byte it has no effect.
+    names = (f"<0x{byte:02X}>" for byte in range(256))
+    has_bytes = isinstance(vocab, dict) and any(name in vocab for name in names)
+    if affixes is not None and model.get("byte_fallback") is True and has_bytes:
+        cause = "(other libraries make bytes of it too, at offsets beyond the text)"
+        raise unsupported(f"byte_fallback with {affixes.named()} {cause}", path)
 
 
 def check_units(affixes: Affixes, unit: Unit, model: Mapping[str, Any], path: str | None) -> None:
