@@ -28,6 +28,7 @@ from digram import VocabError
 from digram.formats._check import check as check_definition
 from digram.formats.huggingface import loads
 from digram.reference import affixes
+from digram.vocab.schemes import Fewest
 
 END = "</w>"
 CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
@@ -486,7 +487,11 @@ def test_definitions_are_checked() -> None:
     assert isinstance(model, digram.BpeModel)
     number: Any = 1
     for other, error, message in (
-        (replace(model, ignore_merges=True), VocabError, "without ignore_merges"),
+        (
+            replace(model, scheme=Fewest()),
+            VocabError,
+            "needs merges that are applied by rank alone",
+        ),
         (replace(model, suffix=number), TypeError, "suffix is a str"),
         (replace(model, suffix="\ud800"), digram.InvalidTextError, "suffix has a lone"),
     ):

@@ -115,7 +115,7 @@ SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "in
     ("stage", "error", "message"),
     [
         (
-            SPLIT | {"pattern": {"Regex": "ab"}, "behavior": "Removed"},
+            SPLIT | {"pattern": {"Regex": "ab(?!c)"}, "behavior": "Removed"},
             VocabError,
             "'Removed' with a Regex other than one class",
         ),

@@ -152,8 +152,10 @@ def _symbol(decoder: Any) -> str | None:
 
 
 def _symbol_of_cut(top: dict[str, Any]) -> str | None:
-    """The symbol of a `Metaspace` that splits the text, as the last stage."""
+    """The symbol of a `Metaspace` that splits text, as the last stage; after `ByteLevel`, letters."""
     cuts = _flattened(top.get("pre_tokenizer"))
+    if any(kind_of(one) == "ByteLevel" for one in cuts):
+        return None
     return _symbol(cuts[-1]) if cuts and kind_of(cuts[-1]) == "Metaspace" else None
 
 
