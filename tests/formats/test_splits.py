@@ -117,7 +117,7 @@ SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "in
         (
             SPLIT | {"pattern": {"Regex": "ab(?!c)"}, "behavior": "Removed"},
             VocabError,
-            "'Removed' with a Regex other than one class",
+            "'Removed', with a Regex other than one class",
         ),
         (SPLIT | {"behavior": "isolated"}, VocabError, "behavior 'isolated' is not"),
         (SPLIT | {"invert": None}, CorruptFileError, "invert should be true or false"),

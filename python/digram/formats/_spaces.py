@@ -152,7 +152,7 @@ def _symbol(decoder: Any) -> str | None:
 
 
 def _symbol_of_cut(top: dict[str, Any]) -> str | None:
-    """The symbol of a `Metaspace` that splits text, as the last stage; after `ByteLevel`, letters."""
+    """The symbol of a `Metaspace` that splits text, not the letters of bytes, as the last stage."""
     cuts = _flattened(top.get("pre_tokenizer"))
     if any(kind_of(one) == "ByteLevel" for one in cuts):
         return None
