@@ -100,7 +100,7 @@ class Algorithm:
         ignore_merges: bool,
         fuses_unknown: bool = False,
         prefix: str | None = None,
-        ends: bool = False,
+        suffix: str | None = None,
     ) -> Algorithm: ...
     @staticmethod
     def superwords(words: Splitter, ranks: list[int]) -> Algorithm: ...

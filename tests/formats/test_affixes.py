@@ -28,6 +28,7 @@ from digram import VocabError
 from digram.formats._check import check as check_definition
 from digram.formats.huggingface import loads
 from digram.reference import affixes
+from digram.vocab.schemes import Fewest
 
 END = "</w>"
 CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
@@ -252,16 +253,18 @@ def random_tokens(
     return {name: id for id, name in enumerate(names)}, merges
 
 
+@pytest.mark.parametrize("ignores", [False, True])
 @pytest.mark.parametrize("fuses", [False, True])
 @pytest.mark.parametrize(("pre", "end"), [("", END), ("##", ""), ("##", END), ("@", "$")])
 def test_any_merges_are_as_in_the_specification_and_the_library(
-    pre: str, end: str, fuses: bool
+    pre: str, end: str, fuses: bool, ignores: bool
 ) -> None:
     choose = random.Random(pre + end)
     made = 0
     for _ in range(150):
         vocab, merges = random_tokens(choose, pre, end)
-        file = file_of(vocab, merges, pre, end, fuse_unk=fuses)
+        flags = {"fuse_unk": fuses, "ignore_merges": ignores, "byte_fallback": True}
+        file = file_of(vocab, merges, pre, end, **flags)
         theirs = Tokenizer.from_str(file)
         try:
             ours = digram.Tokenizer(loads(file.encode()))
@@ -272,6 +275,7 @@ def test_any_merges_are_as_in_the_specification_and_the_library(
         made += 1
         words = ["".join(choose.choices("abé日x", k=choose.randrange(1, 9))) for _ in range(40)]
         words += ["".join(choose.choices("abé日", k=choose.choice((70, 200))))]
+        words += [name for name in choose.choices([*vocab], k=8) if name != "?"]
         for word in words:
             expected = affixes.encode(
                 word,
@@ -281,6 +285,7 @@ def test_any_merges_are_as_in_the_specification_and_the_library(
                 suffix=end,
                 unknown=vocab["?"],
                 fuse_unknown=fuses,
+                ignore_merges=ignores,
             )
             found = theirs.encode(word, add_special_tokens=False)
             assert ours.encode(word) == expected == found.ids, (word, vocab, merges)
@@ -298,6 +303,49 @@ def test_any_merges_are_as_in_the_specification_and_the_library(
         kept = theirs.decode(ids, skip_special_tokens=True)
         assert ours.decode_batch([ids], skip_special_tokens=True) == [kept]
     assert made > 40
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_words_that_are_names_of_tokens(family: Any, tmp_path: Path) -> None:
+    """With ignore_merges such a word becomes the token, whatever its place says."""
+    file = json.loads(family().to_str())
+    file["model"]["ignore_merges"] = True
+    theirs = Tokenizer.from_str(json.dumps(file))
+    definition = loads(json.dumps(file).encode())
+    ours = digram.Tokenizer(definition)
+    names = [name for name in theirs.get_vocab() if name not in ours.special_tokens]
+    corpus = [*TRAINED_ON, *HOSTILE, *names, " ".join(names), "  ".join(names[::-3])]
+    found = digram.verify(ours, theirs, corpus, fuzz=2000)
+    assert found.equal, str(found)
+    assert all({*parts} >= {"ids", "offsets"} for parts in found.compared.values())
+    path = tmp_path / "tokenizer.json"
+    ours.save(path)
+    again = digram.load(path)
+    assert (again, again.definition) == (ours, definition)
+    written = digram.verify(again, Tokenizer.from_file(str(path)), corpus, fuzz=200)
+    assert written.equal, str(written)
+    assert [ours.token_to_id(ours.id_to_token(id)) for id in range(ours.vocab_size)] == [
+        *range(ours.vocab_size)
+    ]
+    for text in (TRAINED_ON[0], " ".join(names[:200])):
+        stream = [id for ids in ours.encode_stream([text[:17], text[17:]]) for id in ids]
+        assert stream == ours.encode(text)
+        whole = ours(text, add_special_tokens=False)
+        limited = ours(text, add_special_tokens=False, max_length=7)
+        assert limited.ids == whole.ids[:7]
+        assert limited.offsets == whole.offsets[:7]
+
+
+def test_bytes_of_a_suffix_are_beyond_the_text_in_the_library() -> None:
+    """So byte_fallback with affixes is refused: the suffix of an unknown letter becomes bytes."""
+    names = ["?", "a", "a</w>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    vocab = {name: id for id, name in enumerate(names)}
+    file = file_of(vocab, [], "", END, byte_fallback=True)
+    found = Tokenizer.from_str(file).encode("az")
+    assert found.tokens == ["a", "<0x7A>", *(f"<0x{byte:02X}>" for byte in b"</w>")]
+    assert found.offsets[-1][1] > len("az")
+    with pytest.raises(VocabError, match="at offsets beyond the text"):
+        loads(file.encode())
 
 
 def test_dropout_leaves_out_merges_of_marked_letters() -> None:
@@ -343,8 +391,13 @@ def changed(change: Callable[[dict[str, Any]], Any], family: Any = fsmt) -> byte
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda file: file["model"].update(ignore_merges=True), "ignore_merges with the suffix"),
-        (lambda file: file["model"].update(byte_fallback=True), "byte_fallback with the suffix"),
+        (
+            lambda file: (
+                file["model"].update(byte_fallback=True),
+                file["model"]["vocab"].update({"<0x41>": 999}),
+            ),
+            r"byte_fallback with the suffix '</w>' \(other libraries make bytes of it too",
+        ),
         (lambda file: file["decoder"].update(suffix=5), "decoder BPEDecoder with the suffix"),
         (lambda file: file.update(pre_tokenizer=None), "suffix '</w>' whose pre_tokenizer keeps"),
         (lambda file: file["model"]["vocab"].update({"a b": 999}), "'a b', which has a space"),
@@ -434,7 +487,11 @@ def test_definitions_are_checked() -> None:
     assert isinstance(model, digram.BpeModel)
     number: Any = 1
     for other, error, message in (
-        (replace(model, ignore_merges=True), VocabError, "without ignore_merges"),
+        (
+            replace(model, scheme=Fewest()),
+            VocabError,
+            "needs merges that are applied by rank alone",
+        ),
         (replace(model, suffix=number), TypeError, "suffix is a str"),
         (replace(model, suffix="\ud800"), digram.InvalidTextError, "suffix has a lone"),
     ):

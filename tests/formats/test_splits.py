@@ -115,9 +115,9 @@ SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "in
     ("stage", "error", "message"),
     [
         (
-            SPLIT | {"pattern": {"Regex": "ab"}, "behavior": "Removed"},
+            SPLIT | {"pattern": {"Regex": "ab(?!c)"}, "behavior": "Removed"},
             VocabError,
-            "'Removed' with a Regex other than one class",
+            "'Removed', with a Regex other than one class",
         ),
         (SPLIT | {"behavior": "isolated"}, VocabError, "behavior 'isolated' is not"),
         (SPLIT | {"invert": None}, CorruptFileError, "invert should be true or false"),

@@ -148,6 +148,15 @@ def of_the_rest() -> Iterator[tuple[str, Tokenizer]]:
     limited.enable_truncation(5)
     limited.enable_padding(pad_id=256, pad_token="<x>")
     yield "truncation and padding", limited
+    pieces = of_model(
+        models.Unigram([("<unk>", 0.0), ("▁", -1.0), ("a", -2.0), ("<x>", 0.0)], 0, False),
+        pre_tokenizer=pre_tokenizers.Metaspace(),
+        decoder=decoders.Metaspace(),
+    )
+    pieces.add_special_tokens(["<x>"])
+    pieces.enable_truncation(5)
+    pieces.enable_padding(pad_id=3, pad_token="<x>")
+    yield "truncation and padding, with Unigram", pieces
 
 
 def affixed(decoder: Any, **affixes: Any) -> Tokenizer:
@@ -201,8 +210,33 @@ def of_models() -> Iterator[tuple[str, Tokenizer]]:
             pre_tokenizer=pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), LEVEL]),
         ),
     )
-    both = ended | {"ignore_merges": True}
-    yield "BPE, `ignore_merges` and a suffix", affixed(decoders.BPEDecoder(), **both)
+    for name, affix, decoder in (
+        ("a suffix", ended, decoders.BPEDecoder()),
+        ("a prefix", inner, decoders.WordPiece("##", False)),
+        ("both", ended | inner, decoders.BPEDecoder()),
+    ):
+        ignoring = affixed(decoder, **affix, ignore_merges=True, fuse_unk=True)
+        yield f"BPE, `ignore_merges`, `fuse_unk` and {name}", ignoring
+        yield (
+            f"BPE, `byte_fallback` without tokens of bytes, and {name}",
+            affixed(decoder, **affix, byte_fallback=True),
+        )
+    yield (
+        "BPE of bytes, `ignore_merges` and a suffix",
+        affixed_bytes(ended | {"ignore_merges": True}),
+    )
+    bytes_too = models.BPE(
+        vocab={"<u>": 0, **{name: 1 + id for id, (name, _) in enumerate(NAMED_BYTES)}},
+        merges=[],
+        unk_token="<u>",
+        byte_fallback=True,
+        **ended,
+    )
+    cut = pre_tokenizers.WhitespaceSplit()
+    yield (
+        "BPE, `byte_fallback` and a suffix",
+        of_model(bytes_too, pre_tokenizer=cut, decoder=decoders.BPEDecoder()),
+    )
     yield (
         "WordPiece",
         of_model(
@@ -294,8 +328,9 @@ def outcome(theirs: Tokenizer) -> tuple[str, str]:
         return "read", str(error).split(". ")[0].replace("|", r"\|").rstrip(".")
     again = Tokenizer.from_str(written.decode())
     # Truncation and padding are arguments of `tok(text)`.
-    theirs.no_truncation()
-    theirs.no_padding()
+    for one in (theirs, again):
+        one.no_truncation()
+        one.no_padding()
     of_letters = definition.unit == "char"
     for text in ("a", " a  aa") if of_letters else ("a", "a a\tb_c", " 12, <x>!  É"):
         ids = theirs.encode(text, add_special_tokens=False).ids

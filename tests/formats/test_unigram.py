@@ -177,6 +177,49 @@ def test_the_score_of_unknown_characters_is_kept(tmp_path: Path) -> None:
         dumps(replace(definition, context_size=7))
 
 
+@pytest.mark.parametrize("length", [None, 8])
+def test_padding_and_truncation_of_a_file(length: int | None, tmp_path: Path) -> None:
+    """They are arguments of a call; the file that is written pads as far as the batch needs."""
+    theirs = made(WORDS)
+    theirs.enable_truncation(6, stride=1)
+    theirs.enable_padding(
+        direction="left", pad_id=1, pad_type_id=2, pad_token="<pad>", length=length
+    )
+    definition = loads(theirs.to_str().encode())
+    assert definition.pad_token == "<pad>"
+    assert loads(dumps(definition)) == definition
+    rebuilt = Tokenizer.from_str(dumps(definition).decode())
+    batch = ["the cat", "a", "the the the the the the the"]
+    tok = digram.Tokenizer(definition)
+    expected = tok(batch, padding="longest", add_special_tokens=False).ids
+    assert [one.ids for one in rebuilt.encode_batch(batch)] == [*map(list, expected)]
+    theirs.no_truncation()
+    theirs.no_padding()
+    assert tok.encode_batch(batch) == [one.ids for one in theirs.encode_batch(batch)]
+    assert json.loads(dumps(replace(definition, pad_token=None)))["padding"] is None
+    sized = tok.with_context_size(128)
+    sized.save_pretrained(tmp_path / "folder")
+    assert digram.load(tmp_path / "folder") == sized
+    sized.save(tmp_path / "own.json", format="digram")
+    assert digram.load(tmp_path / "own.json") == sized
+
+
+def test_single_words_are_no_pieces() -> None:
+    """Where the token is not found as a word, the library would make it of text."""
+    theirs = made(pre_tokenizers.Metaspace())
+    theirs.add_tokens([AddedToken("<x>", single_word=True, special=False, normalized=False)])
+    definition = loads(theirs.to_str().encode())
+    rebuilt = Tokenizer.from_str(dumps(definition).decode())
+    ours = digram.Tokenizer(definition)
+    for text in ("a<x>b", "<x>", " <x> a", "aa<x>"):
+        ids = theirs.encode(text).ids
+        assert ours.encode(text, special="parse") == rebuilt.encode(text).ids == ids
+    assert loads(dumps(definition)) == definition
+    single = {"<pad>": digram.Matching(single_word=True)}
+    with pytest.raises(VocabError, match="'<pad>', which is found as a single word only"):
+        dumps(replace(definition, matching=definition.matching | single))
+
+
 def of_bytes(rng: random.Random) -> bytes:
     """A file with tokens for bytes, whose names text becomes too."""
     pieces = {"".join(rng.choices("ab<unk>0x41é日", k=rng.randint(1, 4))) for _ in range(25)}

@@ -18,11 +18,16 @@ pub(crate) struct Algorithm {
 impl Algorithm {
     /// Merges by rank alone. With `ignore_merges`, a pretoken that is a token is that token. With `fuses_unknown`,
     /// consecutive unknown characters are one token. If words begin with a space, `prefix` is what files write before
-    /// other tokens; if they end with one, `ends` is true.
+    /// other tokens; if they end with one, `suffix` is what files write in its place.
     #[staticmethod]
-    #[pyo3(signature = (ignore_merges, fuses_unknown=false, prefix=None, ends=false))]
-    fn ranked(ignore_merges: bool, fuses_unknown: bool, prefix: Option<String>, ends: bool) -> Algorithm {
-        let affixes = Affixes { prefix, ends };
+    #[pyo3(signature = (ignore_merges, fuses_unknown=false, prefix=None, suffix=None))]
+    fn ranked(
+        ignore_merges: bool,
+        fuses_unknown: bool,
+        prefix: Option<String>,
+        suffix: Option<String>,
+    ) -> Algorithm {
+        let affixes = Affixes { prefix, suffix };
         encode::Algorithm::Ranked { ignore_merges, fuses_unknown, affixes }.into()
     }
 

@@ -81,7 +81,7 @@ proptest! {
             algorithm: Algorithm::Ranked {
                 ignore_merges: false,
                 fuses_unknown: false,
-                affixes: Affixes { prefix: prefix.then(|| "##".into()), ends },
+                affixes: Affixes { prefix: prefix.then(|| "##".into()), suffix: ends.then(|| "</w>".into()) },
             },
         };
         let tokenizer = Tokenizer::new(definition).unwrap();

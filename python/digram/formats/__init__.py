@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
+from digram.formats._json import unsupported
 from digram.formats._names import names_of
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
 from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading, starting
@@ -72,6 +73,9 @@ __all__ = [
 
 # A tokenizer.json has an object under this key; a plain vocabulary may have a token "model".
 _MODEL = re.compile(rb'"model"\s*:\s*\{')
+_COUNTED = re.compile(rb"\S+ [0-9]+\r?\n\S+ [0-9]+\r?\n")
+_CONTINUED = re.compile(rb"^\S+@@ [0-9]+\r?$", re.MULTILINE)
+"""The lines of a list of fairseq: pieces with counts, some of which do not end a word."""
 _START = 64
 """The number of bytes at the start of a file that tell a format that is read in parts."""
 
@@ -250,6 +254,14 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
     found = starting(data)
     # A file of merges has lines like those of codes.
     is_second = os.path.basename(path) in {pair[1] for _, pair in both_files()}
+    if not is_second and _COUNTED.match(data) and _CONTINUED.search(data):
+        raise unsupported(
+            "a list of fairseq (dict.txt)",
+            path,
+            hint="Load the file of codes itself, which has ids of its own. fairseq gives the id of "
+            "<unk> to every piece that this list lacks, also to those that merges make, so that "
+            "the list is no vocabulary.",
+        )
     if found is not None and not is_second and (found.holds is not None or found.reads_itself):
         return found
     if _MODEL.search(data) is None:

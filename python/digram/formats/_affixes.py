@@ -245,15 +245,23 @@ def check_affixes(model: dict[str, Any], path: str | None) -> None:
     affixes = affixes_of(model)
     if affixes is not None and model.get("dropout"):
         raise unsupported(f"dropout with {affixes.named()}", path)
-    for key in ("ignore_merges", "byte_fallback"):
-        if affixes is not None and model.get(key) is True:
-            raise unsupported(f"{key} with {affixes.named()}", path)
+    vocab = model.get("vocab")
+    # Without any token of a byte it has no effect.
+    names = (f"<0x{byte:02X}>" for byte in range(256))
+    has_bytes = isinstance(vocab, dict) and any(name in vocab for name in names)
+    if affixes is not None and model.get("byte_fallback") is True and has_bytes:
+        cause = "(other libraries make bytes of it too, at offsets beyond the text)"
+        raise unsupported(f"byte_fallback with {affixes.named()} {cause}", path)
 
 
-def check_units(affixes: Affixes, unit: Unit, vocab: Mapping[str, int], path: str | None) -> None:
+def check_units(affixes: Affixes, unit: Unit, model: Mapping[str, Any], path: str | None) -> None:
     """Raises `VocabError` unless each byte of a byte alphabet has both of its tokens."""
     if unit == "char":
         return
+    vocab: Mapping[str, int] = model["vocab"]
+    if model.get("ignore_merges") is True and not _is_its_letters(affixes.suffix):
+        cause = "(which is not written in ASCII)"
+        raise unsupported(f"ByteLevel and ignore_merges with {affixes.named()} {cause}", path)
     if affixes.prefix:
         raise unsupported(f"ByteLevel with {affixes.named()}", path)
     for letter in LETTERS:
@@ -265,3 +273,12 @@ def check_units(affixes: Affixes, unit: Unit, vocab: Mapping[str, int], path: st
                     value=name,
                     hint="A word that ends with this byte could not be encoded.",
                 )
+
+
+def _is_its_letters(text: str) -> bool:
+    """Whether the letters of the bytes of a text are the text itself.
+
+    >>> _is_its_letters("</w>"), _is_its_letters("é")
+    (True, False)
+    """
+    return to_letters(text.encode()) == text

@@ -183,7 +183,7 @@ def _read_affixed(
     what = f"BPE with {affixes.named()}"
     pretokenizer = _wordpiece.cut_into_words(cut, what, path, *spaces)
     vocab = vocabulary(model.get("vocab"), path)
-    _affixes.check_units(affixes, unit, vocab, path)
+    _affixes.check_units(affixes, unit, model, path)
     added = added_tokens(top.get("added_tokens"), vocab, path)
     unknown = model.get("unk_token")
     whole = {*added, *([] if unknown is None else [unknown])}

@@ -19,6 +19,7 @@ import sys
 from typing import NoReturn
 
 from digram.errors import PatternError
+from digram.formats._references import without_references
 from digram.pretokenizers.pretokenizer import NAMED
 
 __all__ = ["PROPERTIES", "check_portable", "from_oniguruma"]
@@ -88,7 +89,7 @@ def from_oniguruma(pattern: str, path: str | None = None) -> str:
     """
     if pattern in _NAMED_PATTERNS:
         return pattern
-    reader = _Reader(pattern, path, foreign=True)
+    reader = _Reader(without_references(pattern), path, foreign=True)
     reader.pattern(folding=False, depth=0)
     found = reader.finished()
     # Flattened classes might make a range or an operator where they meet.

@@ -6,7 +6,8 @@ that stands in a text becomes a space. The ids are the same, since no normalized
 a text without the symbol, as nearly every one is, stays as it is.
 
 Without a pre_tokenizer, the prefix before a text is a normalizer, on both sides. `Metaspace` and
-its prefix are `Words`; after `WhitespaceSplit`, they are the text between white space.
+its prefix are `Words`; after stages that cut text, such as `WhitespaceSplit` and `Punctuation`,
+they are the pieces.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from digram.formats._normalizers import from_normalizer, to_normalizer
 from digram.formats._own import BySteps
 from digram.formats._show import show
 from digram.formats._splits import only
+from digram.formats._words import to_word_stages, words_before
 from digram.pretokenizers.normalizers import Normalizer, Prepend, Replace, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
-from digram.pretokenizers.words import SPACE_BEFORE, WHITE_SPACE, WHITE_SPACE_RUN
+from digram.pretokenizers.words import SPACE_BEFORE
 
 __all__ = ["Spaces", "decoder_of", "from_file", "named", "to_file"]
 
 _SCHEMES = ("always", "first", "never")
-_WORDS = {"type": "WhitespaceSplit"}
 
 _METASPACE = {"type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"}
 
@@ -74,32 +75,67 @@ def from_file(
         return None
     stages, pattern = _before(top, symbol, path)
 
+    vocab = expect(model.get("vocab"), dict, "model.vocab", path)
+    kept_names, is_shown = _marked(top, model, symbol)
+
     def special() -> bool:
         if not decoders or _symbol(decoders[0]) != symbol:
             raise _unsupported(f"decoder {shown(decoder)} with this model", path)
+        if is_shown:
+            raise _unsupported("an added token with the symbol of spaces", path)
         return _strips_first(decoder, decoders, byte_fallback, pattern, path)
 
     found = otherwise_steps(decoder, special, "char", kept is not None, path)
     strips, decoding = (False, found) if isinstance(found, Decoding) else (found, None)
-    vocab = expect(model.get("vocab"), dict, "model.vocab", path)
-    entries = top.get("added_tokens") or []
-    added = [entry.get("content") if isinstance(entry, dict) else None for entry in entries]
+    added = {entry.get("content") for entry in _entries(top)}
     for name in vocab:
         # An added token is found as a whole, so that its spaces stay.
         if " " in name and (name not in added or name.replace(" ", symbol) in vocab):
             raise _unsupported(f"the token {show(name)}, which has a space,", path)
-    for entry, text in zip(entries, added, strict=True):
-        if not isinstance(text, str) or symbol not in text:
-            continue
-        if text not in vocab or entry.get("special") is True:  # decoded with a space in its place
-            what = f"the added token {show(text)}, which has the symbol of spaces,"
-            raise _unsupported(what, path)
+    names = {name: name if name in kept_names else name.replace(symbol, " ") for name in vocab}
     spaced = model | {
-        "vocab": {name.replace(symbol, " "): token_id for name, token_id in vocab.items()},
+        "vocab": {names[name]: token_id for name, token_id in vocab.items()},
         **({"merges": _merges(model["merges"], symbol)} if "merges" in model else {}),
     }
     pretokenizer = Pretokenizer(pattern, normalizer=stages)
     return Spaces(symbol, pretokenizer, strips, decoding), spaced
+
+
+def _entries(top: dict[str, Any]) -> list[dict[str, Any]]:
+    """The added tokens of a file that have a text; others are an error found later."""
+    added = top.get("added_tokens")
+    entries = added if isinstance(added, list) else []
+    return [one for one in entries if isinstance(one, dict) and isinstance(one.get("content"), str)]
+
+
+def _marked(top: dict[str, Any], model: dict[str, Any], symbol: str) -> tuple[frozenset[str], bool]:
+    """The added tokens that keep the symbol in their text, and whether any token shows it.
+
+    A decoder puts a space in place of the symbol in these, too, so that they need its steps. Tokens
+    that are found in all text, and are made by merges or are pieces of a Unigram model, are spaced
+    as those are.
+    """
+    vocab, pairs = model["vocab"], _pairs(model.get("merges"))
+    made = {name for pair in pairs for name in (*pair, "".join(pair)) if len(pair) == 2}
+    kept, is_late = set[str](), False
+    for one in _entries(top):
+        text = one["content"]
+        if symbol not in text:
+            continue
+        is_made = "merges" not in model or text == symbol or text in made
+        if one.get("special") is True or not is_made or text not in vocab:
+            kept.add(text)
+        is_late |= one.get("normalized") is True
+    return frozenset(kept), bool(kept) or is_late
+
+
+def _pairs(merges: Any) -> list[list[str]]:
+    """The pairs of merges that have only texts; others are an error found later."""
+    found = merges if isinstance(merges, list) else []
+    pairs = (one.split(" ") if isinstance(one, str) else one for one in found)
+    return [
+        one for one in pairs if isinstance(one, list) and all(isinstance(part, str) for part in one)
+    ]
 
 
 def _symbol(decoder: Any) -> str | None:
@@ -116,17 +152,20 @@ def _symbol(decoder: Any) -> str | None:
 
 
 def _symbol_of_cut(top: dict[str, Any]) -> str | None:
-    """The symbol of a `Metaspace` that splits the text."""
-    cut = _unwrapped(top.get("pre_tokenizer"))
-    return _symbol(cut) if kind_of(cut) == "Metaspace" else None
+    """The symbol of a `Metaspace` that splits text, not the letters of bytes, as the last stage."""
+    cuts = _flattened(top.get("pre_tokenizer"))
+    if any(kind_of(one) == "ByteLevel" for one in cuts):
+        return None
+    return _symbol(cuts[-1]) if cuts and kind_of(cuts[-1]) == "Metaspace" else None
 
 
-def _unwrapped(cut: Any) -> Any:
-    """The second of two stages of which the first is `WhitespaceSplit`; any other as it is."""
-    parts = cut.get("pretokenizers") if isinstance(cut, dict) else None
-    if isinstance(parts, list) and len(parts) == 2 and parts[0] == _WORDS:
-        return parts[1]
-    return cut
+def _flattened(cut: Any) -> list[Any]:
+    """The stages of nested sequences, in order."""
+    parts = cut.get("pretokenizers") if kind_of(cut) == "Sequence" else None
+    if not isinstance(parts, list):
+        return [] if cut is None else [cut]
+    # Sequences inside sequences nest at most as deep as the JSON reader allows.
+    return [stage for part in parts for stage in _flattened(part)]
 
 
 def _strips_first(
@@ -166,18 +205,11 @@ def _before(
 ) -> tuple[list[Normalizer], Regex | None]:
     """The stages and the pattern before the model."""
     stages = from_normalizer(top.get("normalizer"), path)
-    cut = top.get("pre_tokenizer")
-    splits: tuple[Regex, ...] = ()
-    if kind_of(cut) == "Sequence" and isinstance(cut, dict):
-        parts = cut.get("pretokenizers")
-        if isinstance(parts, list) and len(parts) == 2 and parts[0] == _WORDS:
-            cut, splits = parts[1], (WHITE_SPACE_RUN,)
-        cut = None if parts == [] else cut
-    if kind_of(cut) == "Metaspace" and isinstance(cut, dict):
-        scheme, split = _metaspace(cut, symbol, path)
+    cuts = _flattened(top.get("pre_tokenizer"))
+    if cuts and kind_of(cuts[-1]) == "Metaspace":
+        scheme, split = _metaspace(cuts[-1], symbol, path)
         words = Words(
-            splits,
-            WHITE_SPACE if splits else None,
+            *words_before(cuts[:-1], path),
             "" if scheme == "never" else " ",
             space_symbol=symbol,
             first=scheme == "first",
@@ -189,8 +221,9 @@ def _before(
         "behavior": "MergedWithPrevious",
         "invert": False,
     }
-    if cut not in (None, unused) or stages[-1:] != [Replace(" ", symbol)]:
-        raise _unsupported(f"pre_tokenizer {kind_of(cut)} with this normalizer", path)
+    if cuts not in ([], [unused]) or stages[-1:] != [Replace(" ", symbol)]:
+        kind = kind_of(top.get("pre_tokenizer"))
+        raise _unsupported(f"pre_tokenizer {kind} with this normalizer", path)
     stages, back = stages[:-1], Replace(symbol, " ")
     if stages[-1:] == [Prepend(symbol)]:
         return [*stages[:-1], back, Prepend(" ")], None
@@ -272,20 +305,17 @@ def _to_metaspace(pretokenizer: Pretokenizer, words: Words, symbol: str) -> dict
     expected = Words(
         prefix="" if scheme == "never" else " ", space_symbol=symbol, first=scheme == "first"
     )
-    cuts = (words.splits, words.removed)
-    is_cut = cuts == ((WHITE_SPACE_RUN,), WHITE_SPACE)
     is_split = pretokenizer.patterns == (SPACE_BEFORE.pattern,)
-    if spaced != expected or not (is_cut or cuts == ((), None)):
+    if spaced != expected or (pretokenizer.patterns and not is_split):
         raise _unstored(pretokenizer, symbol)
-    if pretokenizer.patterns and not is_split:
-        raise _unstored(pretokenizer, symbol)
+    before = to_word_stages(Words(words.splits, words.removed))
     cut = {
         "type": "Metaspace",
         "replacement": symbol,
         "prepend_scheme": scheme,
         "split": is_split,
     }
-    return {"type": "Sequence", "pretokenizers": [_WORDS, cut]} if is_cut else cut
+    return {"type": "Sequence", "pretokenizers": [*before, cut]} if before else cut
 
 
 def _unstored(pretokenizer: Pretokenizer, symbol: str) -> VocabError:

@@ -201,7 +201,7 @@ def _refuse(definition: Definition) -> None:
             hint='Save it with format="digram", or with format="sentencepiece".',
         )
     # Hugging Face's reader of Unigram refuses keys that it does not know.
-    for name in ("context_size", "pad_token", "reserved"):
+    for name in ("context_size", "reserved"):
         if getattr(definition, name):
             raise VocabError(
                 f"a tokenizer.json with a Unigram model cannot store {name.replace('_', ' ')}.",
@@ -243,7 +243,29 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
         unk_id = _unknown_beside_bytes(definition, model)
     _set_lowest(pairs, unk_id, model)
     fallback = unknown == "bytes"
+    pairs = _without_words(pairs, definition)
     return {"type": "Unigram", "unk_id": unk_id, "byte_fallback": fallback, "vocab": pairs}
+
+
+def _without_words(pairs: list[list[Any]], definition: Definition) -> list[list[Any]]:
+    """The pieces without added tokens at the end that are found as single words only.
+
+    Elsewhere text that is no such word would become them, as any other piece. Raises `VocabError`
+    for those before other pieces, whose positions are their ids.
+    """
+    single = {text for text, one in definition.matching.items() if one.single_word}
+    end = len(pairs)
+    while end and pairs[end - 1][0] in single:
+        end -= 1
+    for name, _ in pairs[:end]:
+        if name in single:
+            raise VocabError(
+                f"a tokenizer.json with a Unigram model cannot store the added token {show(name)}, "
+                "which is found as a single word only: other text would become it too.",
+                value=name,
+                hint='Save it with format="digram".',
+            )
+    return pairs[:end]
 
 
 def unknown_role(

@@ -8,7 +8,8 @@ ignore (see `_own`).
 models, normalizers (`_normalizers`), pre_tokenizers that only split (`_splits`), `ByteLevel`, added
 tokens with all their flags, and templates. Anything else is an error that names it. Truncation and
 padding are arguments of `tok(text)`, so those of a file are not applied; its padding names the
-token for padding.
+token for padding. A file with a Unigram model, which has no place for data of digram, is written
+with padding to the longest text of a batch if the tokenizer has such a token.
 
 Other programs parse special tokens in text by default; digram's `encode` does so only with
 `special="parse"`. Added tokens that are not special are found in all text (`digram.Matching`).
@@ -126,6 +127,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
             {"id": i, "content": text, **flags_in_file(definition.matching.get(text, Matching()))}
             for text, i in special
         ],
+        "padding": None if own else _padding(definition, section),
         **written_around(definition, unknown == "bytes", own),
         "post_processor": to_post_processor(definition),
         "model": model,
@@ -134,6 +136,21 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     if definition.decoding is not None and "digram" not in model:
         _check_decoding(definition, data)
     return data
+
+
+def _padding(definition: Definition, section: ModelSection) -> dict[str, Any] | None:
+    """The padding of a file whose model has no section of digram, which would name the token."""
+    text = definition.pad_token
+    if text is None or section is not _unigram.UNIGRAM:
+        return None
+    return {
+        "strategy": "BatchLongest",
+        "direction": "Right",
+        "pad_to_multiple_of": None,
+        "pad_id": definition.special_tokens[text],
+        "pad_type_id": 0,
+        "pad_token": text,
+    }
 
 
 def _check_decoding(definition: Definition, data: bytes) -> None:

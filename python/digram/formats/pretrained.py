@@ -26,6 +26,7 @@ from digram.formats._json import expect, parse
 from digram.formats._show import show
 from digram.vocab.definition import Definition
 from digram.vocab.packed import Compact
+from digram.vocab.scores import UnigramModel
 from digram.vocab.special_roles import ROLES, SpecialRoles
 from digram.vocab.special_tokens import Matching
 
@@ -104,7 +105,10 @@ def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bo
     files that transformers reads instead of the ones that are written; and OSError.
     """
     name = path_name(folder)
-    files = {_TOKENIZER: huggingface.dumps(definition, allow_loss=allow_loss)}
+    # A tokenizer.json with a Unigram model has no place for the size, which the config has.
+    is_unigram = isinstance(definition.model, UnigramModel)
+    alone = replace(definition, context_size=None) if is_unigram else definition
+    files = {_TOKENIZER: huggingface.dumps(alone, allow_loss=allow_loss)}
     files |= {_CONFIG: _config(definition), _MAP: _lines(_tokens_by_role(definition))}
     for left in (_CHAT, _MORE_CHATS):
         path = os.path.join(name, left)

@@ -248,11 +248,11 @@ class Words(_Stage):
     [' to', ' be']
 
     The text is cut at each match of the first regex of `splits`, every piece by the next, and so
-    on. Pieces are left out if their first character matches `removed`, which is a class of
-    characters; the others are the words. A word gets `prefix` at its start, unless it begins with
-    that already, and `suffix` at its end; in words the character `space_symbol` becomes a space.
-    With `first` only a word at the start of the whole text gets the prefix, not one after an added
-    token. Then each word is split on its own.
+    on. Pieces that begin with a match of `removed` are left out; the others are the words. A word
+    gets `prefix` at its start, unless it begins with that already, and `suffix` at its end; in
+    words the character `space_symbol` becomes a space. With `first` only words that come from the
+    first character of the whole text get the prefix: not one after an added token, nor one before
+    which text was left out. Then each word is split on its own.
 
     It is the last stage of a normalizer. Added tokens that are searched for in normalized text are
     searched for before it.

@@ -38,6 +38,7 @@ def encode(
     suffix: str = "",
     unknown: int | None = None,
     fuse_unknown: bool = False,
+    ignore_merges: bool = False,
 ) -> list[int]:
     """The ids of a word: the pair with the lowest rank is merged first, the leftmost of those.
 
@@ -45,9 +46,15 @@ def encode(
     ids. A character whose name has none is `unknown`; a KeyError if that is None. With
     `fuse_unknown`, consecutive characters of this kind are one `unknown`.
 
+    With `ignore_merges`, a word that is a name is that token.
+
     >>> encode("ab", {"a": 0, "b": 1, "ab": 2}, [("a", "b")])
     [2]
+    >>> encode("ab", {"ab": 0}, [], suffix="</w>", ignore_merges=True)
+    [0]
     """
+    if ignore_merges and word in ids:
+        return [ids[word]]
     names = symbols(word, prefix, suffix)
     rank = {pair: rank for rank, pair in enumerate(merges)}.get
     never = len(merges)

@@ -15,7 +15,7 @@ from digram.vocab.definition import Definition, TrainingRecord, Unit
 from digram.vocab.reserved_ids import blocks, padded, with_blocks
 from digram.vocab.rule_tokens import preferring, protecting
 
-__all__ = ["reserved_of", "start_of", "tokenizer_of"]
+__all__ = ["preferred_first", "reserved_of", "start_of", "tokenizer_of"]
 
 
 def start_of(options: TrainOptions, counts: _core.Counts | _core.SortedCounts, unit: Unit) -> Start:
@@ -52,7 +52,7 @@ def tokenizer_of(options: TrainOptions, found: Learned, more: Mapping[str, Any])
         unit=found.unit,
         on_unknown=options.on_unknown,
         byte_ids=list(range(shift, shift + 256)) if found.start.with_bytes else None,
-        training=_preferred_first(record, len(given)),
+        training=preferred_first(record, len(given)),
     )
     return Tokenizer(padded(with_blocks(definition, reserved), options.pad_to_multiple))
 
@@ -62,7 +62,7 @@ def reserved_of(options: TrainOptions) -> dict[str, int]:
     return blocks(options.reserve, options.pad_to_multiple, options.special)
 
 
-def _preferred_first(record: TrainingRecord, preferred: int) -> TrainingRecord:
+def preferred_first(record: TrainingRecord, preferred: int) -> TrainingRecord:
     """The record with preferred merges at the beginning, which have no counts."""
     runners_up, languages = record.runners_up, record.languages
     return replace(

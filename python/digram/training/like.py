@@ -11,6 +11,7 @@ from digram.pretokenizers.normalizers import SentencePiece
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer
 from digram.pretokenizers.words import SPACE_BEFORE, SPACE_BEHIND
 from digram.tokenizer.tokenizer import Tokenizer
+from digram.training.affixed import Affixed
 from digram.training.options import GPT2_BYTE_ORDER, ByteOrder
 from digram.training.unigram import Unigram
 from digram.training.wordpiece import WordPiece
@@ -18,6 +19,7 @@ from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
 from digram.vocab.reserved_ids import PADDING, multiple_of
 from digram.vocab.scores import ScoredModel, UnigramModel
+from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = ["in_pipeline", "options_like"]
@@ -50,6 +52,8 @@ def options_like(like: Tokenizer, given: Mapping[str, Any]) -> dict[str, Any]:
         own["vocab_size"] = like.vocab_size - len(padding)
     _check_given(given, definition)
     is_given = {name: value is not None and value is not MISSING for name, value in given.items()}
+    if isinstance(own["model"], Affixed):
+        is_given["model"] = False  # "bpe" says less
     options = {
         **own,
         **{name: value for name, value in given.items() if is_given[name]},
@@ -62,7 +66,7 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer) -> Tokenizer:
     """A trained tokenizer with what surrounds the vocabulary in another one.
 
     These are the template, the context size, roles, chat templates, the matching of added tokens,
-    and how text is decoded.
+    the dropout, how offsets are trimmed, and how text is decoded.
     """
     of, made = like.definition, tok.definition
     definition = replace(
@@ -78,6 +82,8 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer) -> Tokenizer:
         strip_first_space=of.strip_first_space,
         cleanup=of.cleanup,
         decoding=of.decoding,
+        dropout=of.dropout,
+        trim_offsets=of.trim_offsets,
     )
     if isinstance(of.model, ScoredModel):
         definition = replace(definition, pretokenizer=of.pretokenizer)
@@ -85,20 +91,13 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer) -> Tokenizer:
 
 
 def _check(definition: Definition) -> None:
-    model, words = definition.model, definition.pretokenizer.words
+    model = definition.model
     if isinstance(model, BpeModel) and model.scheme is not None:
         raise OptionError(
             f"like= is a tokenizer that applies merges differently ({model.scheme.kind}), and does "
             "not say how they were learned.",
             value=model.scheme.kind,
             hint="Train with its pretokenizer and with superwords= or picky= instead.",
-        )
-    if words is not None and words.suffix:
-        raise OptionError(
-            f"like= marks the ends of words with {show(words.suffix)}, with which no training "
-            "starts.",
-            value=words.suffix,
-            hint="Train with another pretokenizer.",
         )
 
 
@@ -115,13 +114,16 @@ def _check_given(given: Mapping[str, Any], of: Definition) -> None:
             )
 
 
-def _model(definition: Definition) -> str | WordPiece | Unigram:
+def _model(definition: Definition) -> str | WordPiece | Unigram | Affixed:
     """The options of the model, with those of the training record if it has them."""
     model, record = definition.model, definition.training
     noted = {} if record is None else record.options.get("model") or {}
+    noted = noted if isinstance(noted, Mapping) else {}
     noted = {name: value for name, value in noted.items() if name != "kind"}
     if isinstance(model, WordPieceModel):
         return WordPiece(max_word_chars=model.max_word_chars, prefix=model.prefix, **noted)
+    if isinstance(model, BpeModel) and (model.prefix or model.suffix):
+        return Affixed(model.prefix, model.suffix)
     return Unigram(**noted) if isinstance(model, UnigramModel) else "bpe"
 
 
@@ -161,7 +163,8 @@ def _byte_order(definition: Definition) -> ByteOrder | None:
 def _as_model(of: Definition, made: Definition) -> Any:
     """The trained model, with the settings of the other one that training does not have."""
     if isinstance(of.model, BpeModel) and isinstance(made.model, BpeModel):
-        return replace(made.model, ignore_merges=of.model.ignore_merges)
+        fuses = of.model.fuse_unknown and isinstance(made.on_unknown, SpecialToken)
+        return replace(made.model, ignore_merges=of.model.ignore_merges, fuse_unknown=fuses)
     if isinstance(of.model, ScoredModel) and isinstance(made.model, BpeModel):
         return _scored(made)
     return made.model

@@ -1,4 +1,4 @@
-"""The models that are trained, apart from BPE: their names, options and functions."""
+"""The models that are trained, apart from plain BPE: their names, options and functions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from typing import Any, Literal, TypeAlias
 
 from digram._util.validation import choice
 from digram.errors import OptionError
-from digram.pretokenizers.pretokenizer import Pretokenizer, PretokenizerLike
+from digram.pretokenizers.pretokenizer import (
+    MISSING,
+    Pretokenizer,
+    PretokenizerLike,
+    resolve,
+)
 from digram.tokenizer.tokenizer import Tokenizer
+from digram.training.affixed import Affixed, train_affixed
 from digram.training.counts import Corpora, Counts
 from digram.training.options import RunOptions, TrainOptions
 from digram.training.spelled_tokens import Spotter
@@ -28,8 +34,8 @@ __all__ = [
 
 ModelLike = Literal["bpe", "wordpiece", "unigram", "wordlevel"] | WordPiece | Unigram
 """A model: its name, or its options."""
-Trained: TypeAlias = WordPiece | Unigram | WordLevel
-"""The options of a model that is not BPE."""
+Trained: TypeAlias = WordPiece | Unigram | WordLevel | Affixed
+"""The options of a model that is not plain BPE."""
 
 _NAMED = {"wordpiece": WordPiece, "unigram": Unigram, "wordlevel": WordLevel}
 _OF_LARGE_RUNS = frozenset({"memory_limit", "checkpoint"})
@@ -41,9 +47,9 @@ _HINTS = {
 }
 
 
-def named_model(model: ModelLike) -> Trained | None:
-    """The options of a model that is not BPE. Raises `OptionError` for an unknown name."""
-    if isinstance(model, WordPiece | Unigram):
+def named_model(model: ModelLike | Affixed) -> Trained | None:
+    """The options of a model that is not plain BPE. Raises `OptionError` for an unknown name."""
+    if isinstance(model, WordPiece | Unigram | Affixed):
         return model
     choice("model", model, "bpe", *_NAMED)
     return _NAMED[model]() if model != "bpe" else None
@@ -54,11 +60,12 @@ def refuse_beside_model(way: Trained, others: Mapping[str, object]) -> None:
 
     `others` are options by name, with None for those that are not given.
     """
-    name = next(name for name, kind in _NAMED.items() if isinstance(way, kind))
+    name = next((name for name, kind in _NAMED.items() if isinstance(way, kind)), "bpe")
+    what = f"like= with {way.named}" if isinstance(way, Affixed) else f"model={name!r}"
     for option, value in others.items():
         if value is not None and option not in _allowed(way):
             raise OptionError(
-                f"model={name!r} and {option}= cannot be combined.",
+                f"{what} and {option}= cannot be combined.",
                 value=value,
                 hint=_HINTS.get(option, "Leave out one of them.")
                 if isinstance(way, Unigram)
@@ -70,6 +77,8 @@ def _allowed(way: Trained) -> frozenset[str]:
     """Options that a model supports, of those that BPE supports and other models may not."""
     if isinstance(way, WordLevel):
         return frozenset()
+    if isinstance(way, Affixed):
+        return (_OF_LARGE_RUNS | _OF_MERGES | _OF_ALPHABET) - {"memory_limit"}
     if isinstance(way, Unigram):
         return _OF_LARGE_RUNS | _OF_ALPHABET | {"whole_characters"}
     if way.rule == "likelihood":
@@ -88,6 +97,10 @@ def model_defaults(
 
     Raises `OptionError` for values that the model does not support.
     """
+    if isinstance(way, Affixed):
+        assert unit is not None, "the tokenizer that it is like has one"
+        assert cut is not MISSING, "the tokenizer that it is like has one"
+        return unit, on_unknown, resolve(cut)
     if isinstance(way, WordLevel):
         return word_level_defaults(counts, unit, on_unknown, cut)
     choose = unigram_defaults if isinstance(way, Unigram) else wordpiece_defaults
@@ -113,6 +126,8 @@ def train_model(
     more: Mapping[str, Any],
 ) -> Tokenizer:
     """Train the model on a corpus. `more` are options for the record."""
+    if isinstance(way, Affixed):
+        return train_affixed(corpus, options, way, run, weights=weights, spotter=spotter, more=more)
     if isinstance(way, Unigram):
         return train_unigram(corpus, options, way, run, weights=weights, spotter=spotter, more=more)
     if isinstance(way, WordLevel):

@@ -95,8 +95,11 @@ def train(
             pretokenizer, the unit, `on_unknown`, the special tokens with their roles and matching,
             reserved ids, the order of the base, the template, chat templates and the decoding are
             those of this tokenizer; so is the size, unless a limit is given. Other options come
-            before those of the tokenizer; `special_tokens` are added to its own. Another model or
-            unit is refused, and so is a tokenizer of superwords or PickyBPE.
+            before those of the tokenizer; `special_tokens` are added to its own. If its tokens are
+            named by their place in a word, as `w</w>` of CLIP, so are those of the new one: the
+            letters of a base of characters are those of the corpus at each place, and
+            `memory_limit` is not supported. Another model or unit is refused, and so is a
+            tokenizer of superwords or PickyBPE.
         model: "bpe" (the default), "wordpiece" for the model of BERT, "unigram" for that of T5, or
             "wordlevel"; or `digram.WordPiece(...)` or `digram.Unigram(...)` with options. In
             WordPiece the base is the letters of words; `unit`, `on_unknown` and `pretokenizer`

@@ -48,7 +48,9 @@ class BpeModel(Model):
     if they begin one. So the pretokens are words with these spaces
     (`digram.pretokenizers.Words`). With the unit "char" a space belongs to the character beside
     it, and both are one symbol; with the unit "byte", which allows a suffix only, the first merges
-    join each byte with the space.
+    join each byte with the space. With `ignore_merges`, a word that is the name of a token in such
+    files becomes that token: the word "low" becomes `low`, which ends no word, and "low</w>" the
+    token of "low" at the end of a word.
 
     >>> from digram.pretokenizers import Pretokenizer, Regex, Words
     >>> words = Words((Regex(r"\s+"),), removed=Regex(r"\s"), suffix=" ")
@@ -146,8 +148,16 @@ class BpeModel(Model):
         ]
         if lost and self.ignore_merges:
             split = definition.pretokenizer.splitter().split
-            lost = [id for id in lost if len(split(definition.tokens[id] or b"")) > 1]
+            lost = [id for id in lost if len(split(self._name(definition.tokens[id] or b""))) > 1]
         return lost
+
+    def _name(self, token: bytes) -> bytes:
+        """The text that becomes a token whatever the merges are: its name in files."""
+        begins = not self.prefix or (len(token) > 1 and token.startswith(b" "))
+        body = token[1:] if self.prefix and begins else token
+        ends = bool(self.suffix) and len(body) > 1 and body.endswith(b" ")
+        body = body[:-1] if ends else body
+        return self.prefix.encode() * (not begins) + body + self.suffix.encode() * ends
 
     def _is_letter(self, token: bytes) -> bool:
         """Whether a token is one character, with the spaces that belong to it."""
@@ -210,15 +220,15 @@ class BpeKernel(Kernel):
         ignore_merges = flag("ignore_merges", self.ignore_merges)
         fuse_unknown = flag("fuse_unknown", self.fuse_unknown)
         prefix, suffix = (_affix(one, getattr(self, one)) for one in ("prefix", "suffix"))
-        if self.affixes and (ignore_merges or self.scheme is not None):
+        if self.affixes and self.scheme is not None:
             raise VocabError(
-                f"{self.affixes} needs merges that are applied by rank alone, without "
-                "ignore_merges.",
+                f"{self.affixes} needs merges that are applied by rank alone.",
                 value=self.prefix or self.suffix,
-                hint="Set ignore_merges=False and scheme=None.",
+                hint="Set scheme=None.",
             )
         if self.scheme is None:
-            return _core.Algorithm.ranked(ignore_merges, fuse_unknown, prefix or None, bool(suffix))
+            affixes = prefix or None, suffix or None
+            return _core.Algorithm.ranked(ignore_merges, fuse_unknown, *affixes)
         if not isinstance(self.scheme, Scheme):
             raise TypeError(f"scheme is one of digram.vocab.schemes, not {show(self.scheme)}")
         if ignore_merges or fuse_unknown:

@@ -12,7 +12,8 @@ use crate::vocabulary::TokenId;
 pub enum Algorithm {
     /// BPE: the merge of the lowest rank is always applied first.
     Ranked {
-        /// Whether a pretoken that is a token becomes that token even if the merges give other ids.
+        /// Whether a pretoken that is a token becomes that token even if the merges give other ids. With affixes it
+        /// is a word that is the name of a token in files.
         ignore_merges: bool,
         /// Whether consecutive unknown characters of a pretoken are one unknown token.
         fuses_unknown: bool,
@@ -101,17 +102,41 @@ pub enum Addition {
 pub struct Affixes {
     /// If words begin with a space: the prefix with which files write tokens without it.
     pub prefix: Option<String>,
-    /// Whether words end with a space.
-    pub ends: bool,
+    /// If words end with a space: the suffix with which files write tokens that have it.
+    pub suffix: Option<String>,
 }
 
 impl Affixes {
     /// No difference.
-    pub const NONE: Affixes = Affixes { prefix: None, ends: false };
+    pub const NONE: Affixes = Affixes { prefix: None, suffix: None };
+
+    /// Whether words end with a space.
+    pub fn ends(&self) -> bool {
+        self.suffix.is_some()
+    }
+
+    /// The pretoken whose word is the name of a token in files.
+    pub(crate) fn named(&self, token: &[u8]) -> Vec<u8> {
+        let (prefix, suffix) = (self.prefix.as_deref(), self.suffix.as_deref());
+        let begun = token.strip_prefix(b" ").filter(|rest| prefix.is_some() && !rest.is_empty());
+        let body = begun.unwrap_or(token);
+        let ended = body.strip_suffix(b" ").filter(|rest| suffix.is_some() && !rest.is_empty());
+        let (space_before, space_behind) = (prefix.map_or("", |_| " "), suffix.map_or("", |_| " "));
+        let before = prefix.filter(|_| begun.is_none()).unwrap_or_default();
+        let behind = suffix.filter(|_| ended.is_some()).unwrap_or_default();
+        [
+            space_before.as_bytes(),
+            before.as_bytes(),
+            ended.unwrap_or(body),
+            behind.as_bytes(),
+            space_behind.as_bytes(),
+        ]
+        .concat()
+    }
 
     /// The maximum number of spaces that belong to a character.
     pub(crate) fn spaces(&self) -> usize {
-        usize::from(self.prefix.is_some()) + usize::from(self.ends)
+        usize::from(self.prefix.is_some()) + usize::from(self.ends())
     }
 }
 
@@ -134,5 +159,27 @@ impl Algorithm {
     /// BPE by rank alone, with an unknown token for each unknown character, without affixes.
     pub const fn by_rank(ignore_merges: bool) -> Algorithm {
         Algorithm::Ranked { ignore_merges, fuses_unknown: false, affixes: Affixes::NONE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_are_names_of_tokens() {
+        let named = |prefix: Option<&str>, suffix: Option<&str>, token: &str| {
+            let affixes = Affixes { prefix: prefix.map(Into::into), suffix: suffix.map(Into::into) };
+            String::from_utf8(affixes.named(token.as_bytes())).unwrap()
+        };
+        for (token, word) in [("low", "low "), ("low ", "low</w> "), (" ", "  "), ("é ", "é</w> ")] {
+            assert_eq!(named(None, Some("</w>"), token), word);
+        }
+        for (token, word) in [(" low", " low"), ("low", " ##low"), (" ", " ## ")] {
+            assert_eq!(named(Some("##"), None, token), word);
+        }
+        for (token, word) in [(" a ", " a</w> "), ("a", " ##a "), (" a", " a "), ("a ", " ##a</w> ")] {
+            assert_eq!(named(Some("##"), Some("</w>"), token), word);
+        }
     }
 }

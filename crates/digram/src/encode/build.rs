@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use hashbrown::HashSet;
+
 use crate::error::{Error, Result};
 use crate::events::Event;
 use crate::index::TokenIndex;
@@ -25,7 +27,7 @@ use super::lookup::Lookup;
 use super::safe_splits::SafeSplits;
 use super::symbols::Symbols;
 use super::text_slice::TextSlice;
-use super::{Affixes, Algorithm, Context, Encoder, Scratch, Unit};
+use super::{Affixes, Algorithm, Context, Encoder, Names, OnUnknown, Scratch, Unit};
 
 /// Which tokens text can become: special tokens and the bytes of a fallback are not among them.
 pub(super) type Ordinary<'a> = &'a dyn Fn(TokenId) -> bool;
@@ -64,7 +66,10 @@ impl Encoder {
                     false => None,
                 };
                 let layered = layered.map(|layered| Kernel::Layered(Box::new(layered)));
-                Encoder::by_rank(model, symbols, layered, ignore_merges, ordinary)
+                match ignore_merges && affixes != Affixes::NONE {
+                    true => Encoder::by_names(model, symbols, &affixes, ordinary),
+                    false => Encoder::by_rank(model, symbols, layered, ignore_merges, ordinary),
+                }
             }
             Algorithm::Superwords { words, ranks } => {
                 let layered = Layered::of_words(&model, &symbols, words, &ranks, ordinary)?;
@@ -163,6 +168,33 @@ impl Encoder {
         Ok(Encoder::of(model, symbols, unreachable, whole_is_all, Some(ranked), lookup))
     }
 
+    /// An encoder that applies merges by rank, but to no word that is the name of a token in files.
+    fn by_names(
+        model: Model,
+        symbols: Arc<Symbols>,
+        affixes: &Affixes,
+        ordinary: Ordinary<'_>,
+    ) -> Result<Encoder> {
+        let vocabulary = model.vocabulary.clone();
+        let encoder = Encoder::by_rank(model, symbols, None, false, ordinary)?;
+        let all = || vocabulary.iter().filter(|(id, _)| ordinary(*id));
+        let words: Vec<_> = all().map(|(id, token)| (id, token.len(), affixes.named(token))).collect();
+        let mut named: Vec<(TokenId, &[u8])> = words.iter().map(|(id, _, word)| (*id, &word[..])).collect();
+        let other_length = words.iter().filter(|(_, len, word)| *len != word.len()).map(|(id, ..)| *id);
+        let mut marked: HashSet<TokenId> = other_length.collect();
+        if let Unit::Char { on_unknown: OnUnknown::Token(id) } = encoder.symbols.unit() {
+            marked.insert(*id);
+        }
+        let index = TokenIndex::new(&named);
+        let is_reached = |(id, _): &(TokenId, &[u8])| encoder.unreachable.binary_search(id).is_err();
+        let reached: Vec<_> = all().filter(is_reached).collect();
+        // Of equal bytes the name comes first.
+        named.extend(&reached);
+        let (whole, whole_piece) = (TokenIndex::new(&named), TokenIndex::new(&reached));
+        let lookup = encoder.lookup.with_wholes(Arc::new(whole), whole_piece);
+        Ok(Encoder { lookup, whole_is_all: false, names: Some(Names { index, marked }), ..encoder })
+    }
+
     /// An encoder that replays the events of PickyBPE.
     fn by_events(
         model: Model,
@@ -204,7 +236,7 @@ impl Encoder {
         lookup: Lookup,
     ) -> Encoder {
         let Model { vocabulary, merges, .. } = model;
-        Encoder { vocabulary, merges, symbols, unreachable, whole_is_all, ranked, lookup }
+        Encoder { vocabulary, merges, symbols, unreachable, whole_is_all, ranked, lookup, names: None }
     }
 
     /// The model that the encoder was built from, with the facts computed from it.

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use crate::error::{Error, Result};
+use crate::index::TokenIndex;
 use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -73,6 +74,15 @@ pub(crate) struct Encoder {
     /// All merges, if they are applied by rank alone.
     ranked: Option<Ranked>,
     lookup: Lookup,
+    /// The words that are names of tokens in files, if such words become these tokens.
+    names: Option<Names>,
+}
+
+/// Words that are names of tokens in files.
+struct Names {
+    index: TokenIndex,
+    /// The ids of tokens of another length than such a word, and that of unknown characters.
+    marked: HashSet<TokenId>,
 }
 
 impl Encoder {
@@ -105,9 +115,19 @@ impl Encoder {
         self.ranked.is_some()
     }
 
+    /// Whether words that are names of tokens in files become these tokens.
+    pub(crate) fn has_names(&self) -> bool {
+        self.names.is_some()
+    }
+
+    fn is_name(&self, pretoken: &[u8]) -> bool {
+        self.names.as_ref().is_some_and(|names| names.index.get(pretoken).is_some())
+    }
+
     /// The text that the unknown token stands for.
     pub(crate) fn unknown(&self) -> Unknown<'_> {
         let marked = match self.lookup.kernel() {
+            _ if self.names.is_some() => self.names.as_ref().map(|names| &names.marked),
             Kernel::Viterbi(viterbi) => Some(viterbi.marked()),
             Kernel::Scored(scored) => Some(scored.marked()),
             Kernel::WordLevel(words) => Some(words.marked()),
@@ -166,6 +186,8 @@ impl Encoder {
         let context = &mut Context { scratch: &mut scratch, interrupt };
         let first = marks.len();
         match self.lookup.kernel() {
+            _ if self.is_name(pretoken) => Mark::push(marks, 0..pretoken.len(), false)?,
+            _ if self.has_names() => self.symbols.push_unknown(pretoken, marks)?,
             Kernel::Viterbi(viterbi) => viterbi.marks(pretoken, context, marks)?,
             Kernel::Scored(scored) => scored.marks(pretoken, context, marks)?,
             Kernel::WordLevel(words) => words.marks(pretoken, context, marks)?,

@@ -114,7 +114,7 @@ impl Symbols {
         ordinary: impl Fn(TokenId) -> bool,
     ) -> Result<Symbols> {
         let mut characters = HashMap::default();
-        let spaces = Spaces { before: affixes.prefix.is_some(), behind: affixes.ends };
+        let spaces = Spaces { before: affixes.prefix.is_some(), behind: affixes.ends() };
         if let Unit::Char { .. } = unit {
             for (id, bytes) in vocabulary.iter().filter(|(id, _)| ordinary(*id)) {
                 let text = std::str::from_utf8(bytes).map_err(|_| Error::Vocabulary {
@@ -154,6 +154,26 @@ impl Symbols {
                 Mark::push_unknown(marks, start..start + len, is_after_unknown)?;
             }
             is_after_unknown = is_unknown;
+            start += len;
+        }
+        Ok(())
+    }
+
+    /// Appends the places of the unknown characters in a piece of text, or of their runs if these are one token.
+    pub(super) fn push_unknown(&self, piece: &[u8], marks: &mut Vec<Mark>) -> Result<()> {
+        if self.are_bytes() {
+            return Ok(());
+        }
+        if !self.unknown_run.is_empty() {
+            return self.push_unknown_runs(piece, marks);
+        }
+        let text =
+            std::str::from_utf8(piece).map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
+        let mut start = 0;
+        for (letter, _, len) in (Letters { rest: text.chars(), spaces: self.spaces }) {
+            if !self.characters.contains_key(&letter) {
+                Mark::push(marks, start..start + len, false)?;
+            }
             start += len;
         }
         Ok(())
@@ -266,7 +286,7 @@ mod tests {
 
     fn symbols(prefix: bool, ends: bool) -> Symbols {
         let tokens = [" a ", " a", "a ", "a", " ", "é ", "ab"];
-        let affixes = Affixes { prefix: prefix.then(|| "##".into()), ends };
+        let affixes = Affixes { prefix: prefix.then(|| "##".into()), suffix: ends.then(|| "</w>".into()) };
         let unit = Unit::Char { on_unknown: OnUnknown::Fail };
         Symbols::new(unit, &affixes, &Vocabulary::new(tokens.map(Some)).unwrap(), |_| true).unwrap()
     }

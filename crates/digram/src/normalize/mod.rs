@@ -30,7 +30,7 @@ mod words;
 use std::borrow::Cow;
 
 use crate::error::Result;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, find_first};
 use crate::pretokenize::{Pretokenizer, Rules};
 use crate::utf8::decode;
 
@@ -232,20 +232,39 @@ impl Normalizer {
         }
         let mut prepared = Prepared::new(false, true);
         let normal = Traced { bytes: normal.into_owned(), origins: None };
-        self.push_prepared(&normal, true, &mut prepared, interrupt)?;
+        let starts = self.starts(text, interrupt)?;
+        self.push_prepared(&normal, &starts, &mut prepared, interrupt)?;
         Ok(Prepared { text: Cow::Owned(prepared.text.bytes), word_ends: prepared.word_ends })
     }
 
-    /// Appends a normalized text, cut into words if there is a rule for them. `is_first` says whether it is the
-    /// start of the whole text.
+    /// Appends a normalized text, cut into words if there is a rule for them. `starts` has the origins of the bytes
+    /// at its start, and is empty if they are not at the [start](Normalizer::starts) of the whole text.
     pub(crate) fn push_prepared(
         &self,
         normal: &Traced,
-        is_first: bool,
+        starts: &[[usize; 2]],
         prepared: &mut Prepared<Traced>,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        prepared.push(normal, is_first, self.words.as_ref(), interrupt)
+        prepared.push(normal, starts, self.words.as_ref(), interrupt)
+    }
+
+    /// The origins of the bytes with which the normal form of a whole text begins; all that follows them comes from
+    /// later than the first character. Empty if nothing depends on them.
+    pub(crate) fn starts(
+        &self,
+        text: &[u8],
+        interrupt: &dyn Interrupt,
+    ) -> Result<Cow<'static, [[usize; 2]]>> {
+        if !self.depends_on_start() {
+            return Ok(Cow::Borrowed(&[]));
+        }
+        if self.stages.is_empty() {
+            return Ok(Cow::Borrowed(&[[0, 1]]));
+        }
+        let seam = find_first(1..text.len(), interrupt, |offset| self.seam_at(text, offset).is_some())?;
+        let given = Traced::given(&text[..seam.unwrap_or(text.len())], 0, true)?;
+        Ok(Cow::Owned(self.traced(given, interrupt)?.origins.unwrap_or_default()))
     }
 
     /// The normal form of the text of an added token. SentencePiece leaves it as it is.

@@ -27,7 +27,8 @@ pub struct WordRule {
     pub suffix: String,
     /// A character of words that becomes a space, after the text is cut.
     pub space_symbol: Option<char>,
-    /// Whether only a word at the start of the whole text gets the prefix, not one after an added token.
+    /// Whether only words that come from the first character of the whole text get the prefix: as a rule the first
+    /// word, but none if text was left out before it, and several if the character became several words.
     pub first: bool,
 }
 
@@ -45,21 +46,42 @@ pub(super) struct Words {
 struct Removed {
     rule: Pretokenizer,
     /// Those that begin with an ASCII character, by it.
-    ascii: [bool; 128],
+    ascii: [Begins; 128],
+}
+
+/// Whether a part with a first character begins with a match.
+#[derive(Clone, Copy)]
+enum Begins {
+    Never,
+    Always,
+    /// What follows decides.
+    Maybe,
 }
 
 impl Removed {
     fn new(regex: String) -> Result<Removed> {
+        let looks_ahead = ["(?", "$", r"\b", r"\B", r"\z", r"\Z"].iter().any(|sign| regex.contains(sign));
         let rule = finder(regex)?;
-        let ascii = std::array::from_fn(|byte| rule.may_begin(&[byte as u8]));
+        let ascii = std::array::from_fn(|byte| {
+            let one = [byte as u8];
+            match rule.may_begin(&one) {
+                false => Begins::Never,
+                true if !looks_ahead && rule.begins_with_match(&one) => Begins::Always,
+                true => Begins::Maybe,
+            }
+        });
         Ok(Removed { rule, ascii })
     }
 
     #[inline]
     fn contains(&self, part: &[u8]) -> bool {
         match part {
-            [byte @ ..128, ..] => self.ascii[usize::from(*byte)],
-            _ => self.rule.may_begin(part),
+            [byte @ ..128, ..] => match self.ascii[usize::from(*byte)] {
+                Begins::Never => false,
+                Begins::Always => true,
+                Begins::Maybe => self.rule.begins_with_match(part),
+            },
+            _ => self.rule.begins_with_match(part),
         }
     }
 }
@@ -72,12 +94,12 @@ impl Words {
         Ok(Words { splitter: Pretokenizer::new(&splits)?, removed, prefix, suffix, space_symbol, first })
     }
 
-    /// The words of a text, one after the other; `visit_end` gets the end of each. `is_first` says whether it is the
-    /// start of the whole text.
+    /// The words of a text, one after the other; `visit_end` gets the end of each. `starts` has the origins of the
+    /// bytes at its start, as [`Normalizer::starts`](super::Normalizer::starts) gives them.
     pub(super) fn cut(
         &self,
         text: &Traced,
-        is_first: bool,
+        starts: &[[usize; 2]],
         interrupt: &dyn Interrupt,
         mut visit_end: impl FnMut(usize) -> Result<()>,
     ) -> Result<Traced> {
@@ -101,7 +123,8 @@ impl Words {
                     }
                     continue;
                 }
-                let is_prefixed = (!self.first || (is_first && from == 0)) && !self.has_prefix(part);
+                let is_marked = !self.first || starts.get(from).is_some_and(|[start, _]| *start == 0);
+                let is_prefixed = is_marked && !self.has_prefix(part);
                 if !is_prefixed {
                     leave_out(&mut rewriter, space.take())?;
                 } else if space.take().is_none() && !self.prefix.is_empty() {
@@ -204,13 +227,13 @@ impl Prepared<Traced> {
     pub(super) fn push(
         &mut self,
         text: &Traced,
-        is_first: bool,
+        starts: &[[usize; 2]],
         words: Option<&Words>,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
         let (Some(words), Some(ends)) = (words, &mut self.word_ends) else { return self.text.push(text) };
         let before = self.text.bytes.len();
-        let cut = words.cut(text, is_first, interrupt, |end| {
+        let cut = words.cut(text, starts, interrupt, |end| {
             memory::try_reserve(ends, 1)?;
             ends.push(before + end);
             Ok(())
@@ -242,7 +265,7 @@ mod tests {
         let mut ends = Vec::new();
         let given = Traced::given(text.as_bytes(), 0, true).unwrap();
         let cut = words
-            .cut(&given, true, &Never, |end| {
+            .cut(&given, given.origins.as_ref().unwrap(), &Never, |end| {
                 ends.push(end);
                 Ok(())
             })
@@ -277,6 +300,23 @@ mod tests {
         let words = words_of(rule, "▁a▁▁b c");
         assert_eq!(words.iter().map(|(word, _)| &word[..]).collect::<Vec<_>>(), [" a  b", " c"]);
         assert_eq!(words[0].1, [[0, 3], [3, 4], [4, 7], [7, 10], [10, 11]]);
+    }
+
+    #[test]
+    fn a_part_is_left_out_if_it_begins_with_a_whole_match() {
+        let rule =
+            WordRule { splits: vec!["ab-".into()], removed: Some("ab-".into()), ..WordRule::default() };
+        let words = words_of(rule, "ab ab-ab-abab-é");
+        assert_eq!(words.iter().map(|(word, _)| &word[..]).collect::<Vec<_>>(), ["ab ", "ab", "é"]);
+    }
+
+    #[test]
+    fn only_words_of_the_first_character_get_the_prefix() {
+        let rule = WordRule { first: true, ..bert() };
+        let prefixed =
+            |text: &str| words_of(rule.clone(), text).into_iter().map(|(word, _)| word).collect::<Vec<_>>();
+        assert_eq!(prefixed("a b"), [" a", "b"]);
+        assert_eq!(prefixed(" a b"), ["a", "b"]);
     }
 
     #[test]

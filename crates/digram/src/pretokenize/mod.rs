@@ -265,13 +265,23 @@ impl Pretokenizer {
         pattern.is_some_and(|pattern| pattern.automaton.may_begin(text))
     }
 
+    /// Whether a text begins with a match of the first pattern.
+    pub(crate) fn begins_with_match(&self, text: &[u8]) -> bool {
+        self.longest_match(text, 0).is_some_and(|end| end > 0)
+    }
+
     /// Whether a range of `text` at which the first pattern splits it is a match, not the text between two.
     pub(crate) fn is_match(&self, text: &[u8], range: Range<usize>) -> bool {
-        let Some(Compiled::Pattern(pattern)) = self.stages.first() else { return false };
+        self.longest_match(text, range.start) == Some(range.end)
+    }
+
+    /// The end of the match of the first pattern that starts at an offset; the offset itself if there is none.
+    fn longest_match(&self, text: &[u8], start: usize) -> Option<usize> {
+        let Some(Compiled::Pattern(pattern)) = self.stages.first() else { return None };
         let mut pause = || ControlFlow::<Infallible>::Continue(());
         let ControlFlow::Continue(end) =
-            pattern.automaton.longest(text, range.start, &mut Notes::default(), &mut pause);
-        end == range.end
+            pattern.automaton.longest(text, start, &mut Notes::default(), &mut pause);
+        Some(end)
     }
 
     /// Whether two neighbouring characters are in no match of the first pattern or of the rules, in any text.

@@ -222,11 +222,11 @@ impl Tokenizer {
                 let is_added = |id| added.contains(id);
                 Some(Box::new(WordForms::new(&all_tokens, is_added, &rules.prefix, cleans_up)?))
             }
-            Algorithm::Ranked { affixes: Affixes { prefix: Some(prefix), ends }, .. }
-                if strips_first_space || *ends =>
+            Algorithm::Ranked { affixes: Affixes { prefix: Some(prefix), suffix }, .. }
+                if strips_first_space || suffix.is_some() =>
             {
                 let is_added = |id| added.contains(id);
-                Some(Box::new(match ends {
+                Some(Box::new(match suffix.is_some() {
                     true => WordForms::named(&all_tokens, is_added, prefix)?,
                     false => WordForms::new(&all_tokens, is_added, prefix, cleans_up)?,
                 }))
@@ -254,9 +254,8 @@ impl Tokenizer {
             let reason = "with bytes as units, words have no prefix, and the first 256 merges join each byte with the space that ends words.";
             return Err(Error::Vocabulary { reason: reason.into() });
         }
-        if affixes != Affixes::NONE && (ignore_merges || !fallback.is_empty()) {
-            let reason =
-                "with affixes of words, merges are not ignored, and unknown characters are not bytes.";
+        if affixes != Affixes::NONE && !fallback.is_empty() {
+            let reason = "with affixes of words, unknown characters are not bytes.";
             return Err(Error::Option { reason: reason.into() });
         }
         let encoder = Encoder::new(model, unit, &pretokenizer, algorithm, ordinary)?;
@@ -275,7 +274,7 @@ impl Tokenizer {
             added,
             always,
             strips_first_space,
-            strips_last_space: affixes.ends && decoding.is_none(),
+            strips_last_space: affixes.ends() && decoding.is_none(),
             word_forms,
             decoding,
             vocabulary: all_tokens,
@@ -314,7 +313,8 @@ impl Tokenizer {
             return self.vocabulary.empty();
         }
         let build_index = || TokenIndex::new(&self.vocabulary.iter().collect::<Vec<_>>());
-        self.encoder.whole(bytes).or_else(|| self.index.get_or_init(|| Box::new(build_index())).get(bytes))
+        let whole = if self.encoder.has_names() { None } else { self.encoder.whole(bytes) };
+        whole.or_else(|| self.index.get_or_init(|| Box::new(build_index())).get(bytes))
     }
 
     /// The token of a pretoken that is a single token.

@@ -169,14 +169,19 @@ fn normalized<'a>(
         if !piece.is_empty() {
             let given = Traced::given(&text[piece.clone()], piece.start, is_traced)?;
             let normal = normalizer.traced(given, interrupt)?;
-            let is_first = |offset| piece.start == 0 && offset == 0;
+            let starts = if piece.start == 0 {
+                normalizer.starts(&text[piece.clone()], interrupt)?
+            } else {
+                Cow::Borrowed(&[][..])
+            };
+            let starts_at = |offset| starts.get(offset..).unwrap_or_default();
             let mut read = 0;
             for AddedMatch { range, token } in
                 set.iter().flat_map(|set| set.matches_of_pass(true, &normal.bytes))
             {
                 if read < range.start {
                     let part = normal.part(read..range.start)?;
-                    normalizer.push_prepared(&part, is_first(read), &mut working, interrupt)?;
+                    normalizer.push_prepared(&part, starts_at(read), &mut working, interrupt)?;
                 }
                 // A token may begin inside the one before it; that text is then there twice.
                 let start = working.text.bytes.len();
@@ -186,10 +191,10 @@ fn normalized<'a>(
                 pacer.after(1)?;
             }
             if read == 0 {
-                normalizer.push_prepared(&normal, is_first(0), &mut working, interrupt)?;
+                normalizer.push_prepared(&normal, starts_at(0), &mut working, interrupt)?;
             } else {
                 let part = normal.part(read..normal.bytes.len())?;
-                normalizer.push_prepared(&part, is_first(read), &mut working, interrupt)?;
+                normalizer.push_prepared(&part, starts_at(read), &mut working, interrupt)?;
             }
         }
         let Some(AddedMatch { range, token }) = found else { break };

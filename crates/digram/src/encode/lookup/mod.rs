@@ -90,6 +90,11 @@ impl Lookup {
         Lookup { sum_splits: Some(splits), ..self }
     }
 
+    /// With other tokens that whole pretokens, and whole pieces of them, become.
+    pub(super) fn with_wholes(self, whole: Arc<TokenIndex>, piece: TokenIndex) -> Lookup {
+        Lookup { whole, whole_piece: Some(piece), splits_first: false, ..self }
+    }
+
     /// Looks up pretokens before they are split, each on its own: the splits of several are found only if they begin
     /// and end between characters.
     pub(super) fn look_up_whole(&mut self) {

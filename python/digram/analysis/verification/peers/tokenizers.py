@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -114,12 +115,17 @@ class FastSide(Side):
 def of_text(fast: Any, added: Iterable[str]) -> bool:
     """Whether the model makes added tokens of text that is not searched for them.
 
-    Merges do not, but models that look up parts of a text have all entries of their vocabulary.
+    Merges do not, but models that look up parts of a text have all entries of their vocabulary. BPE
+    looks up characters, of which a special token may be one, and words if it ignores merges.
     """
-    kind = json.loads(fast.model.__getstate__()).get("type")
-    if kind not in ("Unigram", "WordLevel", "WordPiece"):
-        return False
+    model = json.loads(fast.model.__getstate__())
+    kind = model.get("type")
     vocab = fast.get_vocab(with_added_tokens=False)
+    if kind not in ("Unigram", "WordLevel", "WordPiece"):
+        special = (one for one in fast.get_added_tokens_decoder().values() if one.special)
+        marked = model.get("end_of_word_suffix") or model.get("continuing_subword_prefix")
+        longest = math.inf if marked and model.get("ignore_merges") else 1
+        return any(len(one.content) <= longest and one.content in vocab for one in special)
     return any(text in vocab for text in added)
 
 
