@@ -9,28 +9,44 @@ use super::{MORE, Others, Row, attached, bit, common_bits, row_of};
 pub(in crate::pretokenize::family) struct Bitmaps {
     /// For each bit: a set of the two-byte characters.
     two: [[u8; 256]; bit::COUNT],
+    /// For the lower six bits of each first byte of two: the bits that all characters with that byte have, and those
+    /// that some have.
+    two_alike: [[u8; 64]; 2],
     /// For each first byte of three-byte characters, for each bit: a set of the characters with that first byte.
     three: [[[u8; 512]; bit::COUNT]; 16],
     /// For each first byte of three-byte characters: the bits that all of them have, or [`bit::MIXED`].
     uniform: [u8; 16],
+    /// For each first byte of three-byte characters: the bits that some of them have.
+    some: [u8; 16],
 }
 
 impl Bitmaps {
     pub(in crate::pretokenize::family) fn new(kinds: &KindsOfOthers) -> Box<Bitmaps> {
         let mut bitmaps = Box::new(Bitmaps {
             two: [[0; 256]; bit::COUNT],
+            two_alike: [[0; 64]; 2],
             three: [[[0; 512]; bit::COUNT]; 16],
             uniform: [0; 16],
+            some: [0; 16],
         });
         for (first, kinds) in kinds.of_two().iter().enumerate() {
-            put(&mut bitmaps.two, first, &row_of(kinds));
+            let row = row_of(kinds);
+            put(&mut bitmaps.two, first, &row);
+            for (number, &set) in row.iter().enumerate() {
+                let which = usize::from(set != u64::MAX);
+                bitmaps.two_alike[which][first] |= u8::from(set != 0) << number;
+            }
         }
         let (blocks, numbers) = kinds.of_three();
         let rows: Vec<Row> = blocks.iter().map(row_of).collect();
         for (first, numbers) in numbers.as_chunks::<64>().0.iter().enumerate() {
             let rows = numbers.iter().map(|&number| &rows[usize::from(number)]);
             bitmaps.uniform[first] = common_bits(rows.clone());
-            rows.enumerate().for_each(|(second, row)| put(&mut bitmaps.three[first], second, row));
+            for (second, row) in rows.enumerate() {
+                put(&mut bitmaps.three[first], second, row);
+                let bits = (0..).zip(row).map(|(number, &set)| u8::from(set != 0) << number);
+                bitmaps.some[first] |= bits.sum::<u8>();
+            }
         }
         bitmaps
     }
@@ -77,9 +93,17 @@ impl Bitmaps {
         let count = if CASED { bit::COUNT } else { bit::HARD + 1 };
         let mut bits = [0u64; bit::COUNT];
         if two != 0 {
+            // SAFETY: each table has 64 bytes.
+            let [all, some] = [0, 1].map(|number| unsafe {
+                _mm512_permutexvar_epi8(first, _mm512_loadu_si512(self.two_alike[number].as_ptr().cast()))
+            });
             let (index, bit) = (index_of(first, second), bit_of(second));
-            for (bits, set) in bits.iter_mut().zip(&self.two).take(count) {
-                *bits = _mm512_mask_test_epi8_mask(two, byte_of(set, index), bit);
+            for (number, (bits, set)) in bits.iter_mut().zip(&self.two).enumerate().take(count) {
+                *bits = _mm512_mask_test_epi8_mask(two, all, splat(1 << number));
+                // Most scripts have no marks, or no case, or nothing but letters.
+                if _mm512_mask_test_epi8_mask(two, some, splat(1 << number)) != 0 {
+                    *bits |= _mm512_mask_test_epi8_mask(two, byte_of(set, index), bit);
+                }
             }
         }
         if three != 0 {
@@ -97,8 +121,11 @@ impl Bitmaps {
                 let same = _mm512_mask_cmpeq_epi8_mask(mixed, first, splat(byte));
                 mixed &= !same;
                 let upper = _mm512_test_epi8_mask(second, splat(0x20));
-                let sets = &self.three[usize::from(byte & 0xf)];
-                for (bits, set) in bits.iter_mut().zip(sets).take(count) {
+                let (sets, some) = (&self.three[usize::from(byte & 0xf)], self.some[usize::from(byte & 0xf)]);
+                for (number, (bits, set)) in bits.iter_mut().zip(sets).enumerate().take(count) {
+                    if some >> number & 1 == 0 {
+                        continue;
+                    }
                     let (halves, _) = set.as_chunks::<256>();
                     let [low, high] = [0, 1].map(|half| byte_of(&halves[half], index));
                     let byte = _mm512_mask_blend_epi8(upper, low, high);
