@@ -29,8 +29,9 @@ pub(crate) struct KeyRule {
 
 impl KeyRule {
     /// Writes the keys and places of the first of some pretokens, if the processor can compute several at once;
-    /// otherwise of none. There are at most as many pretokens as `keys` and as `places`, and at most 256. `ahead` is called with each place, so that memory is prefetched between
-    /// computations: prefetched all at once, a part of it waits.
+    /// otherwise of none. There are at most as many pretokens as `keys` and as `places`, and at most 256. `ahead` is
+    /// called with each place, so that memory is prefetched between computations: prefetched all at once, a part of
+    /// it waits.
     ///
     /// Returns the number of pretokens, a multiple of four, and a word with a bit for each four of which one has
     /// more than [`TokenKey::MAX`] bytes; the key and the place of such a one have no meaning.

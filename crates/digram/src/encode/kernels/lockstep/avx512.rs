@@ -58,7 +58,7 @@ fn start<const LEN: usize>(
     let mut takes_second = [none; LONGEST / LANES + 1];
     for chunk in 0..LEN / LANES {
         let at = chunk * LANES;
-        // A word of one chunk always has a pair in it, or none: a branch could not be predicted.
+        // The first chunk is read for words of one byte too, without a branch.
         if chunk > 0 && at + 1 >= len {
             break;
         }

@@ -225,3 +225,24 @@ fn long_words_with_the_same_key_are_distinguished() {
     let (ids, misses) = get_group(&mut table, Group::new(other.text, 0, &[other.end]), None);
     assert_eq!((ids.len(), misses.ids_before()), (0, &[0][..]));
 }
+
+#[test]
+fn words_that_begin_alike_are_distinguished() {
+    let mut table = Table::new();
+    table.prepare(None).unwrap();
+    // Words with the same first eight bytes, and so half a key, that belong to one line.
+    let words: Vec<String> = (1_000..4_000).map(|number| format!("the same{number}")).collect();
+    let line = |word: &String| table.line(table.key(Owner::Pretoken, TextSlice::all(word.as_bytes())), 0);
+    let two: Vec<&String> = words.iter().filter(|word| line(word) == line(&words[0])).take(2).collect();
+    let text = [two[0].as_str(), two[1].as_str()].concat();
+    let ends = [two[0].len(), text.len()];
+    for (word, ids) in two.iter().zip([&[1, 2][..], &[3]]) {
+        put(&mut table, TextSlice::all(word.as_bytes()), ids, None);
+    }
+    let (ids, misses) = get_group(&mut table, Group::new(text.as_bytes(), 0, &ends), None);
+    assert_eq!((&ids[..], misses.len()), (&[1, 2, 3][..], 0));
+    // A third one is neither.
+    let third = TextSlice::all(b"the same....");
+    let (ids, misses) = get_group(&mut table, Group::new(third.text, 0, &[third.end]), None);
+    assert_eq!((ids.len(), misses.len()), (0, 1));
+}
