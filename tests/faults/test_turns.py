@@ -20,8 +20,9 @@ from digram import _core
 
 TOK = digram.train("low lower lowest newer ", vocab_size=270, pretokenizer="cl100k")
 TEXT = "low newest, 12 of them! " * 200_000
-IDS = np.tile(TOK.encode_batch([TEXT], out="numpy").ids, 20)
-"""So many that handlers run meanwhile: a call asks for signals every 40 ms."""
+IDS = TOK.encode_batch([TEXT], out="numpy").ids
+Calls = tuple[Callable[[int], object], Callable[[], object]]
+"""Work of some length, and a short call of the same object."""
 
 
 @pytest.fixture
@@ -38,19 +39,19 @@ def handler() -> Iterator[Callable[[Callable[[], object]], None]]:
     signal.signal(signal.SIGPROF, before)
 
 
-def decoder() -> tuple[Callable[[], object], Callable[[], object]]:
+def decoder() -> Calls:
     decoder = TOK.decoder()
-    return lambda: decoder.extend(IDS), lambda: decoder.push(97)
+    return lambda times: decoder.extend(np.tile(IDS, times)), lambda: decoder.push(97)
 
 
-def counter() -> tuple[Callable[[], object], Callable[[], object]]:
+def counter() -> Calls:
     counter = TOK.counter()
-    return lambda: counter.append(TEXT * 4), lambda: counter.append("low")
+    return lambda times: counter.append(TEXT * times), lambda: counter.append("low")
 
 
-def stream() -> tuple[Callable[[], object], Callable[[], object]]:
+def stream() -> Calls:
     stream = TOK._stream(None, 1 << 30)
-    return lambda: stream.push_numpy(TEXT * 2), lambda: stream.push_numpy("low")
+    return lambda times: stream.push_numpy(TEXT * times), lambda: stream.push_numpy("low")
 
 
 OBJECTS = {"decoder": decoder, "counter": counter, "stream": stream}
@@ -60,9 +61,12 @@ OBJECTS = {"decoder": decoder, "counter": counter, "stream": stream}
 def test_a_handler_that_comes_back_is_told(
     name: str, handler: Callable[[Callable[[], object]], None]
 ) -> None:
-    """It would wait for the call that waits for it."""
+    """It would wait for the call that waits for it.
+
+    A call asks for signals every 40 ms, so the work is doubled until it lasts longer.
+    """
     told: list[BaseException] = []
-    for _ in range(20):
+    for doubled in range(7):
         work, back = OBJECTS[name]()
 
         def come_back(back: Callable[[], object] = back) -> None:
@@ -72,9 +76,10 @@ def test_a_handler_that_comes_back_is_told(
                 told.append(error)
 
         handler(come_back)
-        work()
+        work(4 << doubled)
         if told:
             break
+    assert told, "no handler ran during a call"
     assert str(told[0]).startswith(f"a signal handler used this {name} during a call"), told
     back()
 
@@ -85,6 +90,9 @@ def test_threads_take_turns(name: str) -> None:
     work, back = OBJECTS[name]()
     errors: list[BaseException] = []
 
+    def long() -> object:
+        return work(4)
+
     def run(call: Callable[[], object]) -> None:
         try:
             for _ in range(2):
@@ -92,7 +100,7 @@ def test_threads_take_turns(name: str) -> None:
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=run, args=(call,), daemon=True) for call in (work, back) * 2]
+    threads = [threading.Thread(target=run, args=(call,), daemon=True) for call in (long, back) * 2]
     for thread in threads:
         thread.start()
     deadline = time.monotonic() + 60
