@@ -44,29 +44,41 @@ enum KnownNeighbour {
 /// token, if the character of that byte is only in part in the token: bit `first & 15` for the first byte of the
 /// character behind it, and bit `16 + (last & 15)` for the last byte of the one before it. Other characters share
 /// the bits of those, though not of ASCII: no part of an ASCII character is in a token without the rest.
-struct BytesBeside(Box<[u32; 1 << 16]>);
+struct BytesBeside {
+    bits: Box<[u32; 1 << 16]>,
+    /// The bits that all characters with a last byte have, at its lower six bits. Few characters have others.
+    of_last: [u16; 64],
+    /// The blocks of 64 characters in which a character has others, a bit each.
+    own: [u32; 32],
+}
 
 impl BytesBeside {
     fn new() -> BytesBeside {
         // Zeros are allocated without writing them.
-        BytesBeside(vec![0; 1 << 16].into_boxed_slice().try_into().expect("it has this length"))
+        let bits = vec![0; 1 << 16].into_boxed_slice().try_into().expect("it has this length");
+        BytesBeside { bits, of_last: [0; 64], own: [0; 32] }
     }
 
-    fn bits(&mut self, c: char) -> &mut u32 {
-        &mut self.0[BytesBeside::place(c)]
+    /// Adds bits to one character.
+    fn add(&mut self, c: char, bits: u32) {
+        let place = BytesBeside::place(c);
+        self.bits[place] |= bits;
+        self.own[place >> 11] |= 1 << (place >> 6 & 31);
     }
 
     /// Adds to all characters with this last byte the first byte of a character behind them.
     fn add_behind_last(&mut self, last: u8, first: u8) {
         if is_inside(last) {
-            let of_last = self.0.iter_mut().skip(usize::from(last)).step_by(1 << 6);
-            of_last.for_each(|bits| *bits |= 1 << BytesBeside::bit_behind(first));
+            let bit = 1 << BytesBeside::bit_behind(first);
+            let of_last = self.bits.iter_mut().skip(usize::from(last)).step_by(1 << 6);
+            of_last.for_each(|bits| *bits |= bit);
+            self.of_last[usize::from(last & 63)] |= bit as u16;
         }
     }
 
     #[inline(always)]
     fn of(&self, c: char) -> u32 {
-        self.0[BytesBeside::place(c)]
+        self.bits[BytesBeside::place(c)]
     }
 
     /// The place of a character, which keeps the six bits of its last byte.
@@ -183,7 +195,7 @@ impl SafeSplits {
     fn of(joins_spaces: bool, each_place: impl FnOnce(&mut dyn FnMut(&[u8], usize))) -> SafeSplits {
         let (mut pairs, mut beside) = (Vec::new(), BytesBeside::new());
         if joins_spaces {
-            *beside.bits(' ') = u32::MAX;
+            beside.add(' ', u32::MAX);
         }
         let (mut parts, mut letters) = (HashSet::new(), LetterCounts::default());
         let mut place = |token: &[u8], at: usize| {
@@ -203,10 +215,10 @@ impl SafeSplits {
                     letters.add_joined(left, right);
                 }
                 (KnownNeighbour::Character(c), KnownNeighbour::Byte(first)) => {
-                    *beside.bits(c) |= 1 << BytesBeside::bit_behind(first);
+                    beside.add(c, 1 << BytesBeside::bit_behind(first));
                 }
                 (KnownNeighbour::Byte(last), KnownNeighbour::Character(c)) => {
-                    *beside.bits(c) |= 1 << BytesBeside::bit_before(last);
+                    beside.add(c, 1 << BytesBeside::bit_before(last));
                 }
                 (KnownNeighbour::Byte(left), KnownNeighbour::Byte(right)) => {
                     parts.insert((left, right));
@@ -373,7 +385,6 @@ impl SafeSplits {
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx512 => unsafe {
                 avx512::read_three(self, run, pieces);
-                avx2::read_three(self, run, pieces);
                 self.read_three_by(run, pieces);
             },
         }
@@ -443,7 +454,7 @@ impl SafeSplits {
 
 #[inline(always)]
 fn hash(left: char, right: char) -> u64 {
-    pair_hash(u64::from(left), u64::from(right))
+    pair_hash(left.into(), right.into())
 }
 
 /// Which of consecutive characters of three bytes, from `at` on, begin where a pretoken ends, one bit each. `number` is

@@ -275,7 +275,7 @@ impl Beside {
 
 #[inline]
 fn hash(left: TokenId, right: TokenId) -> u64 {
-    pair_hash(left.into(), right.into())
+    pair_hash(left, right)
 }
 
 #[cfg(test)]

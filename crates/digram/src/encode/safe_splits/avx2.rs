@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{Neighbour, Pieces, Run, SafeSplits, ends_before_characters};
-use crate::bits::{BitFilterView, PAIR_FACTOR};
+use crate::bits::{BitFilterView, PAIR_FACTORS};
 use crate::encode::lookup::GROUP;
 
 const LANES: usize = 8;
@@ -59,7 +59,7 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
         let before = behind(left_codes, codes);
         let before_lasts = behind(left_lasts, lasts);
         // SAFETY: the codes of characters of three bytes, and of what is none, are below 2^16.
-        let beside = unsafe { _mm256_i32gather_epi32::<4>(splits.beside.0.as_ptr().cast(), codes) };
+        let beside = unsafe { _mm256_i32gather_epi32::<4>(splits.beside.bits.as_ptr().cast(), codes) };
         let before_beside = behind(left_beside, beside);
         let by_first = _mm256_srlv_epi32(before_beside, _mm256_srli_epi32::<12>(codes));
         let by_last = _mm256_srlv_epi32(beside, _mm256_or_si256(and(before_lasts, 15), number_of(16)));
@@ -107,20 +107,14 @@ fn three_of_each() -> __m256i {
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(places.as_ptr().cast()) })
 }
 
-/// [`pair_hash`](crate::bits::pair_hash) of two numbers in each lane, its lower 32 bits.
+/// [`pair_hash`](crate::bits::pair_hash) of two numbers in each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pair_hashes(left: __m256i, right: __m256i) -> __m256i {
-    let [low, high] = [PAIR_FACTOR, PAIR_FACTOR >> 32].map(|half| _mm256_set1_epi32(half as i32));
-    // The products of 32 bits of every second lane, and the upper and the lower halves of all.
-    let even = _mm256_mul_epu32(right, low);
-    let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(right), low);
-    let carried = _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<32>(even), odd);
-    let lower = _mm256_blend_epi32::<0b1010_1010>(even, _mm256_slli_epi64::<32>(odd));
-    let crossed = _mm256_add_epi32(_mm256_mullo_epi32(right, high), _mm256_mullo_epi32(left, low));
-    let upper = _mm256_add_epi32(carried, crossed);
-    let shifted = _mm256_or_si256(_mm256_slli_epi32::<17>(upper), _mm256_srli_epi32::<15>(lower));
-    _mm256_xor_si256(upper, shifted)
+    let [left_factor, right_factor] = PAIR_FACTORS.map(|factor| _mm256_set1_epi32(factor as i32));
+    let sum =
+        _mm256_add_epi32(_mm256_mullo_epi32(left, left_factor), _mm256_mullo_epi32(right, right_factor));
+    _mm256_xor_si256(sum, _mm256_srli_epi32::<15>(sum))
 }
 
 /// For each of these hashes, in the lowest bit of its lane, whether a set may contain it; the other bits have no

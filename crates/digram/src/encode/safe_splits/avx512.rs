@@ -3,13 +3,10 @@
 use std::arch::x86_64::*;
 
 use super::{Neighbour, Pieces, Run, SafeSplits, ends_before_characters};
-use crate::bits::{BitFilterView, PAIR_FACTOR};
+use crate::bits::{BitFilterView, PAIR_FACTORS};
 use crate::encode::lookup::GROUP;
 
 const LANES: usize = 16;
-
-/// Fewer characters are read one by one.
-const FEW: usize = 4;
 
 /// Continues a run like [`SafeSplits::read_three_by`], up to the last characters.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
@@ -20,6 +17,10 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
     let number_of = |value: u32| _mm512_set1_epi32(value as i32);
     let (mut left_codes, mut left_lasts) = (number_of(left.c.into()), number_of(left.last.into()));
     let mut left_beside = number_of(left.beside);
+    // SAFETY: these are 64 bytes each.
+    let load = |numbers: *const u8| unsafe { _mm512_loadu_si512(numbers.cast()) };
+    let of_last = [0, 32].map(|at| load(splits.beside.of_last[at..].as_ptr().cast()));
+    let own = [0, 16].map(|at| load(splits.beside.own[at..].as_ptr().cast()));
     let last = pretoken_ends[pretoken_ends.len() - 1].min(text.len());
     while at < last && *count + LANES <= GROUP {
         let bytes = (last - at).min(3 * LANES);
@@ -40,15 +41,19 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
             & _mm512_cmpge_epu32_mask(codes, number_of(0x800))
             & _mm512_cmpneq_epi32_mask(_mm512_and_si512(codes, number_of(0xf800)), number_of(0xd800));
         let characters = are_characters.trailing_ones() as usize;
-        if characters < FEW {
+        if characters == 0 {
             break;
         }
         let lasts = _mm512_and_si512(words, number_of(0xff));
         let before = _mm512_alignr_epi32::<15>(codes, left_codes);
         let before_lasts = _mm512_alignr_epi32::<15>(lasts, left_lasts);
 
-        // SAFETY: the codes of characters of three bytes, and of what is none, are below 2^16.
-        let beside = unsafe { _mm512_i32gather_epi32::<4>(codes, splits.beside.0.as_ptr().cast()) };
+        let lanes = ((1u32 << characters) - 1) as __mmask16;
+        let beside = match has_own(&own, codes) & lanes {
+            0 => _mm512_and_si512(_mm512_permutex2var_epi16(of_last[0], lasts, of_last[1]), number_of(0xffff)),
+            // SAFETY: the codes of characters of three bytes, and of what is none, are below 2^16.
+            _ => unsafe { _mm512_i32gather_epi32::<4>(codes, splits.beside.bits.as_ptr().cast()) },
+        };
         let before_beside = _mm512_alignr_epi32::<15>(beside, left_beside);
         let behind = _mm512_srlv_epi32(before_beside, _mm512_srli_epi32::<12>(codes));
         let last_bits = _mm512_or_si512(_mm512_and_si512(before_lasts, number_of(15)), number_of(16));
@@ -56,9 +61,8 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
         let spanned = u32::from(
             bits(pairs, pair_hashes(before, codes)) | _mm512_test_epi32_mask(by_byte, number_of(1)),
         );
-        let lanes = (1u32 << characters) - 1;
         let are_ends = ends_before_characters(pretoken_ends, &mut number, at, characters);
-        let places = (are_ends | !spanned) & lanes;
+        let places = (are_ends | !spanned) & u32::from(lanes);
         for half in [0, 8] {
             let half_places = (places >> half) as u8;
             let offsets = _mm512_add_epi64(
@@ -100,20 +104,23 @@ fn three_of_each() -> __m512i {
     unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) }
 }
 
-/// [`pair_hash`](crate::bits::pair_hash) of two numbers in each lane, its lower 32 bits.
+/// Which of these characters are in a block of which some have bits of their own.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn has_own(own: &[__m512i; 2], codes: __m512i) -> __mmask16 {
+    let words = _mm512_permutex2var_epi32(own[0], _mm512_srli_epi32::<11>(codes), own[1]);
+    let blocks = _mm512_and_si512(_mm512_srli_epi32::<6>(codes), _mm512_set1_epi32(31));
+    _mm512_test_epi32_mask(_mm512_srlv_epi32(words, blocks), _mm512_set1_epi32(1))
+}
+
+/// [`pair_hash`](crate::bits::pair_hash) of two numbers in each lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn pair_hashes(left: __m512i, right: __m512i) -> __m512i {
-    let [low, high] = [PAIR_FACTOR, PAIR_FACTOR >> 32].map(|half| _mm512_set1_epi32(half as i32));
-    // The products of 32 bits of every second lane, and the upper halves of all.
-    let even = _mm512_mul_epu32(right, low);
-    let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(right), low);
-    let carried = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64::<32>(even), odd);
-    let crossed = _mm512_add_epi32(_mm512_mullo_epi32(right, high), _mm512_mullo_epi32(left, low));
-    let upper = _mm512_add_epi32(carried, crossed);
-    let lower = _mm512_mullo_epi32(right, low);
-    let shifted = _mm512_or_si512(_mm512_slli_epi32::<17>(upper), _mm512_srli_epi32::<15>(lower));
-    _mm512_xor_si512(upper, shifted)
+    let [left_factor, right_factor] = PAIR_FACTORS.map(|factor| _mm512_set1_epi32(factor as i32));
+    let sum =
+        _mm512_add_epi32(_mm512_mullo_epi32(left, left_factor), _mm512_mullo_epi32(right, right_factor));
+    _mm512_xor_si512(sum, _mm512_srli_epi32::<15>(sum))
 }
 
 /// Which of these hashes a set may contain.
