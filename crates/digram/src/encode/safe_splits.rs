@@ -48,22 +48,24 @@ struct BytesBeside {
     bits: Box<[u32; 1 << 16]>,
     /// The bits that all characters with a last byte have, at its lower six bits. Few characters have others.
     of_last: [u16; 64],
-    /// The blocks of 64 characters in which a character has others, a bit each.
-    own: [u32; 32],
+    /// Of each 2,048 characters, the blocks of 64 in which a character has others, a bit each, and the lower five bits
+    /// of such characters.
+    own: [[u32; 32]; 2],
 }
 
 impl BytesBeside {
     fn new() -> BytesBeside {
         // Zeros are allocated without writing them.
         let bits = vec![0; 1 << 16].into_boxed_slice().try_into().expect("it has this length");
-        BytesBeside { bits, of_last: [0; 64], own: [0; 32] }
+        BytesBeside { bits, of_last: [0; 64], own: [[0; 32]; 2] }
     }
 
     /// Adds bits to one character.
     fn add(&mut self, c: char, bits: u32) {
         let place = BytesBeside::place(c);
         self.bits[place] |= bits;
-        self.own[place >> 11] |= 1 << (place >> 6 & 31);
+        self.own[0][place >> 11] |= 1 << (place >> 6 & 31);
+        self.own[1][place >> 11] |= 1 << (place & 31);
     }
 
     /// Adds to all characters with this last byte the first byte of a character behind them.

@@ -20,7 +20,7 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
     // SAFETY: these are 64 bytes each.
     let load = |numbers: *const u8| unsafe { _mm512_loadu_si512(numbers.cast()) };
     let of_last = [0, 32].map(|at| load(splits.beside.of_last[at..].as_ptr().cast()));
-    let own = [0, 16].map(|at| load(splits.beside.own[at..].as_ptr().cast()));
+    let own = splits.beside.own.each_ref().map(|bits| [0, 16].map(|at| load(bits[at..].as_ptr().cast())));
     let last = pretoken_ends[pretoken_ends.len() - 1].min(text.len());
     while at < last && *count + LANES <= GROUP {
         let bytes = (last - at).min(3 * LANES);
@@ -49,7 +49,7 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
         let before_lasts = _mm512_alignr_epi32::<15>(lasts, left_lasts);
 
         let lanes = ((1u32 << characters) - 1) as __mmask16;
-        let beside = match has_own(&own, codes) & lanes {
+        let beside = match have_own(&own, codes) & lanes {
             0 => _mm512_and_si512(_mm512_permutex2var_epi16(of_last[0], lasts, of_last[1]), number_of(0xffff)),
             // SAFETY: the codes of characters of three bytes, and of what is none, are below 2^16.
             _ => unsafe { _mm512_i32gather_epi32::<4>(codes, splits.beside.bits.as_ptr().cast()) },
@@ -104,13 +104,16 @@ fn three_of_each() -> __m512i {
     unsafe { _mm512_loadu_si512(PLACES.as_ptr().cast()) }
 }
 
-/// Which of these characters are in a block of which some have bits of their own.
+/// Which of these characters may have bits of their own.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn has_own(own: &[__m512i; 2], codes: __m512i) -> __mmask16 {
-    let words = _mm512_permutex2var_epi32(own[0], _mm512_srli_epi32::<11>(codes), own[1]);
-    let blocks = _mm512_and_si512(_mm512_srli_epi32::<6>(codes), _mm512_set1_epi32(31));
-    _mm512_test_epi32_mask(_mm512_srlv_epi32(words, blocks), _mm512_set1_epi32(1))
+fn have_own(own: &[[__m512i; 2]; 2], codes: __m512i) -> __mmask16 {
+    let bits = |half: &[__m512i; 2], place: __m512i| {
+        let words = _mm512_permutex2var_epi32(half[0], _mm512_srli_epi32::<11>(codes), half[1]);
+        _mm512_srlv_epi32(words, _mm512_and_si512(place, _mm512_set1_epi32(31)))
+    };
+    let both = _mm512_and_si512(bits(&own[0], _mm512_srli_epi32::<6>(codes)), bits(&own[1], codes));
+    _mm512_test_epi32_mask(both, _mm512_set1_epi32(1))
 }
 
 /// [`pair_hash`](crate::bits::pair_hash) of two numbers in each lane.
