@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::Tokenizer;
+use super::joined::Joined;
 use crate::added_tokens::OnSpecial;
 use crate::encode::{IdCount, IdHistogram, Pooled, Scratch, Sink};
 use crate::error::{Error, Result};
@@ -25,6 +26,9 @@ const LEAST_BYTES_PER_ID: usize = 2;
 
 /// The output of a task, and its number of ids after each part.
 type TaskOutput<S> = (S, Vec<usize>);
+
+/// The ids of all tasks, and for each task the number of ids after each part.
+type TasksOutput = (Vec<TokenId>, Vec<Vec<usize>>);
 
 /// The ids of a text, or of the next parts of it.
 pub struct EncodedPart<'a> {
@@ -125,20 +129,52 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> ItemResult<(Vec<TokenId>, Vec<u64>)> {
         let plan = self.plan(texts, special, threads, Outputs::OneOfAThread, interrupt)?;
-        let mut joined = Joined::new(texts.len()).map_err(without_index)?;
-        if plan.threads > 1 {
-            joined.ids.reserve_hint(plan.bytes / BYTES_PER_ID);
-            self.encode_parts_to(texts, special, &plan, interrupt, &mut joined)?;
-            return Ok((joined.ids, joined.offsets));
-        }
-        // One thread writes all ids where they remain.
-        let (mut scratch, mut ends) = (self.scratch_of(&plan), Vec::new());
-        joined.ids.reserve_hint(plan.bytes / BYTES_PER_ID);
-        let Joined { ids, offsets } = &mut joined;
-        self.each_part(texts, special, &plan.parts, &mut scratch, interrupt, ids, &mut ends)?;
-        let lasts = plan.parts.iter().zip(ends).filter(|(part, _)| part.bytes_after == 0);
-        offsets.extend(lasts.map(|(_, end)| end as u64));
-        Ok((joined.ids, joined.offsets))
+        let (ids, task_ends) = match plan.threads {
+            1 => self.encode_alone(texts, special, &plan, interrupt)?,
+            _ => self.encode_joined(texts, special, &plan, interrupt)?,
+        };
+        let offsets = ends(texts.len(), &plan, task_ends.iter().map(|ends| &ends[..]));
+        Ok((ids, offsets.map_err(without_index)?))
+    }
+
+    /// The ids of all tasks, and the number of ids after each part of each task. One thread writes all ids where they
+    /// remain.
+    fn encode_alone<T: AsText + Sync>(
+        &self,
+        texts: &[T],
+        special: OnSpecial<'_>,
+        plan: &BatchPlan,
+        interrupt: &dyn Interrupt,
+    ) -> ItemResult<TasksOutput> {
+        let (mut ids, mut ends, mut scratch) = (Vec::new(), Vec::new(), self.scratch_of(plan));
+        memory::reserve_hint(&mut ids, plan.bytes / BYTES_PER_ID);
+        self.each_part(texts, special, &plan.parts, &mut scratch, interrupt, &mut ids, &mut ends)?;
+        Ok((ids, vec![ends]))
+    }
+
+    /// The same with several threads.
+    fn encode_joined<T: AsText + Sync>(
+        &self,
+        texts: &[T],
+        special: OnSpecial<'_>,
+        plan: &BatchPlan,
+        interrupt: &dyn Interrupt,
+    ) -> ItemResult<TasksOutput> {
+        let joined = Joined::new(plan.tasks.len(), plan.bytes / LEAST_BYTES_PER_ID).map_err(without_index)?;
+        let task_ends = items_in_parallel(
+            plan.threads,
+            plan.tasks.len(),
+            interrupt,
+            || Ok(joined.writer(self.scratch_of(plan))),
+            |writer, task, interrupt| {
+                let (parts, mut ids, mut ends) = (plan.parts_of(task), writer.list(), Vec::new());
+                ids.reserve_hint(bytes_of(parts) / LEAST_BYTES_PER_ID);
+                self.each_part(texts, special, parts, &mut writer.scratch, interrupt, &mut ids, &mut ends)?;
+                writer.write(task, ids);
+                Ok(ends)
+            },
+        )?;
+        Ok((joined.finish().map_err(without_index)?, task_ends))
     }
 
     /// Encodes several texts on up to `threads` threads, and gives the ids of each to `receiver` in order.
@@ -412,34 +448,6 @@ impl<I: ReceiveIds> Receiver<TaskOutput<Vec<TokenId>>> for PartReceiver<'_, I> {
     }
 }
 
-/// All ids in one list, and the offsets of the texts in it.
-struct Joined {
-    ids: Vec<TokenId>,
-    offsets: Vec<u64>,
-}
-
-impl Joined {
-    fn new(texts: usize) -> Result<Joined> {
-        let mut offsets = Vec::new();
-        memory::try_reserve(&mut offsets, texts + 1)?;
-        offsets.push(0);
-        Ok(Joined { ids: Vec::new(), offsets })
-    }
-}
-
-impl ReceiveIds for Joined {
-    fn receive<'a>(&mut self, parts: &mut dyn Iterator<Item = EncodedPart<'a>>) -> Result<()> {
-        for part in parts {
-            memory::try_reserve(&mut self.ids, part.ids.len())?;
-            self.ids.extend_from_slice(part.ids);
-            if part.ids_after.is_none() {
-                self.offsets.push(self.ids.len() as u64);
-            }
-        }
-        Ok(())
-    }
-}
-
 /// The counts of a thread, added to the total when it ends.
 struct HistogramShare<'a> {
     scratch: Pooled<'a>,
@@ -502,6 +510,20 @@ mod tests {
             algorithm: Algorithm::RANKED,
         })
         .unwrap()
+    }
+
+    #[test]
+    fn threads_join_what_one_encodes() {
+        let tokenizer = tokenizer(&[Stage::Pattern(r"\w+|\W+".into())]);
+        // More ids than memory is reserved for, fewer, and both; and texts without any.
+        let (many, few) = ("c, ".repeat(100_000), "ab".repeat(60_000) + "\n");
+        for texts in [vec![&many[..]], vec![&few[..]; 5], vec!["", &few, &many, &few, "", &many, ""]] {
+            let ids_of = |threads| tokenizer.encode_batch(&texts, OnSpecial::Text, threads, &Never).unwrap();
+            let alone = ids_of(1);
+            for threads in [2, 3, 8] {
+                assert!(ids_of(threads) == alone, "{threads} threads");
+            }
+        }
     }
 
     #[test]

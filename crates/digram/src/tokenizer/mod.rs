@@ -12,6 +12,7 @@ mod decoding;
 mod dropout;
 mod fits;
 mod intervals;
+mod joined;
 mod lengths;
 mod pretokens;
 mod running;

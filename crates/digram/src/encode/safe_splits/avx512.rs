@@ -50,7 +50,9 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
 
         let lanes = ((1u32 << characters) - 1) as __mmask16;
         let beside = match have_own(&own, codes) & lanes {
-            0 => _mm512_and_si512(_mm512_permutex2var_epi16(of_last[0], lasts, of_last[1]), number_of(0xffff)),
+            0 => {
+                _mm512_and_si512(_mm512_permutex2var_epi16(of_last[0], lasts, of_last[1]), number_of(0xffff))
+            }
             // SAFETY: the codes of characters of three bytes, and of what is none, are below 2^16.
             _ => unsafe { _mm512_i32gather_epi32::<4>(codes, splits.beside.bits.as_ptr().cast()) },
         };
