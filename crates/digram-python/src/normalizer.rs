@@ -38,9 +38,22 @@ fn name_of(described: &Bound<'_, PyTuple>) -> PyResult<String> {
 }
 
 fn word_rule(described: &Bound<'_, PyTuple>) -> PyResult<WordRule> {
-    let (_, splits, removed, prefix, suffix, space_symbol, first): (String, _, _, _, _, _, _) =
-        described.extract()?;
-    Ok(WordRule { splits, removed, prefix, suffix, space_symbol, first })
+    let item = |index| described.get_item(index);
+    let (letters, then) = match described.len() {
+        7 => (false, None),
+        _ => (item(7)?.extract()?, item(8)?.extract::<Option<Bound<'_, PyTuple>>>()?),
+    };
+    Ok(WordRule {
+        splits: item(1)?.extract()?,
+        removed: item(2)?.extract()?,
+        prefix: item(3)?.extract()?,
+        suffix: item(4)?.extract()?,
+        space_symbol: item(5)?.extract()?,
+        first: item(6)?.extract()?,
+        letters,
+        // Python allows one level.
+        then: then.map(|then| word_rule(&then).map(Box::new)).transpose()?,
+    })
 }
 
 fn stages_of(described: &Bound<'_, PyTuple>) -> PyResult<Vec<Stage>> {

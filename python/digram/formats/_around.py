@@ -12,8 +12,9 @@ from digram.formats import _affixes, _bpe, _own, _word_level, _wordpiece
 from digram.formats._added_tokens import added_tokens
 from digram.formats._check import id_table
 from digram.formats._decoders import FALLBACK, FUSE, STRIP_FIRST, shown, steps_of
-from digram.formats._decoding import otherwise_steps, to_decoder
+from digram.formats._decoding import from_decoder, otherwise_steps, to_decoder
 from digram.formats._json import expect, kind_of, unsupported
+from digram.formats._lettered import in_letters, is_in_letters, to_bytes
 from digram.formats._names import has_words
 from digram.formats._normalizers import before_letters, from_normalizer, to_normalizer
 from digram.formats._show import show
@@ -49,6 +50,10 @@ def _written_before(definition: Definition, own: bool) -> dict[str, Any]:
         cut = cut if own else _wordpiece.without_spaces(cut)
     elif isinstance(model, BpeModel) and model.kernel().affixes:
         spaces = (" " * bool(model.prefix), " " * bool(model.suffix))
+        if is_in_letters(cut) and not own:
+            cut = to_bytes(cut, *spaces)
+            normalizer = to_normalizer(cut.normalizer)
+            return {"normalizer": normalizer, "pre_tokenizer": to_stages(cut, "byte")}
         cut = cut if own else _wordpiece.without_spaces(cut, *spaces)
     elif definition.space_symbol is not None:
         return to_file(cut, definition.space_symbol)
@@ -180,15 +185,22 @@ def _read_affixed(
     stages = from_normalizer(top.get("normalizer"), path)
     cut, unit = from_stages(top.get("pre_tokenizer"), *kept.of_cut, stages, path)
     spaces = (" " * bool(affixes.prefix), " " * bool(affixes.suffix))
-    what = f"BPE with {affixes.named()}"
-    pretokenizer = _wordpiece.cut_into_words(cut, what, path, *spaces)
     vocab = vocabulary(model.get("vocab"), path)
-    _affixes.check_units(affixes, unit, model, path)
+    lettered = is_in_letters(cut)  # in a file of digram
+    if unit == "byte" and _affixes.are_letters(affixes, _wordpiece.keeps_spaces(cut), model):
+        cut, unit, lettered = in_letters(cut, *spaces, path), "char", True
+    pretokenizer = cut
+    if not lettered:
+        what = f"BPE with {affixes.named()}"
+        pretokenizer = _wordpiece.cut_into_words(cut, what, path, *spaces)
     added = added_tokens(top.get("added_tokens"), vocab, path)
     unknown = model.get("unk_token")
     whole = {*added, *([] if unknown is None else [unknown])}
-    special = partial(_affixes.is_cleaned, top, vocab, affixes, unit, path)
-    cleanup, decoding = _decoded(top.get("decoder"), special, unit, kept, path)
+    if lettered:  # any decoder is exact as its steps, since they get the names of tokens
+        cleanup, decoding = False, from_decoder(top.get("decoder"), path)
+    else:
+        special = partial(_affixes.is_cleaned, top, vocab, affixes, unit, path)
+        cleanup, decoding = _decoded(top.get("decoder"), special, unit, kept, path)
     pairs = _bpe.merge_pairs(model.get("merges"), path)
     model = _affixes.spaced(model, pairs, whole, unit, path)
     strip = not affixes.suffix

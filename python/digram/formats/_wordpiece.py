@@ -29,6 +29,7 @@ __all__ = [
     "cut_into_words",
     "decoder_of",
     "is_cleaned",
+    "keeps_spaces",
     "name_of",
     "refuse_ambiguous",
     "spaced",
@@ -84,7 +85,7 @@ def cut_into_words(
     Raises `VocabError` if words may contain the white space between them.
     """
     words = cut.words
-    if words is None or words.removed is None or _unmarked(cut).splitter().split(" "):
+    if words is None or keeps_spaces(cut):
         raise unsupported(
             f"{kind} whose pre_tokenizer keeps white space",
             path,
@@ -95,6 +96,12 @@ def cut_into_words(
     splits = (*words.splits, *digits, *map(Regex, cut.patterns))
     marked = replace(words, splits=splits, prefix=prefix, suffix=suffix)
     return Pretokenizer(None, normalizer=[*cut.normalizer[:-1], marked])
+
+
+def keeps_spaces(cut: Pretokenizer) -> bool:
+    """Whether words may contain the white space between them."""
+    words = cut.words
+    return words is None or words.removed is None or bool(_unmarked(cut).splitter().split(" "))
 
 
 def without_spaces(cut: Pretokenizer, prefix: str = " ", suffix: str = "") -> Pretokenizer:

@@ -50,6 +50,7 @@ from digram.formats._check import (
     check_special,
 )
 from digram.formats._json import dump, expect, kind_of, parse, unsupported
+from digram.formats._lettered import has_all_letters, is_in_letters
 from digram.formats._letters import from_letters
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._names import spelled
@@ -57,7 +58,7 @@ from digram.formats._registry import FORMATS
 from digram.formats._show import show
 from digram.formats._template import from_post_processor, to_post_processor, trim_offsets_in
 from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.vocab.definition import Definition, OnUnknown, Unit
+from digram.vocab.definition import Definition, OnUnknown, TrimOffsets, Unit
 from digram.vocab.model import Model
 from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.special_roles import SpecialRoles
@@ -107,7 +108,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     if not own:
         section.refuse(definition)
     drops = definition.unit == "char" and not isinstance(definition.model, WordLevelModel)
-    if drops and unknown == "error" and not (allow_loss or own):
+    if drops and unknown == "error" and not (allow_loss or own or has_all_letters(definition)):
         raise VocabError(
             "unknown characters are an error for this tokenizer, but Hugging Face's libraries drop "
             "them silently.",
@@ -309,12 +310,19 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         cleanup=around.cleanup,
         decoding=around.decoding,
         dropout=_bpe.dropout_of(model),
-        trim_offsets=trim_offsets_in(top.get("post_processor"), path) if unit == "byte" else None,
+        trim_offsets=_trimming(top, around, path),
         reserved=_own.reserved(own, special, path),
         training=_own.training(own, steps, lambda: tokens, path),
     )
     _own.check_digest(own, check(definition, Place(path)), path)
     return definition
+
+
+def _trimming(top: dict[str, Any], around: Around, path: str | None) -> TrimOffsets | None:
+    """What is left out of offsets, which depends on the letters of tokens."""
+    if around.unit == "byte" or is_in_letters(around.pretokenizer):
+        return trim_offsets_in(top.get("post_processor"), path)
+    return None
 
 
 def _refuse_words(

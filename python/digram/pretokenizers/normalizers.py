@@ -254,6 +254,16 @@ class Words(_Stage):
     first character of the whole text get the prefix: not one after an added token, nor one before
     which text was left out. Then each word is split on its own.
 
+    With `letters` each byte of a word is written as its letter in GPT-2's alphabet, between the
+    prefix and the suffix, which are always put. `then` is another rule, by which each word is cut
+    again as a text of its own; it has neither `first` nor a `then`.
+
+    >>> of_letters = Words((Regex(r" ?\w+"),), prefix=" ", letters=True)
+    >>> pretokenize("to be\n", Pretokenizer(None, normalizer=of_letters))
+    [' to', ' Ġbe', ' Ċ']
+    >>> pretokenize("to be", Pretokenizer(None, normalizer=Words(prefix=" ", then=of_letters)))
+    [' Ġto', ' Ġbe']
+
     It is the last stage of a normalizer. Added tokens that are searched for in normalized text are
     searched for before it.
     """
@@ -264,6 +274,8 @@ class Words(_Stage):
     suffix: str = ""
     space_symbol: str | None = None
     first: bool = False
+    letters: bool = False
+    then: Words | None = None
     _name: ClassVar[str] = "words"
 
     def __post_init__(self) -> None:
@@ -274,22 +286,41 @@ class Words(_Stage):
             raise TypeError(f"removed is a digram.Regex or None, not {show(self.removed)}")
         check_text("the prefix of Words", self.prefix)
         check_text("the suffix of Words", self.suffix)
-        _flags("the flags of Words", self.first)
+        _flags("the flags of Words", self.first, self.letters)
         if self.space_symbol is not None:
             check_text("space_symbol", self.space_symbol)
             if len(self.space_symbol) != 1:
                 raise OptionError("space_symbol is one character.", value=self.space_symbol)
+            if self.letters:
+                raise OptionError(
+                    "words in the letters of bytes have no space_symbol.", value=self.space_symbol
+                )
+        then = self.then
+        if then is not None and not isinstance(then, Words):
+            raise TypeError(f"then is digram.pretokenizers.Words or None, not {show(then)}")
+        if then is not None and (then.then is not None or then.first):
+            raise OptionError("the rule `then` has neither first nor a then.", value=then)
 
     def _described(self) -> tuple[object, ...]:
         removed = None if self.removed is None else self.removed.pattern
         splits = [one.pattern for one in self.splits]
         marks = (self.prefix, self.suffix, self.space_symbol, self.first)
-        return self._name, splits, removed, *marks
+        then = None if self.then is None else self.then._described()
+        # Digests have the last two only where they are set.
+        last = (self.letters, then) if self.letters or then else ()
+        return self._name, splits, removed, *marks, *last
 
     @classmethod
     def _of(cls, splits: Any, removed: Any, *marks: Any) -> Words:
         """The reverse of `_described`; TypeError and `OptionError` for what it never gives."""
         regex = None if removed is None else Regex(removed)
+        if len(marks) == 6 and marks[-1] is not None:
+            then = marks[-1]
+            if not isinstance(then, list) or then[:1] != [cls._name] or len(then) not in (7, 9):
+                raise TypeError(f"then is a rule for words, not {show(then)}")
+            if len(then) == 9 and then[-1] is not None:
+                raise OptionError("the rule `then` has neither first nor a then.", value=then)
+            marks = (*marks[:-1], cls._of(*then[1:]))
         return cls(tuple(map(Regex, splits)), regex, *marks)
 
 

@@ -15,6 +15,8 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from digram.reference.letters import letters
+
 Stage = Callable[[str], str]
 
 
@@ -100,6 +102,8 @@ class WordRule(NamedTuple):
     prefix: str = ""
     suffix: str = ""
     space_symbol: str | None = None
+    letters: bool = False
+    then: "WordRule | None" = None
 
 
 def words(text: str, rule: WordRule) -> list[str]:
@@ -110,6 +114,12 @@ def words(text: str, rule: WordRule) -> list[str]:
 
     >>> words("to  be,", WordRule([" +", "[,.]"], " ", prefix=" "))
     [' to', ' be', ' ,']
+
+    With `letters` the bytes of a word are written in the letters of GPT-2, and the prefix is put in
+    any case. `then` cuts each word again.
+
+    >>> words("a é", WordRule(prefix=" ", then=WordRule([" "], suffix="|", letters=True)))
+    ['Ġ|', 'a|', 'Ġ|', 'Ã©|']
     """
     pieces = [text] if text else []
     for split in rule.splits:
@@ -118,7 +128,12 @@ def words(text: str, rule: WordRule) -> list[str]:
     for piece in pieces:
         if rule.removed is None or not re.match(rule.removed, piece):
             word = piece.replace(rule.space_symbol, " ") if rule.space_symbol else piece
-            found.append(word.removeprefix(rule.prefix).join((rule.prefix, rule.suffix)))
+            if rule.letters:
+                found.append(letters(word.encode()).join((rule.prefix, rule.suffix)))
+            else:
+                found.append(word.removeprefix(rule.prefix).join((rule.prefix, rule.suffix)))
+    if rule.then is not None:
+        return [inner for word in found for inner in words(word, rule.then)]
     return found
 
 

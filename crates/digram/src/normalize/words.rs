@@ -10,9 +10,9 @@ use super::Seam;
 use super::matches::finder;
 use super::traced::{Rewriter, Traced};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
-use crate::pretokenize::{GoesOn, Pretokenizer, Stage};
+use crate::pretokenize::{GoesOn, Pretokenizer, Stage, letters_of_bytes};
 
 /// How text is cut into words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,6 +30,11 @@ pub struct WordRule {
     /// Whether only words that come from the first character of the whole text get the prefix: as a rule the first
     /// word, but none if text was left out before it, and several if the character became several words.
     pub first: bool,
+    /// Whether each byte of a word is written as its letter, between the prefix and the suffix, which are put in any
+    /// case. Then no character becomes a space.
+    pub letters: bool,
+    /// How each word is cut again.
+    pub then: Option<Box<WordRule>>,
 }
 
 /// A compiled rule.
@@ -40,6 +45,8 @@ pub(super) struct Words {
     suffix: String,
     space_symbol: Option<char>,
     first: bool,
+    letters: Option<Box<[char; 256]>>,
+    then: Option<Box<Words>>,
 }
 
 /// Which parts are left out.
@@ -88,10 +95,13 @@ impl Removed {
 
 impl Words {
     pub(super) fn new(rule: WordRule) -> Result<Words> {
-        let WordRule { splits, removed, prefix, suffix, space_symbol, first } = rule;
+        let WordRule { splits, removed, prefix, suffix, space_symbol, first, letters, then } = rule;
         let splits: Vec<Stage> = splits.into_iter().map(Stage::Pattern).collect();
         let removed = removed.map(Removed::new).transpose()?;
-        Ok(Words { splitter: Pretokenizer::new(&splits)?, removed, prefix, suffix, space_symbol, first })
+        let then = then.map(|then| Words::new(*then)).transpose()?.map(Box::new);
+        let letters = letters.then(|| Box::new(letters_of_bytes()));
+        let splitter = Pretokenizer::new(&splits)?;
+        Ok(Words { splitter, removed, prefix, suffix, space_symbol, first, letters, then })
     }
 
     /// The words of a text, one after the other; `visit_end` gets the end of each. `starts` has the origins of the
@@ -101,7 +111,29 @@ impl Words {
         text: &Traced,
         starts: &[[usize; 2]],
         interrupt: &dyn Interrupt,
-        mut visit_end: impl FnMut(usize) -> Result<()>,
+        visit_end: &mut impl FnMut(usize) -> Result<()>,
+    ) -> Result<Traced> {
+        let whole = [text.bytes.len()];
+        let Some(then) = &self.then else {
+            return self.cut_parts(text, &whole, starts, interrupt, visit_end);
+        };
+        let mut ends = Vec::new();
+        let words = self.cut_parts(text, &whole, starts, interrupt, &mut |end| {
+            memory::try_reserve(&mut ends, 1)?;
+            ends.push(end);
+            Ok(())
+        })?;
+        then.cut_parts(&words, &ends, &[], interrupt, visit_end)
+    }
+
+    /// The words of the parts of a text, which end at `bounds` and are cut each as a text of its own.
+    fn cut_parts(
+        &self,
+        text: &Traced,
+        bounds: &[usize],
+        starts: &[[usize; 2]],
+        interrupt: &dyn Interrupt,
+        visit_end: &mut impl FnMut(usize) -> Result<()>,
     ) -> Result<Traced> {
         let mut rewriter = Rewriter::new(text)?;
         let is_removed = |part: &[u8]| self.removed.as_ref().is_some_and(|removed| removed.contains(part));
@@ -109,39 +141,51 @@ impl Words {
         // With origins it is not, since it would have another one.
         let keeps_spaces = text.origins.is_none() && self.prefix == " ";
         let mut space = None;
-        self.splitter.for_many(&text.bytes, 0, GoesOn::No, interrupt, |mut start, ends| {
-            for &end in ends {
-                let from = std::mem::replace(&mut start, end);
-                let part = &text.bytes[from..end];
-                if is_removed(part) {
-                    leave_out(&mut rewriter, space.take())?;
-                    if keeps_spaces && part == b" " {
-                        space = Some(from);
-                    } else {
-                        rewriter.keep_until(from)?;
-                        rewriter.skip_until(end);
+        let mut pacer = Pacer::new(interrupt);
+        let mut first = 0;
+        for &bound in bounds {
+            let base = std::mem::replace(&mut first, bound);
+            let whole = &text.bytes[base..bound];
+            pacer.after(whole.len())?;
+            self.splitter.for_many(whole, 0, GoesOn::No, interrupt, |start, ends| {
+                let mut start = base + start;
+                for end in ends.iter().map(|end| base + end) {
+                    let from = std::mem::replace(&mut start, end);
+                    let part = &text.bytes[from..end];
+                    if is_removed(part) {
+                        leave_out(&mut rewriter, space.take())?;
+                        if keeps_spaces && part == b" " {
+                            space = Some(from);
+                        } else {
+                            rewriter.keep_until(from)?;
+                            rewriter.skip_until(end);
+                        }
+                        continue;
                     }
-                    continue;
+                    let is_marked = !self.first || starts.get(from).is_some_and(|[start, _]| *start == 0);
+                    let is_prefixed = is_marked && !self.has_prefix(part);
+                    if !is_prefixed {
+                        leave_out(&mut rewriter, space.take())?;
+                    } else if space.take().is_none() && !self.prefix.is_empty() {
+                        rewriter.keep_until(from)?;
+                        self.prefix.chars().try_for_each(|c| rewriter.insert_before(c))?;
+                    }
+                    if let Some(letters) = &self.letters {
+                        rewriter.keep_until(from)?;
+                        part.iter()
+                            .try_for_each(|byte| rewriter.replace_byte(letters[usize::from(*byte)]))?;
+                    } else if let Some(symbol) = self.space_symbol {
+                        self.replace_symbols(symbol, part, from, &mut rewriter)?;
+                    }
+                    if !self.suffix.is_empty() {
+                        rewriter.keep_until(end)?;
+                        self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
+                    }
+                    visit_end(rewriter.len_until(end))?;
                 }
-                let is_marked = !self.first || starts.get(from).is_some_and(|[start, _]| *start == 0);
-                let is_prefixed = is_marked && !self.has_prefix(part);
-                if !is_prefixed {
-                    leave_out(&mut rewriter, space.take())?;
-                } else if space.take().is_none() && !self.prefix.is_empty() {
-                    rewriter.keep_until(from)?;
-                    self.prefix.chars().try_for_each(|c| rewriter.insert_before(c))?;
-                }
-                if let Some(symbol) = self.space_symbol {
-                    self.replace_symbols(symbol, part, from, &mut rewriter)?;
-                }
-                if !self.suffix.is_empty() {
-                    rewriter.keep_until(end)?;
-                    self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
-                }
-                visit_end(rewriter.len_until(end))?;
-            }
-            Ok(())
-        })?;
+                Ok(())
+            })?;
+        }
         leave_out(&mut rewriter, space)?;
         rewriter.finish()
     }
@@ -169,6 +213,9 @@ impl Words {
     }
 
     fn has_prefix(&self, word: &[u8]) -> bool {
+        if self.letters.is_some() {
+            return false;
+        }
         let is_symbol = |symbol: char| word.starts_with(symbol.encode_utf8(&mut [0; 4]).as_bytes());
         word.starts_with(self.prefix.as_bytes())
             || (self.prefix == " " && self.space_symbol.is_some_and(is_symbol))
@@ -190,7 +237,11 @@ impl Words {
         let is_one_word = self.splitter.is_whole() && self.removed.is_none() && self.suffix.is_empty();
         // Whether a word begins with a longer one already is not known from its first character.
         let is_decided = self.prefix.chars().nth(1).is_none();
-        is_one_word && is_decided && ![seam.before, seam.after].map(Some).contains(&self.space_symbol)
+        let keeps_bytes = self.letters.is_none() && self.then.is_none();
+        is_one_word
+            && is_decided
+            && keeps_bytes
+            && ![seam.before, seam.after].map(Some).contains(&self.space_symbol)
     }
 
     /// Whether text is always cut between two characters.
@@ -233,7 +284,7 @@ impl Prepared<Traced> {
     ) -> Result<()> {
         let (Some(words), Some(ends)) = (words, &mut self.word_ends) else { return self.text.push(text) };
         let before = self.text.bytes.len();
-        let cut = words.cut(text, starts, interrupt, |end| {
+        let cut = words.cut(text, starts, interrupt, &mut |end| {
             memory::try_reserve(ends, 1)?;
             ends.push(before + end);
             Ok(())
@@ -265,7 +316,7 @@ mod tests {
         let mut ends = Vec::new();
         let given = Traced::given(text.as_bytes(), 0, true).unwrap();
         let cut = words
-            .cut(&given, given.origins.as_ref().unwrap(), &Never, |end| {
+            .cut(&given, given.origins.as_ref().unwrap(), &Never, &mut |end| {
                 ends.push(end);
                 Ok(())
             })
@@ -317,6 +368,21 @@ mod tests {
             |text: &str| words_of(rule.clone(), text).into_iter().map(|(word, _)| word).collect::<Vec<_>>();
         assert_eq!(prefixed("a b"), [" a", "b"]);
         assert_eq!(prefixed(" a b"), ["a", "b"]);
+    }
+
+    #[test]
+    fn words_are_cut_again_and_written_in_the_letters_of_bytes() {
+        let letters = WordRule {
+            splits: vec![r" ?\w+".into()],
+            prefix: " ".into(),
+            letters: true,
+            ..WordRule::default()
+        };
+        let rule = WordRule { then: Some(Box::new(letters)), splits: vec![], removed: None, ..bert() };
+        let words = words_of(rule, "é  b");
+        assert_eq!(words.iter().map(|(word, _)| &word[..]).collect::<Vec<_>>(), [" ĠÃ©", " Ġ", " Ġb"]);
+        assert_eq!(words[0].1, [[0, 2]; 7]);
+        assert_eq!(words[2].1, [[3, 4], [3, 4], [3, 4], [4, 5]]);
     }
 
     #[test]

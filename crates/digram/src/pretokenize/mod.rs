@@ -46,6 +46,7 @@ use looking::Looking;
 use mask_splitter::MaskSplitter;
 use rules::RuleFinder;
 
+pub(crate) use letters::letters as letters_of_bytes;
 pub use rules::{BLANKS, MOST_BLANKS, RuleMatch, Rules, SEPARATORS};
 pub(crate) use tasks::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
 pub(crate) use whole::WholeMatch;

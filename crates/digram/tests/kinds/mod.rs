@@ -71,6 +71,9 @@ pub static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
     let suffixed =
         WordRule { prefix: String::new(), suffix: "a".into(), space_symbol: Some('語'), ..bert.clone() };
     let prefixed = WordRule { prefix: " ".into(), ..WordRule::default() };
+    let lettered = WordRule { letters: true, suffix: "a".into(), ..bert.clone() };
+    let cut_again = WordRule { splits: vec![r" ?\w+".into()], removed: None, ..lettered.clone() };
+    let twice = WordRule { then: Some(Box::new(cut_again)), ..prefixed.clone() };
     let in_words = |stages: &[Stage], stage: Normal, rule: &WordRule, added: &[(&str, Matching)]| {
         let normalizer = Normalizer::new(vec![stage]).unwrap().with_words(rule.clone());
         with_normalizer(stages, normalizer.unwrap(), added)
@@ -82,6 +85,9 @@ pub static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
         in_words(&stages[4], spaces(), &WordRule { first: true, ..prefixed.clone() }, &ADDED),
         in_words(&stages[4], Normal::Form(Form::Nfc), &prefixed, &ADDED[..2]),
         in_words(&stages[4], Normal::SpaceIdeographs, &bert, &[]),
+        in_words(&stages[0], Normal::Lowercase, &lettered, &ADDED),
+        in_words(&stages[0], Normal::Form(Form::Nfc), &twice, &ADDED[..3]),
+        in_words(&stages[4], Normal::Lowercase, &WordRule { then: None, ..twice.clone() }, &[]),
     ];
     let looking = [
         vec![pattern(r"(?<=[a-z]{2}|^)\p{L}(?=b*[\s'])|(?<!a)b+|\s+(?!\S|$)|[^a ]")],
