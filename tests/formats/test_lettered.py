@@ -189,8 +189,10 @@ def test_files_with_every_letter_drop_nothing() -> None:
     assert has_all_letters(definition)
     assert loads(dumps(definition)) == definition
     tokens = [None if token == "ÿ".encode() else token for token in definition.tokens]
-    merges = [one for one in definition.model.merges if None not in map(tokens.__getitem__, one)]
-    lacks = replace(definition, tokens=tokens, model=replace(definition.model, merges=merges))
+    model = definition.model
+    assert isinstance(model, digram.BpeModel)
+    merges = [one for one in model.merges if None not in map(tokens.__getitem__, one)]
+    lacks = replace(definition, tokens=tokens, model=replace(model, merges=merges))
     assert not has_all_letters(lacks)
     with pytest.raises(VocabError, match="drop them silently"):
         dumps(lacks)

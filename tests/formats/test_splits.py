@@ -114,11 +114,6 @@ SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "in
 @pytest.mark.parametrize(
     ("stage", "error", "message"),
     [
-        (
-            SPLIT | {"pattern": {"Regex": "ab(?!c)"}, "behavior": "Removed"},
-            VocabError,
-            "'Removed', with a Regex other than one class",
-        ),
         (SPLIT | {"behavior": "isolated"}, VocabError, "behavior 'isolated' is not"),
         (SPLIT | {"invert": None}, CorruptFileError, "invert should be true or false"),
         (SPLIT | {"pattern": {}}, VocabError, "other than a Regex or a String"),

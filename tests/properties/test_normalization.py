@@ -60,6 +60,11 @@ RULES: list[tuple[list[Any], WordRule | None]] = [
         WordRule([RUN], SPACE, " ", letters=True),
     ),
     (
+        [Words((Regex("a|b(?=c)|(?<=1) "),), keep="matches", then=Words(suffix="x"))],
+        WordRule(["a|b(?=c)|(?<=1) "], keep="matches", then=WordRule(suffix="x")),
+    ),
+    ([Words((Regex("[ab]+(?!c)"),), keep="between")], WordRule(["[ab]+(?!c)"], keep="between")),
+    (
         [Words(prefix=" ", then=Words((Regex(" ?[ab.]+"),), suffix=" ", letters=True))],
         WordRule(prefix=" ", then=WordRule([" ?[ab.]+"], suffix=" ", letters=True)),
     ),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use digram::normalize::{AddedSpace, Form, Normalizer, SentencePiece, Stage, WordRule};
+use digram::normalize::{AddedSpace, Form, Keep, Normalizer, SentencePiece, Stage, WordRule};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -39,10 +39,17 @@ fn name_of(described: &Bound<'_, PyTuple>) -> PyResult<String> {
 
 fn word_rule(described: &Bound<'_, PyTuple>) -> PyResult<WordRule> {
     let item = |index| described.get_item(index);
-    let (letters, then) = match described.len() {
-        7 => (false, None),
-        _ => (item(7)?.extract()?, item(8)?.extract::<Option<Bound<'_, PyTuple>>>()?),
+    let (letters, keep, then) = match described.len() {
+        7 => (false, None, None),
+        _ => (item(7)?.extract()?, item(8)?.extract::<Option<String>>()?, item(9)?.extract()?),
     };
+    let keep = match keep.as_deref() {
+        None => None,
+        Some("matches") => Some(Keep::Matches),
+        Some("between") => Some(Keep::Between),
+        Some(other) => return Err(PyTypeError::new_err(format!("words keep no {other}"))),
+    };
+    let then: Option<Bound<'_, PyTuple>> = then;
     Ok(WordRule {
         splits: item(1)?.extract()?,
         removed: item(2)?.extract()?,
@@ -51,7 +58,8 @@ fn word_rule(described: &Bound<'_, PyTuple>) -> PyResult<WordRule> {
         space_symbol: item(5)?.extract()?,
         first: item(6)?.extract()?,
         letters,
-        // Python allows one level.
+        keep,
+        // Python limits the number of rules.
         then: then.map(|then| word_rule(&then).map(Box::new)).transpose()?,
     })
 }

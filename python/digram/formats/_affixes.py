@@ -4,9 +4,9 @@ A file writes a suffix at the end of tokens that end a word, and a prefix before
 begin one. Here tokens have a space instead: at the end if they end a word, and at the start if they
 begin one, as the words of the pretokenizer do. The letter of a byte alphabet for the space is "Ġ".
 
-In a byte alphabet the space is a symbol of its own, so the first merges join it with each byte. That
-needs words without spaces and a suffix only. With a prefix, or where words have spaces, tokens are
-letters instead: words are written in the letters of bytes, among which there is no space.
+In a byte alphabet the space is a symbol of its own, so the first merges join it with each byte.
+That needs words without spaces, and a suffix only. With a prefix, or where words have spaces,
+tokens are letters instead: words are written in the letters of bytes, of which none is a space.
 """
 
 from __future__ import annotations

@@ -196,8 +196,9 @@ def _read_affixed(
     added = added_tokens(top.get("added_tokens"), vocab, path)
     unknown = model.get("unk_token")
     whole = {*added, *([] if unknown is None else [unknown])}
+    cleanup, decoding = False, None
     if lettered:  # any decoder is exact as its steps, since they get the names of tokens
-        cleanup, decoding = False, from_decoder(top.get("decoder"), path)
+        decoding = from_decoder(top.get("decoder"), path)
     else:
         special = partial(_affixes.is_cleaned, top, vocab, affixes, unit, path)
         cleanup, decoding = _decoded(top.get("decoder"), special, unit, kept, path)

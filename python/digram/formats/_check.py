@@ -225,6 +225,8 @@ def check_input(
     if definition.special_roles is not None:
         roles = definition.special_roles.to_dict()
         named += [(f"the {role} token", text) for role, text in roles.items()]
+    padding = definition.padding
+    named += [("the padding", padding.token)] if padding is not None and padding.id is None else []
     for what, name in named:
         if name not in special_tokens:
             raise VocabError(

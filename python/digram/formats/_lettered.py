@@ -6,13 +6,13 @@ word. A letter is never a space, so spaces can mark where words begin and end, w
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 from digram.errors import VocabError
 from digram.formats._json import unsupported
 from digram.formats._letters import LETTERS
 from digram.formats._stages import DIGITS
+from digram.formats._words import nested, unnested
 from digram.pretokenizers.normalizers import Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.vocab.bpe import BpeModel
@@ -23,8 +23,7 @@ __all__ = ["has_all_letters", "in_letters", "is_in_letters", "to_bytes"]
 
 def is_in_letters(cut: Pretokenizer) -> bool:
     """Whether words are written in the letters of bytes."""
-    words = cut.words
-    return words is not None and (words if words.then is None else words.then).letters
+    return cut.words is not None and cut.words.last.letters
 
 
 def in_letters(cut: Pretokenizer, prefix: str, suffix: str, path: str | None) -> Pretokenizer:
@@ -39,14 +38,14 @@ def in_letters(cut: Pretokenizer, prefix: str, suffix: str, path: str | None) ->
     letters = Words(splits, prefix=prefix, suffix=suffix, letters=True)
     if cut.words is None:
         return Pretokenizer(None, normalizer=[*cut.normalizer, letters])
-    return Pretokenizer(None, normalizer=[*cut.normalizer[:-1], replace(cut.words, then=letters)])
+    words = nested([*unnested(cut.words), letters])
+    return Pretokenizer(None, normalizer=[*cut.normalizer[:-1], words])
 
 
 def to_bytes(cut: Pretokenizer, prefix: str, suffix: str) -> Pretokenizer:
     """The reverse of `in_letters`; raises `VocabError` for what it never gives."""
-    words = cut.words
-    assert words is not None
-    letters = words if words.then is None else words.then
+    assert cut.words is not None
+    *rules, letters = unnested(cut.words)
     splits = letters.splits
     if letters != Words(splits, None, prefix, suffix, letters=True) or cut.patterns or cut.rules:
         raise VocabError(
@@ -54,7 +53,7 @@ def to_bytes(cut: Pretokenizer, prefix: str, suffix: str) -> Pretokenizer:
             value=cut,
             hint='Save it with format="digram".',
         )
-    before = [] if words.then is None else [replace(words, then=None)]
+    before = [nested(rules)] if rules else []
     return Pretokenizer(splits or None, normalizer=[*cut.normalizer[:-1], *before])
 
 

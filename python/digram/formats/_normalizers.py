@@ -182,7 +182,7 @@ def _words(stage: dict[str, Any], where: str, path: str | None) -> Words:
     """Words in a file of digram."""
     only(stage, {"type", *_OF_WORDS}, where, path)
     try:
-        marks = _OF_WORDS if "letters" in stage else _OF_WORDS[:-2]
+        marks = _OF_WORDS if "letters" in stage else _OF_WORDS[:-3]
         return Words._of(*(stage.get(name) for name in marks))
     except (TypeError, OptionError) as error:
         problem = str(error)

@@ -37,7 +37,7 @@ def has_words(top: dict[str, Any]) -> bool:
 def is_spaced(definition: Definition) -> bool:
     """Whether the tokens of a definition have a space at the start that files do not write."""
     words = definition.pretokenizer.words
-    return definition.strip_first_space and words is not None and words.prefix == " "
+    return definition.strip_first_space and words is not None and words.last.prefix == " "
 
 
 def spaced(names: Iterable[str], kept: Collection[str], path: str | None) -> list[str]:

@@ -18,6 +18,7 @@ from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
 from digram.formats._stages import DIGITS
 from digram.formats._words import to_word_stages
+from digram.pretokenizers.normalizers import Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel
@@ -101,13 +102,17 @@ def cut_into_words(
 def keeps_spaces(cut: Pretokenizer) -> bool:
     """Whether words may contain the white space between them."""
     words = cut.words
-    return words is None or words.removed is None or bool(_unmarked(cut).splitter().split(" "))
+    if words is None or words.then is not None:
+        return True  # a regex may keep spaces, whatever it does with one
+    return words.removed is None or bool(_unmarked(cut).splitter().split(" "))
 
 
 def without_spaces(cut: Pretokenizer, prefix: str = " ", suffix: str = "") -> Pretokenizer:
     """The reverse of `cut_into_words`; raises `VocabError` for what it never gives."""
     words = cut.words
-    fits = words is not None and (words.prefix, words.suffix) == (prefix, suffix)
+    fits = words is not None and replace(words, splits=(), removed=None) == Words(
+        prefix=prefix, suffix=suffix, space_symbol=words.space_symbol, first=words.first
+    )
     if words is None or not fits or cut.patterns or cut.digits or cut.rules:
         raise VocabError(
             f"a tokenizer.json with a model of words cannot store {cut!r}.",

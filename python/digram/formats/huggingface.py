@@ -7,8 +7,8 @@ ignore (see `_own`).
 `loads` also reads files of other programs if digram can reproduce their ids: BPE and Unigram
 models, normalizers (`_normalizers`), pre_tokenizers that only split (`_splits`), `ByteLevel`, added
 tokens with all their flags, and templates. Anything else is an error that names it. Truncation and
-padding are arguments of `tok(text)`, so those of a file are not applied; its padding names the
-token for padding. A file with a Unigram model, which has no place for data of digram, is written
+padding are arguments of `tok(text)`, so those of a file are kept, but applied only by calls that
+pass them (`tok.call_options`); its padding names the token for padding. A file with a Unigram model, which has no place for data of digram, is written
 with padding to the longest text of a batch if the tokenizer has such a token.
 
 Other programs parse special tokens in text by default; digram's `encode` does so only with
@@ -52,6 +52,7 @@ from digram.formats._check import (
 from digram.formats._json import dump, expect, kind_of, parse, unsupported
 from digram.formats._lettered import has_all_letters, is_in_letters
 from digram.formats._letters import from_letters
+from digram.formats._limits import from_padding, from_truncation, to_padding, to_truncation
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._names import spelled
 from digram.formats._registry import FORMATS
@@ -59,6 +60,7 @@ from digram.formats._show import show
 from digram.formats._template import from_post_processor, to_post_processor, trim_offsets_in
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition, OnUnknown, TrimOffsets, Unit
+from digram.vocab.limits import Padding
 from digram.vocab.model import Model
 from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.special_roles import SpecialRoles
@@ -128,7 +130,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
             {"id": i, "content": text, **flags_in_file(definition.matching.get(text, Matching()))}
             for text, i in special
         ],
-        "padding": None if own else _padding(definition, section),
+        "truncation": to_truncation(definition.truncation),
+        "padding": to_padding(definition) or (None if own else _padding(definition, section)),
         **written_around(definition, unknown == "bytes", own),
         "post_processor": to_post_processor(definition),
         "model": model,
@@ -253,13 +256,14 @@ def _compact(file: _File, in_core: _core.Model) -> Compact:
     check_special(special, in_core.token, path)
     check_bytes(list(in_core.missing_bytes()), path)
     kernel, given = section.kernel(model, own, path), _own.given(own, path)
+    padding = from_padding(top.get("padding"), special, path)
     settings = Settings(
         around.pretokenizer,
         kernel,
         training=_own.training(own, section.steps(model, kernel), in_core.tokens, path),
         template=_template(top, given, special, path),
         context_size=given.context_size,
-        pad_token=_pad_token(top, given, special),
+        pad_token=_pad_token(padding, given),
         special_roles=_own.special_roles(own, path),
         chat_templates=_own.chat_templates(own, path) or None,
         matching=matching or None,
@@ -267,6 +271,8 @@ def _compact(file: _File, in_core: _core.Model) -> Compact:
         decoding=around.decoding,
         dropout=_bpe.dropout_of(model),
         trim_offsets=trim_offsets_in(top.get("post_processor"), path),
+        truncation=from_truncation(top.get("truncation"), path),
+        padding=padding,
         reserved=_own.reserved(own, special, path) or None,
     )
     check_input(settings, special, path)
@@ -291,6 +297,7 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
     decoded = section.model(model, own, ordinary, path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
     steps = section.steps(model, decoded.kernel())
+    padding = from_padding(top.get("padding"), special, path)
     definition = Definition(
         tokens=tokens,
         model=decoded,
@@ -301,7 +308,7 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         byte_ids=byte_ids,
         template=_template(top, given, special, path),
         context_size=given.context_size,
-        pad_token=_pad_token(top, given, special),
+        pad_token=_pad_token(padding, given),
         special_roles=roles,
         chat_templates=_own.chat_templates(own, path),
         matching=matching,
@@ -311,6 +318,8 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         decoding=around.decoding,
         dropout=_bpe.dropout_of(model),
         trim_offsets=_trimming(top, around, path),
+        truncation=from_truncation(top.get("truncation"), path),
+        padding=padding,
         reserved=_own.reserved(own, special, path),
         training=_own.training(own, steps, lambda: tokens, path),
     )
@@ -396,17 +405,12 @@ def _check_top(top: dict[str, Any], path: str | None) -> None:
             raise unsupported(f"the key {show(key)}", path)
     if top.get("version", "1.0") != "1.0":
         raise unsupported(f"version {show(top['version'])}", path)
-    for key in ("truncation", "padding"):
-        if top.get(key) is not None:
-            expect(top[key], dict, key, path)
 
 
-def _pad_token(top: dict[str, Any], given: _own.Given, special: dict[str, int]) -> str | None:
+def _pad_token(padding: Padding | None, given: _own.Given) -> str | None:
     """The token for padding: that of digram's section, else that of the padding of the file."""
-    padding = top.get("padding") or {}
-    text = padding.get("pad_token")
-    named = isinstance(text, str) and text in special and special[text] == padding.get("pad_id")
-    return given.pad_token or (text if named else None)
+    named = padding is not None and padding.id is None
+    return given.pad_token or (padding.token if padding is not None and named else None)
 
 
 def _unknown_token(

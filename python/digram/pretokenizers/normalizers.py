@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from digram._util.validation import check_text
+from digram._util.validation import check_text, choice
 from digram.errors import OptionError, show
 from digram.pretokenizers.regex import Regex
 
@@ -42,6 +42,10 @@ __all__ = [
     "from_described",
     "stages_of",
 ]
+
+
+_MAX_RULES = 20
+"""The number of rules for words, each of which cuts the words of the one before."""
 
 
 class _Stage:
@@ -255,14 +259,18 @@ class Words(_Stage):
     which text was left out. Then each word is split on its own.
 
     With `letters` each byte of a word is written as its letter in GPT-2's alphabet, between the
-    prefix and the suffix, which are always put. `then` is another rule, by which each word is cut
-    again as a text of its own; it has neither `first` nor a `then`.
+    prefix and the suffix, which are always put. With `keep` there is one split and no `removed`:
+    only its "matches" are kept, or only what is "between" them. `then` is another rule, by which
+    each word is cut again as a text of its own; it has no `first`.
 
     >>> of_letters = Words((Regex(r" ?\w+"),), prefix=" ", letters=True)
     >>> pretokenize("to be\n", Pretokenizer(None, normalizer=of_letters))
     [' to', ' Ġbe', ' Ċ']
     >>> pretokenize("to be", Pretokenizer(None, normalizer=Words(prefix=" ", then=of_letters)))
     [' Ġto', ' Ġbe']
+    >>> numbers = Words((Regex(r"\d+(?=€)"),), keep="matches")
+    >>> pretokenize("12€ 4$ 10€", Pretokenizer(None, normalizer=numbers))
+    ['12', '10']
 
     It is the last stage of a normalizer. Added tokens that are searched for in normalized text are
     searched for before it.
@@ -275,6 +283,7 @@ class Words(_Stage):
     space_symbol: str | None = None
     first: bool = False
     letters: bool = False
+    keep: Literal["matches", "between"] | None = None
     then: Words | None = None
     _name: ClassVar[str] = "words"
 
@@ -298,28 +307,41 @@ class Words(_Stage):
         then = self.then
         if then is not None and not isinstance(then, Words):
             raise TypeError(f"then is digram.pretokenizers.Words or None, not {show(then)}")
-        if then is not None and (then.then is not None or then.first):
-            raise OptionError("the rule `then` has neither first nor a then.", value=then)
+        if then is not None and then.first:
+            raise OptionError("the rule `then` has no first.", value=then)
+        if self._depth > _MAX_RULES:
+            raise OptionError(f"there are more than {_MAX_RULES} rules for words.", value=then)
+        if self.keep is not None:
+            choice("keep", self.keep, "matches", "between", None)
+            if len(splits) != 1 or self.removed is not None:
+                raise OptionError("with keep there is one split and no removed.", value=self.keep)
+
+    @property
+    def last(self) -> Words:
+        """The rule that is applied last, which is this one without a `then`."""
+        return self if self.then is None else self.then.last
+
+    @property
+    def _depth(self) -> int:
+        return 1 if self.then is None else 1 + self.then._depth
 
     def _described(self) -> tuple[object, ...]:
         removed = None if self.removed is None else self.removed.pattern
         splits = [one.pattern for one in self.splits]
         marks = (self.prefix, self.suffix, self.space_symbol, self.first)
         then = None if self.then is None else self.then._described()
-        # Digests have the last two only where they are set.
-        last = (self.letters, then) if self.letters or then else ()
+        # Digests have the last three only where they are set.
+        last = (self.letters, self.keep, then) if self.letters or self.keep or then else ()
         return self._name, splits, removed, *marks, *last
 
     @classmethod
     def _of(cls, splits: Any, removed: Any, *marks: Any) -> Words:
         """The reverse of `_described`; TypeError and `OptionError` for what it never gives."""
         regex = None if removed is None else Regex(removed)
-        if len(marks) == 6 and marks[-1] is not None:
+        if len(marks) == 7 and marks[-1] is not None:
             then = marks[-1]
-            if not isinstance(then, list) or then[:1] != [cls._name] or len(then) not in (7, 9):
+            if not isinstance(then, list) or then[:1] != [cls._name] or len(then) not in (7, 10):
                 raise TypeError(f"then is a rule for words, not {show(then)}")
-            if len(then) == 9 and then[-1] is not None:
-                raise OptionError("the rule `then` has neither first nor a then.", value=then)
             marks = (*marks[:-1], cls._of(*then[1:]))
         return cls(tuple(map(Regex, splits)), regex, *marks)
 

@@ -103,6 +103,7 @@ class WordRule(NamedTuple):
     suffix: str = ""
     space_symbol: str | None = None
     letters: bool = False
+    keep: Literal["matches", "between"] | None = None
     then: "WordRule | None" = None
 
 
@@ -116,7 +117,11 @@ def words(text: str, rule: WordRule) -> list[str]:
     [' to', ' be', ' ,']
 
     With `letters` the bytes of a word are written in the letters of GPT-2, and the prefix is put in
-    any case. `then` cuts each word again.
+    any case. With `keep` only the matches of the only split are kept, or only what is between them.
+    `then` cuts each word again.
+
+    >>> words("a1b2", WordRule(["[0-9]"], keep="matches"))
+    ['1', '2']
 
     >>> words("a é", WordRule(prefix=" ", then=WordRule([" "], suffix="|", letters=True)))
     ['Ġ|', 'a|', 'Ġ|', 'Ã©|']
@@ -124,6 +129,9 @@ def words(text: str, rule: WordRule) -> list[str]:
     pieces = [text] if text else []
     for split in rule.splits:
         pieces = [part for piece in pieces for part in re.split(f"({split})", piece) if part]
+    if rule.keep is not None:
+        cut = re.split(f"({rule.splits[0]})", text)
+        pieces = [piece for piece in cut[rule.keep == "matches" :: 2] if piece]
     found = []
     for piece in pieces:
         if rule.removed is None or not re.match(rule.removed, piece):

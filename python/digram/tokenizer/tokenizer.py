@@ -35,6 +35,7 @@ from digram.vocab.template import Template
 
 if TYPE_CHECKING:
     from digram.vocab.definition import Definition, OnUnknown, TrainingRecord
+    from digram.vocab.limits import Padding, Truncation
 
 __all__ = ["Merge", "RunnerUp", "Tokenizer"]
 
@@ -246,6 +247,48 @@ class Tokenizer(
     def pad_token(self) -> str | None:
         """The text of the special token that `tok(text, padding=...)` adds; None if not set."""
         return self._settings.pad_token
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """How the file says that texts are truncated, a `digram.Truncation`; None if it does not.
+
+        It applies only to calls that say so: see `call_options`.
+        """
+        return self._settings.truncation
+
+    @property
+    def padding(self) -> Padding | None:
+        """How the file says that texts are padded, a `digram.Padding`; None if it does not.
+
+        It applies only to calls that say so: see `call_options`.
+        """
+        return self._settings.padding
+
+    @property
+    def call_options(self) -> dict[str, Any]:
+        """The truncation and padding of the file as arguments of `tok(text)`; empty without any.
+
+        >>> import digram
+        >>> from dataclasses import replace
+        >>> tok = digram.train("low low", max_merges=2, special_tokens=["<pad>"])
+        >>> limits = {"truncation": digram.Truncation(2), "padding": digram.Padding("<pad>")}
+        >>> tok = digram.Tokenizer(replace(tok.definition, pad_token="<pad>", **limits))
+        >>> tok.call_options
+        {'max_length': 2, 'padding': 'longest'}
+        >>> tok(["low", "low!!"], **tok.call_options).ids
+        [[257, 258], [257, 33]]
+
+        Hugging Face's libraries apply them to every text. Here a call without them gives all tokens
+        of a text. A dict is made at each access.
+        """
+        truncation, padding = self._settings.truncation, self._settings.padding
+        options: dict[str, Any] = {} if truncation is None else truncation.options()
+        if padding is not None:
+            options |= padding.options()
+            id = self.special_tokens[padding.token] if padding.id is None else padding.id
+            if id != self._extra.layout.pad_id:
+                options["pad_id"] = id
+        return options
 
     @property
     def dropout(self) -> float | None:
@@ -490,9 +533,13 @@ class Tokenizer(
         >>> tok(["low", "low!"], padding="longest").ids
         [[257, 258], [257, 33]]
 
-        `pad_token` is the text of a special token. Raises `OptionError` if it does not exist.
+        `pad_token` is the text of a special token. If `tok.padding` has the token that was that,
+        it has this one too, or is removed. Raises `OptionError` if the token does not exist.
         """
-        return self._with(self._settings._replace(pad_token=pad_token))
+        padding = self._settings.padding
+        if padding is not None and padding.id is None and padding.token == self.pad_token:
+            padding = None if pad_token is None else replace(padding, token=pad_token)
+        return self._with(self._settings._replace(pad_token=pad_token, padding=padding))
 
     def with_rules(self, rules: Rules | None) -> Tokenizer:
         """Return a new tokenizer with other rules, and with tokens for their terms and units.

@@ -14,6 +14,7 @@ from digram._util.validation import instance
 from digram.decoders.decoding import Decoding
 from digram.pretokenizers.normalizers import described
 from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.limits import Padding, Truncation
 from digram.vocab.model import Kernel, Model
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken, flags_of
@@ -144,6 +145,10 @@ class Definition:
     as a post-processor of a tokenizer.json may say: "spaces", or "spaces but the prefix", of which
     the first token of a text keeps one.
 
+    `truncation` and `padding` are kept as a tokenizer.json has them. They apply only to calls that
+    say so, as in `tok(texts, **tok.call_options)`, and like the training record they are not in the
+    digest.
+
     `reserved` maps names to blocks of ids, those of the special tokens `<|name_0|>`, `<|name_1|>`,
     ...
 
@@ -170,6 +175,8 @@ class Definition:
     decoding: Decoding | None = None
     dropout: float | None = None
     trim_offsets: TrimOffsets | None = None
+    truncation: Truncation | None = None
+    padding: Padding | None = None
     reserved: dict[str, range] = field(default_factory=dict)
     training: TrainingRecord | None = None
 

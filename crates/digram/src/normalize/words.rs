@@ -4,6 +4,8 @@
 //! whether a word begins with it. So a text is cut, some parts are left out, and the others get a prefix or a
 //! suffix.
 
+use std::ops::Range;
+
 use bstr::ByteSlice;
 
 use super::Seam;
@@ -33,8 +35,19 @@ pub struct WordRule {
     /// Whether each byte of a word is written as its letter, between the prefix and the suffix, which are put in any
     /// case. Then no character becomes a space.
     pub letters: bool,
+    /// What is left of the matches of the only split, and of the text between them. Else `removed` decides.
+    pub keep: Option<Keep>,
     /// How each word is cut again.
     pub then: Option<Box<WordRule>>,
+}
+
+/// What is kept of the pieces of a split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The matches.
+    Matches,
+    /// What is between the matches.
+    Between,
 }
 
 /// A compiled rule.
@@ -46,6 +59,8 @@ pub(super) struct Words {
     space_symbol: Option<char>,
     first: bool,
     letters: Option<Box<[char; 256]>>,
+    /// Also whether the matches may depend on what is beside them.
+    keep: Option<(Keep, bool)>,
     then: Option<Box<Words>>,
 }
 
@@ -95,13 +110,14 @@ impl Removed {
 
 impl Words {
     pub(super) fn new(rule: WordRule) -> Result<Words> {
-        let WordRule { splits, removed, prefix, suffix, space_symbol, first, letters, then } = rule;
+        let WordRule { splits, removed, prefix, suffix, space_symbol, first, letters, keep, then } = rule;
+        let keep = keep.map(|keep| (keep, splits.iter().any(|regex| may_look_around(regex))));
         let splits: Vec<Stage> = splits.into_iter().map(Stage::Pattern).collect();
         let removed = removed.map(Removed::new).transpose()?;
         let then = then.map(|then| Words::new(*then)).transpose()?.map(Box::new);
         let letters = letters.then(|| Box::new(letters_of_bytes()));
         let splitter = Pretokenizer::new(&splits)?;
-        Ok(Words { splitter, removed, prefix, suffix, space_symbol, first, letters, then })
+        Ok(Words { splitter, removed, prefix, suffix, space_symbol, first, letters, keep, then })
     }
 
     /// The words of a text, one after the other; `visit_end` gets the end of each. `starts` has the origins of the
@@ -113,17 +129,19 @@ impl Words {
         interrupt: &dyn Interrupt,
         visit_end: &mut impl FnMut(usize) -> Result<()>,
     ) -> Result<Traced> {
-        let whole = [text.bytes.len()];
-        let Some(then) = &self.then else {
-            return self.cut_parts(text, &whole, starts, interrupt, visit_end);
-        };
-        let mut ends = Vec::new();
-        let words = self.cut_parts(text, &whole, starts, interrupt, &mut |end| {
-            memory::try_reserve(&mut ends, 1)?;
-            ends.push(end);
-            Ok(())
-        })?;
-        then.cut_parts(&words, &ends, &[], interrupt, visit_end)
+        let (mut rule, mut starts) = (self, starts);
+        let (mut words, mut ends) = (None, vec![text.bytes.len()]);
+        while let Some(then) = &rule.then {
+            let mut inner = Vec::new();
+            let text = words.as_ref().unwrap_or(text);
+            words = Some(rule.cut_parts(text, &ends, starts, interrupt, &mut |end| {
+                memory::try_reserve(&mut inner, 1)?;
+                inner.push(end);
+                Ok(())
+            })?);
+            (rule, starts, ends) = (then, &[], inner);
+        }
+        rule.cut_parts(words.as_ref().unwrap_or(text), &ends, starts, interrupt, visit_end)
     }
 
     /// The words of the parts of a text, which end at `bounds` and are cut each as a text of its own.
@@ -141,47 +159,55 @@ impl Words {
         // With origins it is not, since it would have another one.
         let keeps_spaces = text.origins.is_none() && self.prefix == " ";
         let mut space = None;
+        let mut visit = |part_at: Range<usize>, is_removed: bool| {
+            let Range { start: from, end } = part_at;
+            let part = &text.bytes[from..end];
+            if is_removed {
+                leave_out(&mut rewriter, space.take())?;
+                if keeps_spaces && part == b" " {
+                    space = Some(from);
+                } else {
+                    rewriter.keep_until(from)?;
+                    rewriter.skip_until(end);
+                }
+                return Ok(());
+            }
+            let is_marked = !self.first || starts.get(from).is_some_and(|[start, _]| *start == 0);
+            let is_prefixed = is_marked && !self.has_prefix(part);
+            if !is_prefixed {
+                leave_out(&mut rewriter, space.take())?;
+            } else if space.take().is_none() && !self.prefix.is_empty() {
+                rewriter.keep_until(from)?;
+                self.prefix.chars().try_for_each(|c| rewriter.insert_before(c))?;
+            }
+            if let Some(letters) = &self.letters {
+                rewriter.keep_until(from)?;
+                part.iter().try_for_each(|byte| rewriter.replace_byte(letters[usize::from(*byte)]))?;
+            } else if let Some(symbol) = self.space_symbol {
+                self.replace_symbols(symbol, part, from, &mut rewriter)?;
+            }
+            if !self.suffix.is_empty() {
+                rewriter.keep_until(end)?;
+                self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
+            }
+            visit_end(rewriter.len_until(end))
+        };
         let mut pacer = Pacer::new(interrupt);
         let mut first = 0;
         for &bound in bounds {
             let base = std::mem::replace(&mut first, bound);
             let whole = &text.bytes[base..bound];
             pacer.after(whole.len())?;
-            self.splitter.for_many(whole, 0, GoesOn::No, interrupt, |start, ends| {
-                let mut start = base + start;
-                for end in ends.iter().map(|end| base + end) {
-                    let from = std::mem::replace(&mut start, end);
-                    let part = &text.bytes[from..end];
-                    if is_removed(part) {
-                        leave_out(&mut rewriter, space.take())?;
-                        if keeps_spaces && part == b" " {
-                            space = Some(from);
-                        } else {
-                            rewriter.keep_until(from)?;
-                            rewriter.skip_until(end);
-                        }
-                        continue;
-                    }
-                    let is_marked = !self.first || starts.get(from).is_some_and(|[start, _]| *start == 0);
-                    let is_prefixed = is_marked && !self.has_prefix(part);
-                    if !is_prefixed {
-                        leave_out(&mut rewriter, space.take())?;
-                    } else if space.take().is_none() && !self.prefix.is_empty() {
-                        rewriter.keep_until(from)?;
-                        self.prefix.chars().try_for_each(|c| rewriter.insert_before(c))?;
-                    }
-                    if let Some(letters) = &self.letters {
-                        rewriter.keep_until(from)?;
-                        part.iter()
-                            .try_for_each(|byte| rewriter.replace_byte(letters[usize::from(*byte)]))?;
-                    } else if let Some(symbol) = self.space_symbol {
-                        self.replace_symbols(symbol, part, from, &mut rewriter)?;
-                    }
-                    if !self.suffix.is_empty() {
-                        rewriter.keep_until(end)?;
-                        self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
-                    }
-                    visit_end(rewriter.len_until(end))?;
+            if let Some((keep, _)) = self.keep {
+                self.splitter.for_pieces(whole, interrupt, |piece, is_match| {
+                    visit(base + piece.start..base + piece.end, is_match != (keep == Keep::Matches))
+                })?;
+                continue;
+            }
+            self.splitter.for_many(whole, 0, GoesOn::No, interrupt, |mut start, ends| {
+                for &end in ends {
+                    let part = base + std::mem::replace(&mut start, end)..base + end;
+                    visit(part.clone(), is_removed(&text.bytes[part]))?;
                 }
                 Ok(())
             })?;
@@ -237,7 +263,7 @@ impl Words {
         let is_one_word = self.splitter.is_whole() && self.removed.is_none() && self.suffix.is_empty();
         // Whether a word begins with a longer one already is not known from its first character.
         let is_decided = self.prefix.chars().nth(1).is_none();
-        let keeps_bytes = self.letters.is_none() && self.then.is_none();
+        let keeps_bytes = self.letters.is_none() && self.keep.is_none() && self.then.is_none();
         is_one_word
             && is_decided
             && keeps_bytes
@@ -246,8 +272,17 @@ impl Words {
 
     /// Whether text is always cut between two characters.
     pub(super) fn keeps_apart(&self, seam: Seam) -> bool {
-        seam.is_border(&self.splitter)
+        // What a match is must not depend on the other side, on which only the ends of pieces do not.
+        let are_matches_sure = self.keep.is_none_or(|(_, looks_around)| !looks_around);
+        are_matches_sure && seam.is_border(&self.splitter)
     }
+}
+
+/// Whether a regex may have an anchor or look-around; false only if it has none.
+fn may_look_around(regex: &str) -> bool {
+    let signs = ["(?=", "(?!", "(?<", "^", "$", r"\b", r"\B", r"\A", r"\z", r"\Z", r"\G"];
+    let regex = regex.replace("[^", "[");
+    signs.iter().any(|sign| regex.contains(sign))
 }
 
 /// Leaves out the space at an offset, if there is one.
@@ -383,6 +418,19 @@ mod tests {
         assert_eq!(words.iter().map(|(word, _)| &word[..]).collect::<Vec<_>>(), [" ĠÃ©", " Ġ", " Ġb"]);
         assert_eq!(words[0].1, [[0, 2]; 7]);
         assert_eq!(words[2].1, [[3, 4], [3, 4], [3, 4], [4, 5]]);
+    }
+
+    #[test]
+    fn matches_or_what_is_between_them_are_kept() {
+        let kept = |keep| {
+            let splits = vec![r"(?<=a)b|c+".into()];
+            words_of(WordRule { splits, keep: Some(keep), ..WordRule::default() }, "bab cc")
+                .into_iter()
+                .map(|(word, _)| word)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(kept(Keep::Matches), ["b", "cc"]);
+        assert_eq!(kept(Keep::Between), ["ba", " "]);
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod node;
 mod partition;
 mod parts;
 mod pattern;
+mod pieces;
 mod rules;
 mod set;
 mod syntax;
