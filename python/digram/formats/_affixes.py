@@ -121,7 +121,8 @@ def spaced(
     if unit == "byte":
         merges[:0] = [[letter, space] for letter in LETTERS]
     ids = {text: vocab[name] for name, text in names.items()}
-    return model | {"vocab": ids, "merges": merges}
+    unknown = model.get("unk_token")
+    return model | {"vocab": ids, "merges": merges, "unk_token": names.get(unknown, unknown)}
 
 
 def _of_name(affixes: Affixes, name: str, space: str) -> str:

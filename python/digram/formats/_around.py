@@ -163,7 +163,7 @@ def _read_words(top: dict[str, Any], model: dict[str, Any], kept: Kept, path: st
     pretokenizer = _wordpiece.cut_into_words(cut, kind_of(model), path)
     vocab = vocabulary(model["vocab"], path)
     added = added_tokens(top.get("added_tokens"), vocab, path)
-    as_they_are, decoder = {*added, unknown}, top.get("decoder")
+    as_they_are, decoder = {*added}, top.get("decoder")
     if prefix is None:
         names = _word_level.spaced(vocab, as_they_are, path)
         special = partial(_word_level.is_cleaned, decoder, {*vocab} - as_they_are, path)
@@ -171,7 +171,11 @@ def _read_words(top: dict[str, Any], model: dict[str, Any], kept: Kept, path: st
         names = _wordpiece.spaced(vocab, as_they_are, prefix, path)
         special = partial(_wordpiece.is_cleaned, decoder, prefix, path)
     cleanup, decoding = _decoded(decoder, special, unit, kept, path)
-    model = model | {"vocab": dict(zip(names, vocab.values(), strict=True))}
+    renamed = dict(zip(vocab, names, strict=True))
+    model = model | {
+        "vocab": dict(zip(names, vocab.values(), strict=True)),
+        "unk_token": renamed.get(unknown, unknown),
+    }
     # The spaces of tokens are not written, so their first one is left out.
     return Around(model, pretokenizer, "char", False, None, True, cleanup, decoding=decoding)
 
@@ -194,8 +198,6 @@ def _read_affixed(
         what = f"BPE with {affixes.named()}"
         pretokenizer = _wordpiece.cut_into_words(cut, what, path, *spaces)
     added = added_tokens(top.get("added_tokens"), vocab, path)
-    unknown = model.get("unk_token")
-    whole = {*added, *([] if unknown is None else [unknown])}
     cleanup, decoding = False, None
     if lettered:  # any decoder is exact as its steps, since they get the names of tokens
         decoding = from_decoder(top.get("decoder"), path)
@@ -203,7 +205,10 @@ def _read_affixed(
         special = partial(_affixes.is_cleaned, top, vocab, affixes, unit, path)
         cleanup, decoding = _decoded(top.get("decoder"), special, unit, kept, path)
     pairs = _bpe.merge_pairs(model.get("merges"), path)
-    model = _affixes.spaced(model, pairs, whole, unit, path)
+    kept_names = {*added}
+    if unit == "byte" and model.get("unk_token") is not None:
+        kept_names.add(model["unk_token"])  # no text becomes it
+    model = _affixes.spaced(model, pairs, kept_names, unit, path)
     strip = not affixes.suffix
     return Around(model, pretokenizer, unit, False, None, strip, cleanup, decoding=decoding)
 

@@ -270,6 +270,13 @@ def _check_characters(definition: Definition, path: str | None) -> None:
                 path=path,
                 hint="Add it to the special tokens.",
             )
+    elif isinstance(definition.on_unknown, bytes):
+        if definition.on_unknown not in definition.tokens:
+            raise VocabError(
+                f"the unknown token {show(definition.on_unknown)} is not a token.",
+                path=path,
+                hint="Add it to the tokens.",
+            )
     elif definition.on_unknown == "bytes":
         tokens, ids = definition.tokens, definition.byte_ids or []
         found = [tokens[token_id] if 0 <= token_id < len(tokens) else None for token_id in ids]

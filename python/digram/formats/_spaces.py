@@ -93,9 +93,11 @@ def from_file(
         if " " in name and (name not in added or name.replace(" ", symbol) in vocab):
             raise _unsupported(f"the token {show(name)}, which has a space,", path)
     names = {name: name if name in kept_names else name.replace(symbol, " ") for name in vocab}
+    unknown = model.get("unk_token")
     spaced = model | {
         "vocab": {names[name]: token_id for name, token_id in vocab.items()},
         **({"merges": _merges(model["merges"], symbol)} if "merges" in model else {}),
+        **({"unk_token": names.get(unknown, unknown)} if isinstance(unknown, str) else {}),
     }
     pretokenizer = Pretokenizer(pattern, normalizer=stages)
     return Spaces(symbol, pretokenizer, strips, decoding), spaced

@@ -157,7 +157,7 @@ def _refuse(definition: Definition) -> None:
 
 
 def _written(definition: Definition, of: Names) -> dict[str, Any]:
-    unknown: str | None = of.unknown.text if isinstance(of.unknown, SpecialToken) else None
+    unknown = of.unknown_name(definition)
     if unknown is None and not of.own:
         unknown = next((name for name in _UNKNOWN if name not in of.vocab), None)
         if unknown is None:

@@ -234,7 +234,7 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
     assert isinstance(model, WordPieceModel)
     return {
         "type": _OWN if of.own else "WordPiece",
-        "unk_token": unknown.text if isinstance(unknown, SpecialToken) else None,
+        "unk_token": of.unknown_name(definition),
         "continuing_subword_prefix": model.prefix,
         "max_input_chars_per_word": model.max_word_chars,
         "digram": _own.to_section(definition, {}),

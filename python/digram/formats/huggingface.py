@@ -59,6 +59,7 @@ from digram.formats._registry import FORMATS
 from digram.formats._show import show
 from digram.formats._template import from_post_processor, to_post_processor, trim_offsets_in
 from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition, OnUnknown, TrimOffsets, Unit
 from digram.vocab.limits import Padding
 from digram.vocab.model import Model
@@ -205,6 +206,7 @@ def _read_in(
     section.check(model, path)
     _check_top(top, path)
     own, model = _own.section(model, path), section.opened(model, path)
+    unknown = model.get("unk_token")
     digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)
     byte_fallback = model.get("byte_fallback") is True
     if own is None and byte_fallback:
@@ -224,7 +226,7 @@ def _read_in(
     flags = {text: flags for text, (_, flags) in added.items()}
     if around.in_letters:
         refuse_neighbours(flags, path)
-    _refuse_words(section, model, vocab, flags, around.pretokenizer, path)
+    _refuse_words(section, model, {*vocab, unknown}, flags, around.pretokenizer, unknown, path)
     matching = matching_of(flags, around.pretokenizer, path)
     file = _File(top, model, section, own, around, special, matching, path)
     return _definition(file, vocab) if in_core is None else _compact(file, in_core)
@@ -292,9 +294,11 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         if section is _unigram.UNIGRAM and own is None:
             roles = _unigram.unknown_role(model, vocab, special)
     elif unit == "char" and model.get("unk_token") is not None:
-        on_unknown = _unknown_token(model, vocab, special, path)
+        on_unknown = _unknown_token(section, model, vocab, special, path)
     ordinary = ordinary_tokens(vocab, matching, special, model)
     decoded = section.model(model, own, ordinary, path)
+    if isinstance(decoded, BpeModel) and isinstance(on_unknown, bytes):
+        _refuse_merged_unknown(decoded, vocab[on_unknown.decode()], model["unk_token"], path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
     steps = section.steps(model, decoded.kernel())
     padding = from_padding(top.get("padding"), special, path)
@@ -337,17 +341,18 @@ def _trimming(top: dict[str, Any], around: Around, path: str | None) -> TrimOffs
 def _refuse_words(
     section: ModelSection,
     model: dict[str, Any],
-    vocab: dict[str, int],
+    vocab: set[str | None],
     flags: dict[str, Matching],
     pretokenizer: Pretokenizer,
+    unknown: str | None,
     path: str | None,
 ) -> None:
     """Raises `VocabError` if a model of words makes an added token of a word in other libraries."""
     if section is _wordpiece.SECTION:
-        names = {*flags, model["unk_token"]}
+        names = {*flags, *([] if unknown is None else [unknown])}
     elif section is _word_level.SECTION and kind_of(model) != "digram":
         # The word that is the name of the unknown token is unknown anyway.
-        names = {*flags} - {model["unk_token"]}
+        names = {*flags} - {unknown}
     else:
         return
     _wordpiece.refuse_ambiguous(vocab, flags, names, pretokenizer, path)
@@ -414,8 +419,13 @@ def _pad_token(padding: Padding | None, given: _own.Given) -> str | None:
 
 
 def _unknown_token(
-    model: dict[str, Any], vocab: dict[str, int], special: dict[str, int], path: str | None
-) -> SpecialToken:
+    section: ModelSection,
+    model: dict[str, Any],
+    vocab: dict[str, int],
+    special: dict[str, int],
+    path: str | None,
+) -> SpecialToken | bytes:
+    """The token for unknown text, which is special if it is an added token."""
     text: str = model["unk_token"]
     if text not in vocab:
         raise VocabError(
@@ -424,8 +434,19 @@ def _unknown_token(
             value=text,
             hint="Add it.",
         )
-    special.setdefault(text, vocab[text])
-    return SpecialToken(text)
+    if section is _unigram.UNIGRAM or section is _unigram.SCORED:
+        special.setdefault(text, vocab[text])
+    return SpecialToken(text) if text in special else text.encode()
+
+
+def _refuse_merged_unknown(model: BpeModel, unknown: int, name: str, path: str | None) -> None:
+    """Raises `VocabError` if other libraries would merge unknown characters."""
+    if any(unknown in (left, right) for left, right, _ in model.merges):
+        raise unsupported(
+            f"the unk_token {show(name)}, which is a part of merges, so that unknown characters "
+            "are merged,",
+            path,
+        )
 
 
 def _byte_ids(vocab: dict[str, int], special: dict[str, int], path: str | None) -> list[int]:

@@ -14,6 +14,7 @@ from digram._core import EncodedDocuments
 from digram._util.storage import LEFT_BEHIND, NewFile
 from digram.errors import LimitExceededError
 from digram.shards.chats import EncodedChats
+from digram.shards.parts import EncodedParts
 from digram.shards.formats import About, Documents, Format, Ids, Writer
 from digram.shards.inputs import Batch, Inputs
 from digram.shards.long import Long
@@ -32,7 +33,7 @@ class Encoded(NamedTuple):
     """A batch of texts with its ids."""
 
     batch: Batch
-    held: EncodedDocuments | EncodedChats
+    held: EncodedDocuments | EncodedChats | EncodedParts
 
 
 class _Open:

@@ -153,6 +153,8 @@ class Tokenizer(
                     value=settings.on_unknown,
                 )
             unknown = special_tokens[text]
+        elif isinstance(settings.on_unknown, bytes):
+            unknown = _id_of(settings.on_unknown, found.model)
         elif not isinstance(settings.on_unknown, SpecialToken):
             choice("on_unknown", settings.on_unknown, "error", "bytes")
         if settings.unit == "char" and settings.on_unknown == "bytes":
@@ -212,8 +214,21 @@ class Tokenizer(
         return self._settings.unit
 
     @property
+    def _unknown_id(self) -> int | None:
+        """The id of the token for unknown characters or words; None if there is none."""
+        unknown = self._settings.on_unknown
+        if self.unit == "byte" or isinstance(unknown, str):
+            return None
+        if isinstance(unknown, SpecialToken):
+            return self.special_tokens[unknown.text]
+        return _id_of(unknown, self._model)
+
+    @property
     def on_unknown(self) -> OnUnknown:
-        """How characters without a token are encoded: "error", "bytes" or a `SpecialToken`.
+        """How characters without a token are encoded: "error", "bytes", or as a token.
+
+        That is a `SpecialToken`, or the bytes of an ordinary token, as a file of another program
+        may have it, which text may become too.
 
         It has an effect only if `unit` is "char"; with bytes, every character can be encoded.
         """
@@ -707,6 +722,18 @@ def _described(compact: Compact) -> tuple[list[str | None], list[tuple[object, .
 
     instance("decoding", decoding, Decoding)
     return names_of(compact.plain()), decoding._described()
+
+
+def _id_of(unknown: bytes, model: _core.Model) -> int:
+    """The id of the ordinary token for unknown characters. Raises `VocabError` if there is none."""
+    try:
+        return model.tokens().index(unknown)
+    except ValueError:
+        raise VocabError(
+            f"on_unknown={show(unknown)} is not a token of this vocabulary.",
+            value=unknown,
+            hint='Pass the bytes of a token, a digram.SpecialToken, "error" or "bytes".',
+        ) from None
 
 
 def _known(tokens: Sequence[bytes | None], id: int) -> bytes:

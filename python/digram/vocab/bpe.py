@@ -140,6 +140,8 @@ class BpeModel(Model):
     def unreached(self, definition: Definition) -> list[int]:
         """Tokens that no merge makes and that are neither base tokens nor whole pretokens."""
         known = self.made(definition) | set(definition.byte_ids or ())
+        if isinstance(definition.on_unknown, bytes):
+            known.add(definition.tokens.index(definition.on_unknown))
         one = _is_byte if definition.unit == "byte" else self._is_letter
         lost = [
             id

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 Unit = Literal["byte", "char"]
-OnUnknown = Literal["error", "bytes"] | SpecialToken
+OnUnknown = Literal["error", "bytes"] | SpecialToken | bytes
 TrimOffsets = Literal["spaces", "spaces but the prefix"]
 StopReason = Literal["vocab_size", "max_merges", "min_frequency", "no_pairs"]
 
@@ -114,8 +114,9 @@ class Definition:
 
     `tokens[id]` are the bytes of an ordinary token; None marks a gap or a special token. `model`
     determines the tokens of a pretoken: a `BpeModel` has the merges. With unit "char" the base
-    tokens are characters, `on_unknown` says how other characters are encoded ("error", "bytes", or
-    a `SpecialToken` of `special_tokens`), and `byte_ids` are the 256 ids of the single bytes if
+    tokens are characters, `on_unknown` says how other characters are encoded ("error", "bytes", a
+    `SpecialToken` of `special_tokens`, or the bytes of an ordinary token, which text may become too,
+    and which no merge uses), and `byte_ids` are the 256 ids of the single bytes if
     they are the fallback. These fields are not part of the model, since every kind of model has
     them.
 
@@ -244,9 +245,14 @@ def digest_of(
     import json
 
     unknown = definition.on_unknown
+    shown: object = unknown
+    if isinstance(unknown, SpecialToken):
+        shown = {"special": unknown.text}
+    elif isinstance(unknown, bytes):
+        shown = {"token": unknown.decode("latin-1")}
     settings: dict[str, Any] = {
         "unit": definition.unit,
-        "on_unknown": {"special": unknown.text} if isinstance(unknown, SpecialToken) else unknown,
+        "on_unknown": shown,
         "byte_ids": definition.byte_ids,
         "patterns": definition.pretokenizer.patterns,
         "digits": definition.pretokenizer.digits,

@@ -70,8 +70,8 @@ class WordPieceModel(Model):
 
     def fault(self, definition: Definition) -> Fault | None:
         """Check that there is an unknown token, and that files can tell all tokens apart."""
-        if definition.unit != "char" or not isinstance(definition.on_unknown, SpecialToken):
-            problem = 'WordPiece needs unit="char" and a special token for unknown words.'
+        if definition.unit != "char" or isinstance(definition.on_unknown, str):
+            problem = 'WordPiece needs unit="char" and a token for unknown words.'
             return Fault(problem, definition.on_unknown, 'Set on_unknown to SpecialToken("[UNK]").')
         word_prefix = b" " + self.prefix.encode()
         for id, token in enumerate(definition.tokens):

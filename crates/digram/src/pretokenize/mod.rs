@@ -29,6 +29,7 @@ mod node;
 mod partition;
 mod parts;
 mod pattern;
+mod pattern_facts;
 mod pieces;
 mod rules;
 mod set;
@@ -48,6 +49,7 @@ use mask_splitter::MaskSplitter;
 use rules::RuleFinder;
 
 pub(crate) use letters::letters as letters_of_bytes;
+pub use pattern_facts::PatternFacts;
 pub use rules::{BLANKS, MOST_BLANKS, RuleMatch, Rules, SEPARATORS};
 pub(crate) use tasks::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
 pub(crate) use whole::WholeMatch;

@@ -86,9 +86,7 @@ class _Looking:
     def __init__(self, tok: Tokenizer, id: int, samples: int, threads: int | None) -> None:
         self.tok, self.id, self.threads = tok, id, check_threads(threads)
         self.token = tok.id_to_token(id)
-        unknown = tok.on_unknown
-        is_unknown = isinstance(unknown, SpecialToken) and tok.special_tokens[unknown.text] == id
-        if id in tok.special_tokens.values() and not is_unknown:
+        if id in tok.special_tokens.values() and id != tok._unknown_id:
             raise OptionError(
                 f"{self.token.decode()!r} is a special token, which ordinary text never becomes.",
                 value=id,

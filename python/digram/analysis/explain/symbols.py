@@ -71,9 +71,7 @@ class Symbols:
         }
         self.unit = tok.unit
         is_char, unknown = tok.unit == "char", tok.on_unknown
-        self._unknown = (
-            tok.special_tokens[unknown.text] if isinstance(unknown, SpecialToken) else None
-        )
+        self._unknown = tok._unknown_id
         self._fallback = tok._settings.byte_ids if is_char and unknown == "bytes" else None
         kernel = bpe(tok._settings.kernel)
         self._fuses = kernel is not None and kernel.fuse_unknown
