@@ -81,9 +81,9 @@ if TYPE_CHECKING:
     from digram.vocab.bpe import BpeModel
     from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.greedy import GreedyModel
+    from digram.vocab.limits import Padding, Truncation
     from digram.vocab.picky import Event
     from digram.vocab.scores import ScoredModel, UnigramModel
-    from digram.vocab.limits import Padding, Truncation
     from digram.vocab.special_roles import SpecialRoles
     from digram.vocab.special_tokens import Matching, SpecialToken
     from digram.vocab.template import Template

@@ -164,12 +164,10 @@ def test_pieces_that_a_list_of_fairseq_lacks(tmp_path: Path) -> None:
         ("dict.txt", "a 1\nb 0"),
     ],
 )
-def test_a_list_of_fairseq_without_marks_is_named(
-    name: str, content: str, tmp_path: Path
-) -> None:
+def test_a_list_of_fairseq_without_marks_is_named(name: str, content: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(content.encode())
-    with pytest.raises(VocabError, match="counts, as in dict.txt of fairseq, is not") as caught:
+    with pytest.raises(VocabError, match=r"as in dict\.txt of fairseq, is not") as caught:
         digram.load(path)
     assert "SentencePiece" in str(caught.value)
 

@@ -11,9 +11,7 @@ import pytest
 import digram
 from digram import InvalidTextError, SpecialToken, SpecialTokenError
 
-TOK = digram.train(
-    "low lower lowest", max_merges=6, special_tokens=["<|endoftext|>", "<s>", "<e>"]
-)
+TOK = digram.train("low lower lowest", max_merges=6, special_tokens=["<|endoftext|>", "<s>", "<e>"])
 BEGIN, END = SpecialToken("<s>"), SpecialToken("<e>")
 DOCUMENTS: list[Any] = [
     [BEGIN, "low", END, "er"],
@@ -78,14 +76,10 @@ def test_a_run_is_resumed_and_another_corpus_is_noticed(tmp_path: Path) -> None:
         digram.encode_files(TOK, failing(), tmp_path, format="npy", shard_tokens=50)
     other = [[END, *one] if isinstance(one, list) else one for one in DOCUMENTS * 60]
     whole = iter(DOCUMENTS * 60)
-    found = digram.encode_files(
-        TOK, whole, tmp_path, format="npy", shard_tokens=50, resume=True
-    )
+    found = digram.encode_files(TOK, whole, tmp_path, format="npy", shard_tokens=50, resume=True)
     assert [ids.tolist() for ids in found] == ids_of() * 60
     with pytest.raises(digram.CheckpointError, match="the documents differ"):
-        digram.encode_files(
-            TOK, iter(other), tmp_path, format="npy", shard_tokens=50, resume=True
-        )
+        digram.encode_files(TOK, iter(other), tmp_path, format="npy", shard_tokens=50, resume=True)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +99,5 @@ def test_wrong_parts_are_named(
 
 def test_the_place_of_an_error_is_told(tmp_path: Path) -> None:
     with pytest.raises(SpecialTokenError) as caught:
-        digram.encode_files(
-            TOK, ["low", [BEGIN, "a<s>"]], tmp_path, format="npy", special="raise"
-        )
+        digram.encode_files(TOK, ["low", [BEGIN, "a<s>"]], tmp_path, format="npy", special="raise")
     assert str(caught.value).startswith("corpus[1]: ")

@@ -18,7 +18,6 @@ from digram.errors import (
 )
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.reserved_ids import PADDING
-from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,7 +22,6 @@ from digram.vocab.bpe import BpeKernel, BpeModel, picky, require_bpe
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel
 from digram.vocab.schemes import SCHEMES, Scheme
-from digram.vocab.special_tokens import SpecialToken
 
 __all__ = ["BYTE_TOKENS", "SECTION", "dropout_of", "merge_pairs"]
 

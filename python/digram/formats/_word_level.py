@@ -17,7 +17,6 @@ from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel
-from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.word_level import WordLevelKernel, WordLevelModel
 
 __all__ = ["SECTION", "decoder_of", "has_words", "is_cleaned", "is_spaced", "name_of", "spaced"]

@@ -22,7 +22,7 @@ from digram.pretokenizers.normalizers import Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel
-from digram.vocab.special_tokens import Matching, SpecialToken
+from digram.vocab.special_tokens import Matching
 from digram.vocab.wordpiece import WordPieceKernel, WordPieceModel
 
 __all__ = [
@@ -230,7 +230,7 @@ def _steps(model: dict[str, Any], kernel: Kernel) -> _own.Steps:
 
 
 def _written(definition: Definition, of: Names) -> dict[str, Any]:
-    model, unknown = definition.model, of.unknown
+    model = definition.model
     assert isinstance(model, WordPieceModel)
     return {
         "type": _OWN if of.own else "WordPiece",

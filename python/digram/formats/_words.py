@@ -147,7 +147,9 @@ def splits_letters(regex: str) -> bool:
 def _removed(regex: str, inverted: bool) -> Removal:
     """What a `Split` with this regex leaves out."""
     found = _removed_by(regex, inverted)
-    return Removal((regex,), "", keep="matches" if inverted else "between") if not found else found
+    if found is not None:
+        return found
+    return Removal((regex,), "", keep="matches" if inverted else "between")
 
 
 def _removed_by(regex: str, inverted: bool) -> Removal | None:

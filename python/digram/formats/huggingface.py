@@ -8,8 +8,9 @@ ignore (see `_own`).
 models, normalizers (`_normalizers`), pre_tokenizers that only split (`_splits`), `ByteLevel`, added
 tokens with all their flags, and templates. Anything else is an error that names it. Truncation and
 padding are arguments of `tok(text)`, so those of a file are kept, but applied only by calls that
-pass them (`tok.call_options`); its padding names the token for padding. A file with a Unigram model, which has no place for data of digram, is written
-with padding to the longest text of a batch if the tokenizer has such a token.
+pass them (`tok.call_options`); its padding names the token for padding. A file with a Unigram
+model, which has no place for data of digram, is written with padding to the longest text of a batch
+if the tokenizer has such a token.
 
 Other programs parse special tokens in text by default; digram's `encode` does so only with
 `special="parse"`. Added tokens that are not special are found in all text (`digram.Matching`).

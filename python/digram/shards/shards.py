@@ -14,12 +14,12 @@ from digram._core import EncodedDocuments
 from digram._util.storage import LEFT_BEHIND, NewFile
 from digram.errors import LimitExceededError
 from digram.shards.chats import EncodedChats
-from digram.shards.parts import EncodedParts
 from digram.shards.formats import About, Documents, Format, Ids, Writer
 from digram.shards.inputs import Batch, Inputs
 from digram.shards.long import Long
 from digram.shards.manifest import Manifest, Place, Shard, ShardFile
 from digram.shards.options import Options
+from digram.shards.parts import EncodedParts
 from digram.shards.tally import Tally
 
 __all__ = ["Encoded", "Shards", "remove_unfinished"]

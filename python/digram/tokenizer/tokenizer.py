@@ -143,22 +143,7 @@ class Tokenizer(
                 )
             word("a special token", text)
         matching = checked(settings.matching, special_tokens)
-        unknown: int | list[int] | None = None
-        if settings.unit == "char" and isinstance(settings.on_unknown, SpecialToken):
-            text = settings.on_unknown.text
-            if text not in special_tokens:
-                raise OptionError(
-                    f"on_unknown names {show(text)}, which is not a special token of this "
-                    "tokenizer.",
-                    value=settings.on_unknown,
-                )
-            unknown = special_tokens[text]
-        elif isinstance(settings.on_unknown, bytes):
-            unknown = _id_of(settings.on_unknown, found.model)
-        elif not isinstance(settings.on_unknown, SpecialToken):
-            choice("on_unknown", settings.on_unknown, "error", "bytes")
-        if settings.unit == "char" and settings.on_unknown == "bytes":
-            unknown = settings.byte_ids
+        unknown = _unknown_in(settings, special_tokens, model)
         check_dropout(settings.dropout, settings.kernel)
         choice("trim_offsets", settings.trim_offsets, None, *get_args(TrimOffsets))
         if settings.reserved:
@@ -724,7 +709,28 @@ def _described(compact: Compact) -> tuple[list[str | None], list[tuple[object, .
     return names_of(compact.plain()), decoding._described()
 
 
-def _id_of(unknown: bytes, model: _core.Model) -> int:
+def _unknown_in(
+    settings: Settings, special_tokens: Mapping[str, int], model: Model
+) -> int | list[int] | None:
+    """What unknown characters become in the core: the id of a token, those of bytes, or nothing."""
+    unknown = settings.on_unknown
+    if isinstance(unknown, bytes):
+        return _id_of(unknown, model)
+    if not isinstance(unknown, SpecialToken):
+        choice("on_unknown", unknown, "error", "bytes")
+        return settings.byte_ids if settings.unit == "char" and unknown == "bytes" else None
+    if settings.unit == "byte":
+        return None
+    if unknown.text not in special_tokens:
+        raise OptionError(
+            f"on_unknown names {show(unknown.text)}, which is not a special token of this "
+            "tokenizer.",
+            value=unknown,
+        )
+    return special_tokens[unknown.text]
+
+
+def _id_of(unknown: bytes, model: Model) -> int:
     """The id of the ordinary token for unknown characters. Raises `VocabError` if there is none."""
     try:
         return model.tokens().index(unknown)

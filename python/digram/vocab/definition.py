@@ -115,8 +115,8 @@ class Definition:
     `tokens[id]` are the bytes of an ordinary token; None marks a gap or a special token. `model`
     determines the tokens of a pretoken: a `BpeModel` has the merges. With unit "char" the base
     tokens are characters, `on_unknown` says how other characters are encoded ("error", "bytes", a
-    `SpecialToken` of `special_tokens`, or the bytes of an ordinary token, which text may become too,
-    and which no merge uses), and `byte_ids` are the 256 ids of the single bytes if
+    `SpecialToken` of `special_tokens`, or the bytes of an ordinary token that text may become too
+    and that no merge uses), and `byte_ids` are the 256 ids of the single bytes if
     they are the fallback. These fields are not part of the model, since every kind of model has
     them.
 
@@ -245,14 +245,9 @@ def digest_of(
     import json
 
     unknown = definition.on_unknown
-    shown: object = unknown
-    if isinstance(unknown, SpecialToken):
-        shown = {"special": unknown.text}
-    elif isinstance(unknown, bytes):
-        shown = {"token": unknown.decode("latin-1")}
     settings: dict[str, Any] = {
         "unit": definition.unit,
-        "on_unknown": shown,
+        "on_unknown": _described(unknown),
         "byte_ids": definition.byte_ids,
         "patterns": definition.pretokenizer.patterns,
         "digits": definition.pretokenizer.digits,
@@ -286,6 +281,12 @@ def digest_of(
     for part in (packed_model.lengths, packed_model.spelled, packed_model.triples):
         sha.update(part)
     return sha.hexdigest()
+
+
+def _described(unknown: OnUnknown) -> object:
+    if isinstance(unknown, SpecialToken):
+        return {"special": unknown.text}
+    return {"token": unknown.decode("latin-1")} if isinstance(unknown, bytes) else unknown
 
 
 def _numbers(values: Iterable[int]) -> bytes:

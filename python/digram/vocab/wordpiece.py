@@ -9,7 +9,6 @@ from digram import _core
 from digram._util.validation import whole_number, word
 from digram.errors import OptionError, show
 from digram.vocab.model import Fault, Kernel, Model
-from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from digram.vocab.definition import Definition

@@ -139,6 +139,7 @@ impl Encoder {
             Kernel::Viterbi(viterbi) => Some(viterbi.marked()),
             Kernel::Scored(scored) => Some(scored.marked()),
             Kernel::WordLevel(words) => Some(words.marked()),
+            Kernel::WordPiece(_) => None,
             _ => self.symbols.unknown_run().or(Some(&self.ordinary_unknown).filter(|ids| !ids.is_empty())),
         };
         if let Some(marked) = marked {

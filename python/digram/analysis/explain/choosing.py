@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from digram.analysis.explain.cuts import Cut
 from digram.analysis.explain.pieces import Piece
 from digram.vocab.scores import UnigramKernel
-from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.wordpiece import WordPieceKernel
 
 if TYPE_CHECKING:

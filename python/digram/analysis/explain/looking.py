@@ -17,7 +17,6 @@ from digram.corpus import Corpus, CorpusLike, Files, Further, Pass, Unread
 from digram.corpus.text import in_parts
 from digram.errors import OptionError
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.special_tokens import SpecialToken
 
 __all__ = ["find_token"]
 
@@ -92,7 +91,7 @@ class _Looking:
                 value=id,
                 hint="Look for the tokens of its text, which digram.explain(tok, ...) lists.",
             )
-        self.within = b"" if is_unknown else self.token
+        self.within = b"" if id == tok._unknown_id else self.token
         """Bytes that occur in every word that contains the token."""
         self.splitter = tok.pretokenizer.splitter()
         # Words are encoded without a pretokenizer, which could split a single word differently.

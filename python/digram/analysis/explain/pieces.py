@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from digram.vocab.special_tokens import SpecialToken, rule_of
+from digram.vocab.special_tokens import rule_of
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from digram.errors import InternalError
 from digram.vocab.bpe import bpe, require_ranked
-from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Merge, Tokenizer

@@ -52,13 +52,12 @@ def _checked(*values: Any) -> Options:
     _word("padding_side", options.padding_side, Side)
     if type(options.padding) is int:
         _number("padding", options.padding, 1, ' Pass a number of tokens, "longest" or None.')
-    elif options.padding is not None:
-        if options.padding not in ("longest", "max_length"):
-            raise OptionError(
-                f"padding={show(options.padding)} is not known. Pass 'longest', 'max_length', a "
-                "number of tokens or None.",
-                value=options.padding,
-            )
+    elif options.padding not in ("longest", "max_length", None):
+        raise OptionError(
+            f"padding={show(options.padding)} is not known. Pass 'longest', 'max_length', a number "
+            "of tokens or None.",
+            value=options.padding,
+        )
     _number("pad_type_id", options.pad_type_id, 0)
     if options.pad_id is not None:
         _number("pad_id", options.pad_id, 0)
