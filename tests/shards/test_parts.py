@@ -93,11 +93,13 @@ def test_a_run_is_resumed_and_another_corpus_is_noticed(tmp_path: Path) -> None:
 def test_wrong_parts_are_named(
     document: Any, error: type[Exception], message: str, tmp_path: Path
 ) -> None:
+    documents: list[Any] = ["low", document]
     with pytest.raises(error, match=message):
-        digram.encode_files(TOK, ["low", document], tmp_path, format="npy")
+        digram.encode_files(TOK, documents, tmp_path, format="npy")
 
 
 def test_the_place_of_an_error_is_told(tmp_path: Path) -> None:
+    documents: list[Any] = ["low", [BEGIN, "a<s>"]]
     with pytest.raises(SpecialTokenError) as caught:
-        digram.encode_files(TOK, ["low", [BEGIN, "a<s>"]], tmp_path, format="npy", special="raise")
+        digram.encode_files(TOK, documents, tmp_path, format="npy", special="raise")
     assert str(caught.value).startswith("corpus[1]: ")

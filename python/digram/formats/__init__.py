@@ -300,7 +300,7 @@ def _is_counted(data: bytes, name: str) -> bool:
     start = _TWO_COUNTS.match(data)
     if start is None or int(start[2]) > int(start[1]):
         return False
-    counts = []
+    counts: list[int] = []
     for line in data.splitlines():
         found = _COUNT.fullmatch(line)
         if found is None or (counts and int(found[1]) > counts[-1]):

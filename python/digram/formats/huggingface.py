@@ -227,7 +227,9 @@ def _read_in(
     flags = {text: flags for text, (_, flags) in added.items()}
     if around.in_letters:
         refuse_neighbours(flags, path)
-    _refuse_words(section, model, {*vocab, unknown}, flags, around.pretokenizer, unknown, path)
+    _refuse_words(
+        section, model, {*vocab, unknown or ""}, flags, around.pretokenizer, unknown, path
+    )
     matching = matching_of(flags, around.pretokenizer, path)
     file = _File(top, model, section, own, around, special, matching, path)
     return _definition(file, vocab) if in_core is None else _compact(file, in_core)
@@ -342,7 +344,7 @@ def _trimming(top: dict[str, Any], around: Around, path: str | None) -> TrimOffs
 def _refuse_words(
     section: ModelSection,
     model: dict[str, Any],
-    vocab: set[str | None],
+    vocab: set[str],
     flags: dict[str, Matching],
     pretokenizer: Pretokenizer,
     unknown: str | None,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from digram.corpus import CorpusLike, Text
 from digram.errors import show
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.special_tokens import OnSpecial, SpecialToken
+from digram.vocab.special_tokens import OnSpecial, SpecialToken, TextOrParts
 
-__all__ = ["EncodedParts", "InParts", "encode_parts", "given", "with_parts"]
+__all__ = ["Documents", "EncodedParts", "InParts", "encode_parts", "given", "with_parts"]
 
 Parts = Sequence[str | bytes | SpecialToken]
+Documents: TypeAlias = CorpusLike | Iterable[TextOrParts]
+"""A corpus, or documents some of which are in parts."""
 
 
 class InParts(str):
@@ -44,7 +46,7 @@ def _described(part: object) -> object:
     raise TypeError(f"a part of a document is str, bytes or digram.SpecialToken, not {show(part)}")
 
 
-def with_parts(corpus: CorpusLike | Mapping[str, CorpusLike]) -> Any:
+def with_parts(corpus: Documents | Mapping[str, Documents]) -> Any:
     """The corpus with each list of parts as a document."""
     if isinstance(corpus, Mapping):
         return {name: with_parts(one) for name, one in corpus.items()}
