@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from digram._core import EncodedDocuments, __version__, default_threads
 from digram._util.progress import progress as progress_bar
 from digram._util.storage import advise_on_full_disk, lock_folder
 from digram._util.validation import check_threads, instance, path_name
+from digram.corpus import CorpusLike
 from digram.corpus.prefetch import Ahead
 from digram.errors import CheckpointError, DigramError
 from digram.shards.borders import border_of
@@ -20,13 +21,13 @@ from digram.shards.chats import EncodedChats, encode_chats, lines_of
 from digram.shards.inputs import Batch, Inputs
 from digram.shards.manifest import Manifest
 from digram.shards.options import EndOfText, Options
-from digram.shards.parts import Documents, EncodedParts, InParts, encode_parts, given, with_parts
+from digram.shards.parts import EncodedParts, InParts, encode_parts, given, with_parts
 from digram.shards.pipeline import Behind
 from digram.shards.reading import TokenFiles, read_tokens
 from digram.shards.shards import Encoded, Shards, remove_unfinished
 from digram.shards.tally import Tally
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.special_tokens import OnSpecial, rule_of
+from digram.vocab.special_tokens import OnSpecial, TextOrParts, rule_of
 
 __all__ = ["encode_files"]
 
@@ -38,7 +39,7 @@ _MAKE_ROOM = "Free disk space and call again with resume=True: finished shards a
 
 def encode_files(
     tok: Tokenizer,
-    corpus: Documents | Mapping[str, Documents],
+    corpus: CorpusLike | Iterable[TextOrParts] | Mapping[str, CorpusLike | Iterable[TextOrParts]],
     folder: str | os.PathLike[str],
     *,
     format: str,

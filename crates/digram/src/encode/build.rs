@@ -136,7 +136,7 @@ impl Encoder {
             if encoder.merges.in_order().iter().any(uses) {
                 // Other programs would merge unknown characters too.
                 let reason = format!("the token {id} of unknown characters is a part of a merge.");
-                return Err(Error::Vocabulary { reason: reason.into() });
+                return Err(Error::Vocabulary { reason });
             }
             if encoder.vocabulary.get(id).is_some() && ordinary(id) {
                 encoder.ordinary_unknown.insert(id);
