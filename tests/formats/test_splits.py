@@ -218,7 +218,8 @@ def test_families(family: str) -> None:
     written = dumps(definition)
     assert loads(written) == definition
     again = Tokenizer.from_str(written.decode())
-    assert again.truncation is not None and again.truncation["max_length"] == 8
+    assert again.truncation is not None
+    assert again.truncation["max_length"] == 8
     again.no_truncation()
     again.no_padding()
     for text in mixed:
