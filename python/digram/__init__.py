@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from digram.vocab.bpe import BpeModel
     from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.greedy import GreedyModel
+    from digram.vocab.limits import Padding, Truncation
     from digram.vocab.picky import Event
     from digram.vocab.scores import ScoredModel, UnigramModel
     from digram.vocab.special_roles import SpecialRoles
@@ -126,6 +127,7 @@ __all__ = [
     "Matching",
     "Merge",
     "OptionError",
+    "Padding",
     "PatternError",
     "Places",
     "Pretokenizer",
@@ -150,6 +152,7 @@ __all__ = [
     "TrainingEstimate",
     "TrainingRecord",
     "Tree",
+    "Truncation",
     "TwoStage",
     "Unigram",
     "UnigramModel",
@@ -261,6 +264,7 @@ _NAMES_OF = {
     "digram.vocab.bpe": ["BpeModel"],
     "digram.vocab.scores": ["ScoredModel", "UnigramModel"],
     "digram.vocab.picky": ["Event"],
+    "digram.vocab.limits": ["Padding", "Truncation"],
     "digram.vocab.special_roles": ["SpecialRoles"],
     "digram.vocab.special_tokens": ["Matching", "SpecialToken"],
     "digram.vocab.template": ["Template"],

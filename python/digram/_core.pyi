@@ -45,6 +45,7 @@ __all__ = [
     "join_words",
     "json_texts",
     "limit_cache",
+    "pattern_facts",
     "train",
     "train_by_likelihood",
     "train_fair",
@@ -670,6 +671,12 @@ def unigram_likelihood(
     spaces: Literal["uncut", "first", "last"],
     symbols: Sequence[str],
 ) -> tuple[float, int]: ...
+def pattern_facts(pattern: str) -> tuple[bool, bool]:
+    """Whether a pattern may match without a character, and whether it looks around.
+
+    Looking at the next character is not looking around. Raises `PatternError`.
+    """
+
 def join_words(
     counts: Counts | SortedCounts,
     words: Core,

@@ -236,6 +236,8 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "TokenFiles": lambda: digram.read_tokens(_tokens()),
     "VocabularyHistory": _history,
     "Encodings": lambda: tok()(["low", "low"]),
+    "Truncation": lambda: digram.Truncation(5),
+    "Padding": lambda: digram.Padding("<pad>"),
     "Template": lambda: digram.Template("<s> $A"),
     "Decoding": lambda: digram.Decoding([digram.decoders.Fuse()]),
 }

@@ -20,7 +20,9 @@ from tokenizers import decoders as peer_decoders
 import digram
 from digram import CorruptFileError, DigramError, OptionError, PatternError, VocabError, decoders
 from digram.decoders import Decoding
+from digram.formats._decoding import from_decoder
 from digram.formats._json import kind_of
+from digram.formats._letters import LETTERS
 from digram.formats.huggingface import dumps, loads
 from digram.reference import decoding as specification
 
@@ -432,13 +434,57 @@ def test_what_needs_single_tokens_is_refused() -> None:
             tok.decoder()
         with pytest.raises(OptionError, match=f"no offsets in decoded .* the step {name} of"):
             tok.offsets([1])
-    for one in (decoders.ByteFallback(), decoders.ByteLevel()):
-        tok = heard(one, decoders.Replace("a", "b"))
-        with pytest.raises(OptionError, match="bytes that are not UTF-8 cannot be an error"):
-            tok.decode([1], errors="strict")
-        with pytest.raises(OptionError, match="bytes that are not UTF-8 cannot be an error"):
-            tok.decode_batch([[1]], errors="strict")
     assert heard(decoders.ByteLevel()).decode([1], errors="strict") == "<s>"
+
+
+@pytest.mark.parametrize("kind", ["letters", "names", "names, then letters"])
+def test_bytes_that_are_not_utf8_may_be_an_error_in_any_step(kind: str) -> None:
+    """Where the library puts U+FFFD, errors="strict" raises; other text is that of the library."""
+    names = [f"<0x{byte:02X}>" for byte in range(256)]
+    if kind == "letters":
+        names = [*LETTERS]
+    names += ["a", "é", "\ufffd", "<0xZZ>"]
+    steps: list[Any] = {
+        "letters": [peer_decoders.ByteLevel(), peer_decoders.Replace("a", "bb")],
+        "names": [peer_decoders.ByteFallback(), peer_decoders.Replace("a", "bb")],
+        "names, then letters": [peer_decoders.ByteFallback(), peer_decoders.ByteLevel()],
+    }[kind]
+    vocab = {name: id for id, name in enumerate(dict.fromkeys(names))}
+    library = Tokenizer(models.BPE(vocab, []))
+    library.decoder = peer_decoders.Sequence(steps)
+    definition = digram.Definition(
+        tokens=[name.encode() for name in vocab],
+        model=digram.BpeModel([]),
+        pretokenizer=digram.Pretokenizer(None),
+        unit="char",
+        decoding=from_decoder(json.loads(library.decoder.__getstate__()), None),
+    )
+    tok = digram.Tokenizer(definition)
+    choose = random.Random(kind)
+    told = {True: 0, False: 0}
+    clean = [[*b"ab"], [0xC3, 0xA9], [len(vocab) - 4, *"é日".encode()]]
+    some = [choose.choices(range(len(vocab)), k=choose.randrange(4)) for _ in range(300)]
+    for ids in [*clean, *some, *([*"é".encode(), *ids] for ids in some)]:
+        expected = library.decode(ids, skip_special_tokens=False)
+        assert tok.decode(ids) == expected
+        # Tokens that are U+FFFD themselves are no bytes that are not UTF-8.
+        own = sum(1 for id in ids if [*vocab][id] == "\ufffd")
+        is_replaced = expected.count("\ufffd") > own
+        told[is_replaced] += 1
+        for decode in (
+            tok.decode,
+            lambda ids, errors: tok.decode_batch([[], ids], errors=errors)[1],
+        ):
+            if is_replaced:
+                with pytest.raises(digram.InvalidTextError, match="not UTF-8") as caught:
+                    decode(ids, errors="strict")
+                assert caught.value.index is not None
+            else:
+                assert decode(ids, errors="strict") == expected
+    assert min(told.values()) > 20
+    with pytest.raises(digram.InvalidTextError) as caught:
+        tok.decode([*"é".encode(), 0xC3], errors="strict")
+    assert caught.value.index == 2
 
 
 def test_formats_without_a_decoder_refuse(tmp_path: Path) -> None:

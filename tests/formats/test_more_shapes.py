@@ -21,7 +21,7 @@ from formats.more_shapes import (
     seamless,
 )
 from formats.test_pipelines import made
-from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import digram
 from digram import VocabError
@@ -182,16 +182,90 @@ def test_texts_left_out_as_a_whole(stages: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("stages", "message"),
     [
-        ([removed(Regex("ab(?!c)"))], "depends on what is beside its matches"),
-        ([removed(Regex("a++b"))], "depends on what is beside its matches"),
-        ([removed(Regex("ab"), invert=True)], "inverted, with a Regex other than one class"),
-        ([removed("a b"), pre_tokenizers.WhitespaceSplit()], "may cut 'a b', which a stage before"),
-        ([removed(Regex("ab+")), pre_tokenizers.Whitespace()], r"may cut 'ab\+', which a stage"),
+        (
+            [pre_tokenizers.ByteLevel(add_prefix_space=True), removed("ab")],
+            "of type Split after ByteLevel",
+        ),
     ],
 )
 def test_what_cannot_be_left_out_is_named(stages: list[Any], message: str) -> None:
     with pytest.raises(VocabError, match=message):
         loads(cut(*stages))
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        [removed(Regex("ab"), invert=True)],
+        [removed("ab", invert=True)],
+        [removed(Regex(r"\w+|[.+]"), invert=True)],
+        [removed(Regex(r"\w+(?=[.+])|x"), invert=True)],
+        [removed(Regex(r"(?<=[a-z])1|b(?!c)"), invert=True)],
+        [removed(Regex(r"(?<=a)(?=b)|c+"), invert=True)],
+        [removed(Regex("ab(?!c)"))],
+        [removed(Regex(r"(?<=1)[abc]+|(?<!\w)x"))],
+        [removed(Regex(r"(?<=a)(?=b)"))],
+        [removed(Regex("a++b"))],
+        [removed(Regex(r"(?<![\s\S])a|x(?![\s\S])"))],
+        [removed("a b"), pre_tokenizers.WhitespaceSplit()],
+        [removed(Regex("ab+")), pre_tokenizers.Whitespace()],
+        [pre_tokenizers.WhitespaceSplit(), removed(Regex(r"\w+?[bx]"), invert=True)],
+        [pre_tokenizers.Digits(), removed(Regex("[a-z]+[.]"), invert=True), removed("b.")],
+        [removed(Regex(r"[^+]+\+?"), invert=True), pre_tokenizers.Punctuation("removed")],
+        [removed(Regex(r"\w+ "), invert=True), pre_tokenizers.ByteLevel(add_prefix_space=True)],
+        [
+            removed(Regex(r"\w+(?= )"), invert=True),
+            pre_tokenizers.Split(Regex("[ab]"), "isolated"),
+            pre_tokenizers.Split(Regex("c"), "contiguous"),
+        ],
+    ],
+)
+def test_what_is_kept_depends_on_what_is_beside_it(stages: list[Any], tmp_path: Path) -> None:
+    """The regex finds its matches in the whole text, as that library does."""
+    levels = [one for one in stages if isinstance(one, pre_tokenizers.ByteLevel)]
+    pre = pre_tokenizers.Sequence([*stages, *([] if levels else [LEVEL])])
+    data = str(made(None, pre, [], []).to_str()).encode()
+    theirs, definition = Tokenizer.from_str(data.decode()), loads(data)
+    ours = digram.Tokenizer(definition)
+    choose = random.Random(3)
+    corpus = ["".join(choose.choices("abc1 .+x", k=choose.randrange(1, 20))) for _ in range(3000)]
+    found = digram.verify(ours, theirs, corpus, fuzz=300)
+    assert found.equal, str(found)
+    path = tmp_path / "tokenizer.json"
+    ours.save(path)
+    again = digram.load(path)
+    assert (again, again.definition) == (ours, definition)
+    written = digram.verify(again, Tokenizer.from_file(str(path)), corpus[:1000])
+    assert written.equal, str(written)
+    ours.save(tmp_path / "own.json", format="digram")
+    assert digram.load(tmp_path / "own.json").definition == definition
+    text = " ".join(corpus[:200])
+    stream = [id for ids in ours.encode_stream([text[:99], text[99:]]) for id in ids]
+    assert stream == ours.encode(text)
+
+
+@pytest.mark.parametrize("scheme", ["always", "never", "first"])
+def test_words_that_are_kept_before_a_metaspace(scheme: Any) -> None:
+    vocab = {name: id for id, name in enumerate(["<unk>", "▁", *"abc1.+x"])}
+    theirs = Tokenizer(models.BPE(vocab, [], unk_token="<unk>"))
+    theirs.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            removed(Regex(r"\w+(?=[ .])"), invert=True),
+            pre_tokenizers.Metaspace("▁", prepend_scheme=scheme),
+        ]
+    )
+    theirs.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.Fuse()])
+    data = theirs.to_str().encode()
+    if scheme == "first":
+        with pytest.raises(VocabError, match="scheme first after a stage that leaves out matches"):
+            loads(data)
+        return
+    ours = digram.Tokenizer(loads(data))
+    choose = random.Random(scheme)
+    corpus = ["".join(choose.choices("abc1 .+x▁", k=choose.randrange(1, 20))) for _ in range(1000)]
+    found = digram.verify(ours, theirs, corpus, fuzz=300)
+    assert found.equal, str(found)
+    assert loads(dumps(ours.definition)) == ours.definition
 
 
 @pytest.mark.parametrize(

@@ -114,11 +114,6 @@ SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "in
 @pytest.mark.parametrize(
     ("stage", "error", "message"),
     [
-        (
-            SPLIT | {"pattern": {"Regex": "ab(?!c)"}, "behavior": "Removed"},
-            VocabError,
-            "'Removed', with a Regex other than one class",
-        ),
         (SPLIT | {"behavior": "isolated"}, VocabError, "behavior 'isolated' is not"),
         (SPLIT | {"invert": None}, CorruptFileError, "invert should be true or false"),
         (SPLIT | {"pattern": {}}, VocabError, "other than a Regex or a String"),
@@ -223,6 +218,10 @@ def test_families(family: str) -> None:
     written = dumps(definition)
     assert loads(written) == definition
     again = Tokenizer.from_str(written.decode())
+    assert again.truncation is not None
+    assert again.truncation["max_length"] == 8
+    again.no_truncation()
+    again.no_padding()
     for text in mixed:
         assert again.encode(text).ids == theirs.encode(text).ids
 

@@ -153,6 +153,34 @@ def test_pieces_that_a_list_of_fairseq_lacks(tmp_path: Path) -> None:
     assert "<unk>" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("dict.txt", "the 500\nlow 300\nlower 20\n"),
+        ("dict.en.txt", "the 500\nlow 300\nlower 300\n"),
+        ("dict.txt", "13 850314647\n262 800385005\n11 800251374\nmadeupword0000 0\n"),
+        ("list.txt", "▁the 12345\ns 1234\n▁a 99 #fairseq:overwrite\n"),
+        ("dict.txt", "the 5\r\nlow 4\r\n"),
+        ("dict.txt", "a 1\nb 0"),
+    ],
+)
+def test_a_list_of_fairseq_without_marks_is_named(name: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    with pytest.raises(VocabError, match=r"as in dict\.txt of fairseq, is not") as caught:
+        digram.load(path)
+    assert "SentencePiece" in str(caught.value)
+
+
+def test_ranks_are_no_counts(tmp_path: Path) -> None:
+    tok = digram.train("low lower lowest", max_merges=3)
+    tok.save(tmp_path / "a.tiktoken")
+    lines = (tmp_path / "a.tiktoken").read_bytes().splitlines()
+    backward = tmp_path / "backward.tiktoken"
+    backward.write_bytes(b"\n".join(reversed(lines)))
+    assert digram.load(backward, pretokenizer=tok.pretokenizer).vocab_size == tok.vocab_size
+
+
 def test_files_are_recognised_and_written(tmp_path: Path) -> None:
     codes = learned(["low lower lowest newer wider"] * 3, 20)
     path = tmp_path / "codes.bpe"

@@ -179,7 +179,7 @@ def test_the_score_of_unknown_characters_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [None, 8])
 def test_padding_and_truncation_of_a_file(length: int | None, tmp_path: Path) -> None:
-    """They are arguments of a call; the file that is written pads as far as the batch needs."""
+    """They are arguments of a call; the file that is written has them too."""
     theirs = made(WORDS)
     theirs.enable_truncation(6, stride=1)
     theirs.enable_padding(
@@ -191,12 +191,12 @@ def test_padding_and_truncation_of_a_file(length: int | None, tmp_path: Path) ->
     rebuilt = Tokenizer.from_str(dumps(definition).decode())
     batch = ["the cat", "a", "the the the the the the the"]
     tok = digram.Tokenizer(definition)
-    expected = tok(batch, padding="longest", add_special_tokens=False).ids
+    expected = tok(batch, **tok.call_options).ids
     assert [one.ids for one in rebuilt.encode_batch(batch)] == [*map(list, expected)]
     theirs.no_truncation()
     theirs.no_padding()
     assert tok.encode_batch(batch) == [one.ids for one in theirs.encode_batch(batch)]
-    assert json.loads(dumps(replace(definition, pad_token=None)))["padding"] is None
+    assert json.loads(dumps(replace(definition, pad_token=None, padding=None)))["padding"] is None
     sized = tok.with_context_size(128)
     sized.save_pretrained(tmp_path / "folder")
     assert digram.load(tmp_path / "folder") == sized

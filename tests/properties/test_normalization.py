@@ -55,6 +55,19 @@ RULES: list[tuple[list[Any], WordRule | None]] = [
         [Words((Regex(r"\s+"),), Regex(r"\s"), " ", " ", "▁")],
         WordRule([RUN], SPACE, " ", " ", "▁"),
     ),
+    (
+        [Words((Regex(r"\s+"),), Regex(r"\s"), " ", letters=True)],
+        WordRule([RUN], SPACE, " ", letters=True),
+    ),
+    (
+        [Words((Regex("a|b(?=c)|(?<=1) "),), keep="matches", then=Words(suffix="x"))],
+        WordRule(["a|b(?=c)|(?<=1) "], keep="matches", then=WordRule(suffix="x")),
+    ),
+    ([Words((Regex("[ab]+(?!c)"),), keep="between")], WordRule(["[ab]+(?!c)"], keep="between")),
+    (
+        [Words(prefix=" ", then=Words((Regex(" ?[ab.]+"),), suffix=" ", letters=True))],
+        WordRule(prefix=" ", then=WordRule([" ?[ab.]+"], suffix=" ", letters=True)),
+    ),
 ]
 TEXTS = ["<s>", "</s>", "ab", "abc", " b", "  ", "\n\n", "b1", "é", "▁", "\u3000x", "A", "ß"]
 PARTS = [*"abcABC1_ \t\n.é²Σß▁x", *TEXTS, "\u0301", "\u0323", "e\u0301", "\u1100\u1161", "ﬁ", "가"]

@@ -33,7 +33,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use digram::normalize::{Normalizer, last_border_so_far, pretokens};
-use digram::pretokenize::{Pretokenizer, RuleMatch, Rules, Stage};
+use digram::pretokenize::{PatternFacts, Pretokenizer, RuleMatch, Rules, Stage};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
@@ -142,6 +142,16 @@ impl Splitter {
     }
 }
 
+/// Whether a pattern may match without a character, and whether it looks around.
+#[pyfunction]
+fn pattern_facts(py: Python<'_>, pattern: String) -> PyResult<(bool, bool)> {
+    let signals = Signals::new();
+    let facts = py.detach(|| PatternFacts::of(&pattern, &signals));
+    let PatternFacts { may_be_empty, looks_around } =
+        facts.map_err(|error| signals.error(py, error, None))?;
+    Ok((may_be_empty, looks_around))
+}
+
 #[pymodule(gil_used = false)]
 mod _core {
     use pyo3::prelude::*;
@@ -162,6 +172,8 @@ mod _core {
     use super::digest::Blake3;
     #[pymodule_export]
     use super::model::{Model, Ranks};
+    #[pymodule_export]
+    use super::pattern_facts;
     #[pymodule_export]
     use super::picky::train as train_picky;
     #[pymodule_export]

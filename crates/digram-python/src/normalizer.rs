@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use digram::normalize::{AddedSpace, Form, Normalizer, SentencePiece, Stage, WordRule};
+use digram::normalize::{AddedSpace, Form, Keep, Normalizer, SentencePiece, Stage, WordRule};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -38,9 +38,30 @@ fn name_of(described: &Bound<'_, PyTuple>) -> PyResult<String> {
 }
 
 fn word_rule(described: &Bound<'_, PyTuple>) -> PyResult<WordRule> {
-    let (_, splits, removed, prefix, suffix, space_symbol, first): (String, _, _, _, _, _, _) =
-        described.extract()?;
-    Ok(WordRule { splits, removed, prefix, suffix, space_symbol, first })
+    let item = |index| described.get_item(index);
+    let (letters, keep, then) = match described.len() {
+        7 => (false, None, None),
+        _ => (item(7)?.extract()?, item(8)?.extract::<Option<String>>()?, item(9)?.extract()?),
+    };
+    let keep = match keep.as_deref() {
+        None => None,
+        Some("matches") => Some(Keep::Matches),
+        Some("between") => Some(Keep::Between),
+        Some(other) => return Err(PyTypeError::new_err(format!("words keep no {other}"))),
+    };
+    let then: Option<Bound<'_, PyTuple>> = then;
+    Ok(WordRule {
+        splits: item(1)?.extract()?,
+        removed: item(2)?.extract()?,
+        prefix: item(3)?.extract()?,
+        suffix: item(4)?.extract()?,
+        space_symbol: item(5)?.extract()?,
+        first: item(6)?.extract()?,
+        letters,
+        keep,
+        // Python limits the number of rules.
+        then: then.map(|then| word_rule(&then).map(Box::new)).transpose()?,
+    })
 }
 
 fn stages_of(described: &Bound<'_, PyTuple>) -> PyResult<Vec<Stage>> {

@@ -189,7 +189,7 @@ fn most_kinds_are_decided_by_a_beginning() {
     let decided = |tokenizer: &Tokenizer| check(tokenizer, text.as_bytes(), 100, 9, OnSpecial::Text);
     let found: String =
         TOKENIZERS.iter().map(|tokenizer| if decided(tokenizer) { '+' } else { '-' }).collect();
-    assert_eq!(found, "+--+++++-+++++++++------");
+    assert_eq!(found, "+--+++++-++++++++++---+------");
     let found: String =
         OF_CHARACTERS.iter().map(|tokenizer| if decided(tokenizer) { '+' } else { '-' }).collect();
     assert_eq!(found, "++++-++++-++".repeat(4));

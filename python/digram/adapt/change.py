@@ -18,7 +18,6 @@ from digram.errors import (
 )
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.reserved_ids import PADDING
-from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -253,10 +252,7 @@ class Change:
         )
         special = set(self.after.special_tokens.values())
         new = [id for id in self.added if id not in special]
-        unknown = self.before.on_unknown
-        missing = (
-            self.before.special_tokens[unknown.text] if isinstance(unknown, SpecialToken) else None
-        )
+        missing = self.before._unknown_id
         for id, token in zip(new, self.after.tokens(new), strict=True):
             try:
                 parts = self.before.encode(token)

@@ -76,6 +76,9 @@ _MODEL = re.compile(rb'"model"\s*:\s*\{')
 _COUNTED = re.compile(rb"\S+ [0-9]+\r?\n\S+ [0-9]+\r?\n")
 _CONTINUED = re.compile(rb"^\S+@@ [0-9]+\r?$", re.MULTILINE)
 """The lines of a list of fairseq: pieces with counts, some of which do not end a word."""
+_TWO_COUNTS = re.compile(rb"\S+ ([0-9]{1,18})\r?\n\S+ ([0-9]{1,18})(?: #\S+)?(?:\r?\n|\Z)")
+_COUNT = re.compile(rb"\S+ ([0-9]{1,18})(?: #fairseq:overwrite)?")
+"""A line of such a list."""
 _START = 64
 """The number of bytes at the start of a file that tell a format that is read in parts."""
 
@@ -262,6 +265,14 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
             "<unk> to every piece that this list lacks, also to those that merges make, so that "
             "the list is no vocabulary.",
         )
+    if not is_second and _is_counted(data, os.path.basename(path)):
+        raise unsupported(
+            "a list of pieces and their counts, as in dict.txt of fairseq,",
+            path,
+            hint="Load the tokenizer that made the pieces, such as a SentencePiece .model, or "
+            "GPT-2's vocab.json with merges.txt; the list says neither how text becomes pieces "
+            "nor their ids, which fairseq counts from the first line.",
+        )
     if found is not None and not is_second and (found.holds is not None or found.reads_itself):
         return found
     if _MODEL.search(data) is None:
@@ -279,6 +290,24 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
             hint="Use TokenMonster itself for it.",
         )
     raise VocabError("this is not a tokenizer that digram knows.", path=path, hint=reading())
+
+
+def _is_counted(data: bytes, name: str) -> bool:
+    """Whether each line is a piece and its count, and no rank of a `.tiktoken` file.
+
+    Counts never rise from line to line. Ranks are numbers from 0 on, each once.
+    """
+    start = _TWO_COUNTS.match(data)
+    if start is None or int(start[2]) > int(start[1]):
+        return False
+    counts: list[int] = []
+    for line in data.splitlines():
+        found = _COUNT.fullmatch(line)
+        if found is None or (counts and int(found[1]) > counts[-1]):
+            return False
+        counts.append(int(found[1]))
+    ranks = len({*counts}) == len(counts) and counts[0] < 4 * len(counts)
+    return name == "dict.txt" or not ranks
 
 
 def _refuse_half(data: bytes, path: str) -> None:

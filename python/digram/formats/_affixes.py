@@ -5,6 +5,8 @@ begin one. Here tokens have a space instead: at the end if they end a word, and 
 begin one, as the words of the pretokenizer do. The letter of a byte alphabet for the space is "Ġ".
 
 In a byte alphabet the space is a symbol of its own, so the first merges join it with each byte.
+That needs words without spaces, and a suffix only. With a prefix, or where words have spaces,
+tokens are letters instead: words are written in the letters of bytes, of which none is a space.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ from digram.vocab.merges import Merges
 __all__ = [
     "Affixes",
     "affixes_of",
+    "are_letters",
     "check_affixes",
-    "check_units",
     "decoder_of",
     "is_cleaned",
     "name_of",
@@ -119,7 +121,8 @@ def spaced(
     if unit == "byte":
         merges[:0] = [[letter, space] for letter in LETTERS]
     ids = {text: vocab[name] for name, text in names.items()}
-    return model | {"vocab": ids, "merges": merges}
+    unknown = model.get("unk_token")
+    return model | {"vocab": ids, "merges": merges, "unk_token": names.get(unknown, unknown)}
 
 
 def _of_name(affixes: Affixes, name: str, space: str) -> str:
@@ -254,25 +257,14 @@ def check_affixes(model: dict[str, Any], path: str | None) -> None:
         raise unsupported(f"byte_fallback with {affixes.named()} {cause}", path)
 
 
-def check_units(affixes: Affixes, unit: Unit, model: Mapping[str, Any], path: str | None) -> None:
-    """Raises `VocabError` unless each byte of a byte alphabet has both of its tokens."""
-    if unit == "char":
-        return
-    vocab: Mapping[str, int] = model["vocab"]
+def are_letters(affixes: Affixes, keeps_spaces: bool, model: Mapping[str, Any]) -> bool:
+    """Whether the tokens of a byte alphabet are letters, as the model has them, not bytes."""
+    if affixes.prefix or keeps_spaces:
+        return True
     if model.get("ignore_merges") is True and not _is_its_letters(affixes.suffix):
-        cause = "(which is not written in ASCII)"
-        raise unsupported(f"ByteLevel and ignore_merges with {affixes.named()} {cause}", path)
-    if affixes.prefix:
-        raise unsupported(f"ByteLevel with {affixes.named()}", path)
-    for letter in LETTERS:
-        for name in (letter, letter + affixes.suffix):
-            if name not in vocab:
-                raise VocabError(
-                    f"the token {show(name)} of a byte is missing.",
-                    path=path,
-                    value=name,
-                    hint="A word that ends with this byte could not be encoded.",
-                )
+        return True  # a word that is a name need not be the letters of the name
+    vocab = model["vocab"]
+    return any(one not in vocab or one + affixes.suffix not in vocab for one in LETTERS)
 
 
 def _is_its_letters(text: str) -> bool:

@@ -12,8 +12,9 @@ from digram.formats import _affixes, _bpe, _own, _word_level, _wordpiece
 from digram.formats._added_tokens import added_tokens
 from digram.formats._check import id_table
 from digram.formats._decoders import FALLBACK, FUSE, STRIP_FIRST, shown, steps_of
-from digram.formats._decoding import otherwise_steps, to_decoder
+from digram.formats._decoding import from_decoder, otherwise_steps, to_decoder
 from digram.formats._json import expect, kind_of, unsupported
+from digram.formats._lettered import in_letters, is_in_letters, to_bytes
 from digram.formats._names import has_words
 from digram.formats._normalizers import before_letters, from_normalizer, to_normalizer
 from digram.formats._show import show
@@ -49,6 +50,10 @@ def _written_before(definition: Definition, own: bool) -> dict[str, Any]:
         cut = cut if own else _wordpiece.without_spaces(cut)
     elif isinstance(model, BpeModel) and model.kernel().affixes:
         spaces = (" " * bool(model.prefix), " " * bool(model.suffix))
+        if is_in_letters(cut) and not own:
+            cut = to_bytes(cut, *spaces)
+            normalizer = to_normalizer(cut.normalizer)
+            return {"normalizer": normalizer, "pre_tokenizer": to_stages(cut, "byte")}
         cut = cut if own else _wordpiece.without_spaces(cut, *spaces)
     elif definition.space_symbol is not None:
         return to_file(cut, definition.space_symbol)
@@ -158,7 +163,7 @@ def _read_words(top: dict[str, Any], model: dict[str, Any], kept: Kept, path: st
     pretokenizer = _wordpiece.cut_into_words(cut, kind_of(model), path)
     vocab = vocabulary(model["vocab"], path)
     added = added_tokens(top.get("added_tokens"), vocab, path)
-    as_they_are, decoder = {*added, unknown}, top.get("decoder")
+    as_they_are, decoder = {*added}, top.get("decoder")
     if prefix is None:
         names = _word_level.spaced(vocab, as_they_are, path)
         special = partial(_word_level.is_cleaned, decoder, {*vocab} - as_they_are, path)
@@ -166,7 +171,11 @@ def _read_words(top: dict[str, Any], model: dict[str, Any], kept: Kept, path: st
         names = _wordpiece.spaced(vocab, as_they_are, prefix, path)
         special = partial(_wordpiece.is_cleaned, decoder, prefix, path)
     cleanup, decoding = _decoded(decoder, special, unit, kept, path)
-    model = model | {"vocab": dict(zip(names, vocab.values(), strict=True))}
+    renamed = dict(zip(vocab, names, strict=True))
+    model = model | {
+        "vocab": dict(zip(names, vocab.values(), strict=True)),
+        "unk_token": renamed.get(unknown, unknown),
+    }
     # The spaces of tokens are not written, so their first one is left out.
     return Around(model, pretokenizer, "char", False, None, True, cleanup, decoding=decoding)
 
@@ -180,17 +189,26 @@ def _read_affixed(
     stages = from_normalizer(top.get("normalizer"), path)
     cut, unit = from_stages(top.get("pre_tokenizer"), *kept.of_cut, stages, path)
     spaces = (" " * bool(affixes.prefix), " " * bool(affixes.suffix))
-    what = f"BPE with {affixes.named()}"
-    pretokenizer = _wordpiece.cut_into_words(cut, what, path, *spaces)
     vocab = vocabulary(model.get("vocab"), path)
-    _affixes.check_units(affixes, unit, model, path)
+    lettered = is_in_letters(cut)  # in a file of digram
+    if unit == "byte" and _affixes.are_letters(affixes, _wordpiece.keeps_spaces(cut), model):
+        cut, unit, lettered = in_letters(cut, *spaces, path), "char", True
+    pretokenizer = cut
+    if not lettered:
+        what = f"BPE with {affixes.named()}"
+        pretokenizer = _wordpiece.cut_into_words(cut, what, path, *spaces)
     added = added_tokens(top.get("added_tokens"), vocab, path)
-    unknown = model.get("unk_token")
-    whole = {*added, *([] if unknown is None else [unknown])}
-    special = partial(_affixes.is_cleaned, top, vocab, affixes, unit, path)
-    cleanup, decoding = _decoded(top.get("decoder"), special, unit, kept, path)
+    cleanup, decoding = False, None
+    if lettered:  # any decoder is exact as its steps, since they get the names of tokens
+        decoding = from_decoder(top.get("decoder"), path)
+    else:
+        special = partial(_affixes.is_cleaned, top, vocab, affixes, unit, path)
+        cleanup, decoding = _decoded(top.get("decoder"), special, unit, kept, path)
     pairs = _bpe.merge_pairs(model.get("merges"), path)
-    model = _affixes.spaced(model, pairs, whole, unit, path)
+    kept_names = {*added}
+    if unit == "byte" and model.get("unk_token") is not None:
+        kept_names.add(model["unk_token"])  # no text becomes it
+    model = _affixes.spaced(model, pairs, kept_names, unit, path)
     strip = not affixes.suffix
     return Around(model, pretokenizer, unit, False, None, strip, cleanup, decoding=decoding)
 

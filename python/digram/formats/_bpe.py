@@ -22,7 +22,6 @@ from digram.vocab.bpe import BpeKernel, BpeModel, picky, require_bpe
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel
 from digram.vocab.schemes import SCHEMES, Scheme
-from digram.vocab.special_tokens import SpecialToken
 
 __all__ = ["BYTE_TOKENS", "SECTION", "dropout_of", "merge_pairs"]
 
@@ -158,7 +157,7 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
     return dict.fromkeys(_KEYS) | {
         "type": _OWN if of.own else "BPE",
         "dropout": definition.dropout,
-        "unk_token": unknown.text if isinstance(unknown, SpecialToken) else None,
+        "unk_token": of.unknown_name(definition),
         "continuing_subword_prefix": model.prefix or None,
         "end_of_word_suffix": model.suffix or None,
         "fuse_unk": model.fuse_unknown,

@@ -225,6 +225,8 @@ def check_input(
     if definition.special_roles is not None:
         roles = definition.special_roles.to_dict()
         named += [(f"the {role} token", text) for role, text in roles.items()]
+    padding = definition.padding
+    named += [("the padding", padding.token)] if padding is not None and padding.id is None else []
     for what, name in named:
         if name not in special_tokens:
             raise VocabError(
@@ -267,6 +269,13 @@ def _check_characters(definition: Definition, path: str | None) -> None:
                 f"the unknown token {show(definition.on_unknown.text)} is not a special token.",
                 path=path,
                 hint="Add it to the special tokens.",
+            )
+    elif isinstance(definition.on_unknown, bytes):
+        if definition.on_unknown not in definition.tokens:
+            raise VocabError(
+                f"the unknown token {show(definition.on_unknown)} is not a token.",
+                path=path,
+                hint="Add it to the tokens.",
             )
     elif definition.on_unknown == "bytes":
         tokens, ids = definition.tokens, definition.byte_ids or []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from digram import _core
 from digram.errors import PatternError, VocabError
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import NAMED, Pretokenizer, Regex
@@ -79,13 +80,7 @@ def to_pattern(pretokenizer: Pretokenizer, what: str, hint: str) -> str | None:
 @lru_cache(maxsize=16)
 def _may_be_empty(pattern: str) -> bool:
     """Whether a pattern, as look-around alone can, matches without a character."""
-    if pattern in _SINGLE:
-        return False
-    try:
-        Pretokenizer(Regex(rf"(?:(?:{pattern})|[\s\S])+"))
-    except PatternError as error:
-        return "match the empty string" in error.message
-    return False
+    return pattern not in _SINGLE and _core.pattern_facts(pattern)[0]
 
 
 @lru_cache(maxsize=16)

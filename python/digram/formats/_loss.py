@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from digram.errors import VocabError
 from digram.formats._show import show
 from digram.vocab.bpe import bpe
+from digram.vocab.limits import LIMITS
 
 if TYPE_CHECKING:
     from digram.vocab.bpe import BpeModel
@@ -43,7 +44,7 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
     """Raises `VocabError` for settings that only a model needs, unless `allow_loss`.
 
     These are the template, the context size, the pad token, the roles, the chat templates, the
-    steps of decoding, the dropout, and whether offsets are trimmed.
+    steps of decoding, the dropout, whether offsets are trimmed, truncation and padding.
     """
     fields = {
         "template": definition.template,
@@ -53,7 +54,7 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
         "chat_template": definition.chat_templates or None,
     }
     refuse_decoding(definition, what, allow_loss)
-    for name in ("dropout", "trim_offsets"):
+    for name in ("dropout", "trim_offsets", *LIMITS):
         value = getattr(definition, name)
         if value is None or allow_loss:
             continue

@@ -28,6 +28,15 @@ class Names(NamedTuple):
     own: bool
     """Whether the file is only for digram."""
 
+    def unknown_name(self, definition: Definition) -> str | None:
+        """The name of the token for unknown text; None if there is none."""
+        unknown = self.unknown
+        if isinstance(unknown, str):
+            return None
+        if isinstance(unknown, bytes):
+            return self.names[definition.tokens.index(unknown)]
+        return unknown.text
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSection:

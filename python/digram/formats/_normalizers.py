@@ -83,7 +83,7 @@ def _written(stage: Normalizer, own: bool) -> dict[str, Any]:
 _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
     Strip: lambda stage: {"strip_left": stage.left, "strip_right": stage.right},
     Prepend: lambda stage: {"prepend": stage.text},
-    Words: lambda stage: dict(zip(_OF_WORDS, stage._described()[1:], strict=True)),
+    Words: lambda stage: dict(zip(_OF_WORDS, stage._described()[1:], strict=False)),
     BertNormalizer: asdict,
     Precompiled: lambda stage: {"precompiled_charsmap": b64encode(stage.charsmap).decode()},
 }
@@ -182,7 +182,8 @@ def _words(stage: dict[str, Any], where: str, path: str | None) -> Words:
     """Words in a file of digram."""
     only(stage, {"type", *_OF_WORDS}, where, path)
     try:
-        return Words._of(*(stage.get(name) for name in _OF_WORDS))
+        marks = _OF_WORDS if "letters" in stage else _OF_WORDS[:-3]
+        return Words._of(*(stage.get(name) for name in marks))
     except (TypeError, OptionError) as error:
         problem = str(error)
         raise CorruptFileError(f"{where}: {problem}", path=path) from None

@@ -130,7 +130,7 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
 
 def _by_steps(definition: Definition) -> dict[str, Any]:
     words = definition.pretokenizer.words
-    spaced = definition.strip_first_space and words is not None and words.prefix == " "
+    spaced = definition.strip_first_space and words is not None and words.last.prefix == " "
     return {"space_symbol": definition.space_symbol, "words": spaced}
 
 

@@ -25,7 +25,7 @@ from digram.formats._normalizers import from_normalizer, to_normalizer
 from digram.formats._own import BySteps
 from digram.formats._show import show
 from digram.formats._splits import only
-from digram.formats._words import to_word_stages, words_before
+from digram.formats._words import nested, to_word_stages, unnested, words_before
 from digram.pretokenizers.normalizers import Normalizer, Prepend, Replace, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.pretokenizers.words import SPACE_BEFORE
@@ -93,9 +93,11 @@ def from_file(
         if " " in name and (name not in added or name.replace(" ", symbol) in vocab):
             raise _unsupported(f"the token {show(name)}, which has a space,", path)
     names = {name: name if name in kept_names else name.replace(symbol, " ") for name in vocab}
+    unknown = model.get("unk_token")
     spaced = model | {
         "vocab": {names[name]: token_id for name, token_id in vocab.items()},
         **({"merges": _merges(model["merges"], symbol)} if "merges" in model else {}),
+        **({"unk_token": names.get(unknown, unknown)} if isinstance(unknown, str) else {}),
     }
     pretokenizer = Pretokenizer(pattern, normalizer=stages)
     return Spaces(symbol, pretokenizer, strips, decoding), spaced
@@ -208,9 +210,10 @@ def _before(
     cuts = _flattened(top.get("pre_tokenizer"))
     if cuts and kind_of(cuts[-1]) == "Metaspace":
         scheme, split = _metaspace(cuts[-1], symbol, path)
-        words = Words(
-            *words_before(cuts[:-1], path),
-            "" if scheme == "never" else " ",
+        words = words_before(
+            cuts[:-1],
+            path,
+            prefix="" if scheme == "never" else " ",
             space_symbol=symbol,
             first=scheme == "first",
         )
@@ -300,15 +303,16 @@ def decoder_of(symbol: str, byte_fallback: bool, strip_first: bool) -> dict[str,
 
 def _to_metaspace(pretokenizer: Pretokenizer, words: Words, symbol: str) -> dict[str, Any]:
     """The pre_tokenizer of words; raises `VocabError` for others than those of `Metaspace`."""
-    scheme = "never" if not words.prefix else "first" if words.first else "always"
-    spaced = replace(words, splits=(), removed=None)
+    *rules, last = unnested(words)
+    scheme = "never" if not last.prefix else "first" if last.first else "always"
+    spaced = replace(last, splits=(), removed=None)
     expected = Words(
         prefix="" if scheme == "never" else " ", space_symbol=symbol, first=scheme == "first"
     )
     is_split = pretokenizer.patterns == (SPACE_BEFORE.pattern,)
     if spaced != expected or (pretokenizer.patterns and not is_split):
         raise _unstored(pretokenizer, symbol)
-    before = to_word_stages(Words(words.splits, words.removed))
+    before = to_word_stages(nested([*rules, Words(last.splits, last.removed)]))
     cut = {
         "type": "Metaspace",
         "replacement": symbol,

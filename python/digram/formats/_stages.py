@@ -86,7 +86,8 @@ def to_stages(pretokenizer: Pretokenizer, unit: Unit, own: bool = False) -> dict
     first, before = _of_rules(pretokenizer.rules, pretokenizer.digits)
     patterns = _PUBLISHED.get(pretokenizer.name or "", pretokenizer.patterns)
     words = None if own else pretokenizer.words
-    prefixed = words is not None and unit == "byte" and words.prefix == " "
+    prefix = "" if words is None else words.last.prefix
+    prefixed = unit == "byte" and prefix == " "
     # A ByteLevel with a prefix is the first stage after the words, so it makes the only split.
     alone = not before and (words is None or not digits)
     by_letters = unit == "byte" and patterns == _GPT2 and alone
@@ -108,7 +109,7 @@ def _isolated(regex: str) -> dict[str, Any]:
 
 def _before_words(words: Words, prefixed: bool, later: list[str]) -> list[dict[str, Any]]:
     """The stages of words; raises `VocabError` for a prefix that other libraries do not put."""
-    if bool(words.prefix) is not prefixed or (prefixed and later):
+    if bool(words.last.prefix) is not prefixed or (prefixed and later):
         raise VocabError(
             f"a tokenizer.json cannot store the prefix of {words!r} with this model and these "
             "splits.",

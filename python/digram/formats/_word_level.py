@@ -17,7 +17,6 @@ from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel
-from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.word_level import WordLevelKernel, WordLevelModel
 
 __all__ = ["SECTION", "decoder_of", "has_words", "is_cleaned", "is_spaced", "name_of", "spaced"]
@@ -37,7 +36,7 @@ def has_words(top: dict[str, Any]) -> bool:
 def is_spaced(definition: Definition) -> bool:
     """Whether the tokens of a definition have a space at the start that files do not write."""
     words = definition.pretokenizer.words
-    return definition.strip_first_space and words is not None and words.prefix == " "
+    return definition.strip_first_space and words is not None and words.last.prefix == " "
 
 
 def spaced(names: Iterable[str], kept: Collection[str], path: str | None) -> list[str]:
@@ -157,7 +156,7 @@ def _refuse(definition: Definition) -> None:
 
 
 def _written(definition: Definition, of: Names) -> dict[str, Any]:
-    unknown: str | None = of.unknown.text if isinstance(of.unknown, SpecialToken) else None
+    unknown = of.unknown_name(definition)
     if unknown is None and not of.own:
         unknown = next((name for name in _UNKNOWN if name not in of.vocab), None)
         if unknown is None:

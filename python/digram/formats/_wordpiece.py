@@ -18,10 +18,11 @@ from digram.formats._model_section import ModelSection, Names
 from digram.formats._show import show
 from digram.formats._stages import DIGITS
 from digram.formats._words import to_word_stages
+from digram.pretokenizers.normalizers import Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel
-from digram.vocab.special_tokens import Matching, SpecialToken
+from digram.vocab.special_tokens import Matching
 from digram.vocab.wordpiece import WordPieceKernel, WordPieceModel
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "cut_into_words",
     "decoder_of",
     "is_cleaned",
+    "keeps_spaces",
     "name_of",
     "refuse_ambiguous",
     "spaced",
@@ -84,7 +86,7 @@ def cut_into_words(
     Raises `VocabError` if words may contain the white space between them.
     """
     words = cut.words
-    if words is None or words.removed is None or _unmarked(cut).splitter().split(" "):
+    if words is None or keeps_spaces(cut):
         raise unsupported(
             f"{kind} whose pre_tokenizer keeps white space",
             path,
@@ -97,10 +99,20 @@ def cut_into_words(
     return Pretokenizer(None, normalizer=[*cut.normalizer[:-1], marked])
 
 
+def keeps_spaces(cut: Pretokenizer) -> bool:
+    """Whether words may contain the white space between them."""
+    words = cut.words
+    if words is None or words.then is not None:
+        return True  # a regex may keep spaces, whatever it does with one
+    return words.removed is None or bool(_unmarked(cut).splitter().split(" "))
+
+
 def without_spaces(cut: Pretokenizer, prefix: str = " ", suffix: str = "") -> Pretokenizer:
     """The reverse of `cut_into_words`; raises `VocabError` for what it never gives."""
     words = cut.words
-    fits = words is not None and (words.prefix, words.suffix) == (prefix, suffix)
+    fits = words is not None and replace(words, splits=(), removed=None) == Words(
+        prefix=prefix, suffix=suffix, space_symbol=words.space_symbol, first=words.first
+    )
     if words is None or not fits or cut.patterns or cut.digits or cut.rules:
         raise VocabError(
             f"a tokenizer.json with a model of words cannot store {cut!r}.",
@@ -218,11 +230,11 @@ def _steps(model: dict[str, Any], kernel: Kernel) -> _own.Steps:
 
 
 def _written(definition: Definition, of: Names) -> dict[str, Any]:
-    model, unknown = definition.model, of.unknown
+    model = definition.model
     assert isinstance(model, WordPieceModel)
     return {
         "type": _OWN if of.own else "WordPiece",
-        "unk_token": unknown.text if isinstance(unknown, SpecialToken) else None,
+        "unk_token": of.unknown_name(definition),
         "continuing_subword_prefix": model.prefix,
         "max_input_chars_per_word": model.max_word_chars,
         "digram": _own.to_section(definition, {}),

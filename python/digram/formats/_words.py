@@ -8,9 +8,9 @@ They are `Whitespace`, `WhitespaceSplit`, `BertPreTokenizer`, `UnicodeScripts`,
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._json import expect, unsupported
@@ -27,20 +27,18 @@ from digram.pretokenizers.words import PUNCTUATION
 __all__ = [
     "KINDS",
     "WordStages",
+    "nested",
     "removal_of",
     "splits_letters",
     "to_word_stages",
+    "unnested",
     "words_before",
 ]
 
 _WHITE_SPACE = r"\s"
 _WORDS = r"\w+|[^\w\s]+"
 
-_unsupported = partial(
-    unsupported,
-    hint="digram leaves out the matches of one class of characters, or the characters outside it, "
-    "or the matches of a regex without look-around.",
-)
+_unsupported = partial(unsupported, hint="Put it before the stage that puts the space.")
 _CONTEXT = re.compile(r"\(\?[=!<]|[*+?}]\+|[$^]|\\[bBAzZG]")
 """Signs of a regex that may match a part of a text but not the same characters on their own."""
 
@@ -55,6 +53,8 @@ class Removal(NamedTuple):
     """Whether it matches whole pieces, so that no later split may cut them."""
     text: str | None = None
     """The only text that is left out, if there is only one."""
+    keep: Literal["matches", "between"] | None = None
+    """What is kept of the pieces of the only split, if that is not known from each piece alone."""
 
 
 _NAMED = {
@@ -89,7 +89,7 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
             raise CorruptFileError(
                 f"{where}.delimiter should be one character, not {show(delimiter)}.", path=path
             )
-        return _removed(escaped(delimiter), False, where, path)
+        return _removed(escaped(delimiter), False)
     if stage.get("behavior") != "Removed":
         return None
     if kind == "Punctuation":
@@ -99,13 +99,13 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
         regex, inverted = regex_of_split(stage, where, path)
         if regex or inverted:  # an empty regex leaves out all text or nothing
             cut = from_oniguruma(regex, path) if regex else EACH_CHARACTER
-            found = _removed(cut, inverted and bool(regex), where, path)
+            found = _removed(cut, inverted and bool(regex))
             return found._replace(text=stage["pattern"].get("String")) if found.whole else found
     return None
 
 
-def words_before(stages: list[Any], path: str | None) -> tuple[tuple[Regex, ...], Regex | None]:
-    """The splits and the removed text of stages before one that puts a prefix.
+def words_before(stages: list[Any], path: str | None, **marks: Any) -> Words:
+    """The words of stages before one that puts these marks.
 
     Raises `VocabError` for stages that digram cannot reproduce, and `CorruptFileError` for damaged
     ones.
@@ -125,7 +125,14 @@ def words_before(stages: list[Any], path: str | None) -> tuple[tuple[Regex, ...]
             hint = f"digram reads {', '.join((*READERS, *KINDS))} before Metaspace."
             raise unsupported(f"{where} of type {kind} before Metaspace", path, hint=hint)
     words.put(splits, "", path)
-    return words.cuts()
+    rules = words.rules(**marks)
+    if len(rules) > 1 and rules[-1].first:
+        raise unsupported(
+            "Metaspace with the prepend_scheme first after a stage that leaves out matches",
+            path,
+            hint="Use the scheme always or never.",
+        )
+    return nested(rules)
 
 
 def splits_letters(regex: str) -> bool:
@@ -137,18 +144,16 @@ def splits_letters(regex: str) -> bool:
     return len(Pretokenizer(Regex(regex)).splitter().split("a".join(LETTERS))) > 1
 
 
-def _removed(regex: str, inverted: bool, where: str, path: str | None) -> Removal:
-    """What a `Split` with this regex leaves out; raises `VocabError` for other regexes."""
+def _removed(regex: str, inverted: bool) -> Removal:
+    """What a `Split` with this regex leaves out."""
     found = _removed_by(regex, inverted)
-    if found is None:
-        what = "inverted, with a Regex other than one class"
-        if not inverted:
-            what = "with a Regex other than one class that depends on what is beside its matches"
-        raise _unsupported(f"{where}.behavior 'Removed', {what}", path)
-    return found
+    if found is not None:
+        return found
+    return Removal((regex,), "", keep="matches" if inverted else "between")
 
 
 def _removed_by(regex: str, inverted: bool) -> Removal | None:
+    """What a `Split` leaves out, if that is known from each piece alone."""
     one = CLASS.fullmatch(regex)
     if one is not None:
         items = one["items"] or one["single"]
@@ -165,54 +170,97 @@ class WordStages:
     """The stages of a `pre_tokenizer` up to the last that leaves text out or puts a prefix."""
 
     prefix: str = ""
-    splits: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    whole: list[Removal] = field(default_factory=list)
+    stages: list[str | Removal] = field(default_factory=list)
+    """Regexes that cut, and stages that leave text out, in order."""
     is_used: bool = False
 
     def remove(self, before: list[str], removal: Removal, path: str | None) -> None:
         """Add a stage that leaves text out, after the splits `before`, which are moved here.
 
-        Raises `VocabError` after a prefix, which would be cut, too, and for a split that cuts what
-        an earlier stage left out as a whole.
+        Raises `VocabError` after a prefix, which would be cut, too.
         """
         if self.prefix:
             raise _unsupported("a stage that leaves text out after add_prefix_space", path)
-        self._refuse_cuts([*before, *removal.splits], path)
         self._take(before, path)
-        self.whole += [removal] if removal.whole else []
-        self.splits += removal.splits
-        self.removed.append(removal.removed)
+        self.stages.append(removal)
 
     def put(self, before: list[str], prefix: str, path: str | None) -> None:
         """Add a stage that puts a prefix before each piece that the splits `before` make."""
-        self._refuse_cuts(before, path)
         self._take(before, path)
         self.prefix = prefix
 
-    def _refuse_cuts(self, splits: list[str], path: str | None) -> None:
-        """Raises `VocabError` if these splits may cut text that is left out as a whole."""
-        for removal in self.whole if splits else ():
-            cut = Pretokenizer([Regex(from_oniguruma(one, path)) for one in splits]).splitter()
-            if removal.text is None or len(cut.split(removal.text)) > 1:
-                left_out = show(removal.text if removal.text is not None else removal.removed)
-                raise _unsupported(
-                    f"a stage that may cut {left_out}, which a stage before it leaves out,", path
-                )
-
     def _take(self, before: list[str], path: str | None) -> None:
-        self.splits += (from_oniguruma(one, path) for one in before)
+        self.stages += (from_oniguruma(one, path) for one in before)
         before.clear()
         self.is_used = True
 
     def words(self) -> list[Normalizer]:
         """The last stage of the normalizer, if there are such stages."""
-        return [Words(*self.cuts(), self.prefix)] if self.is_used else []
+        return [nested(self.rules(prefix=self.prefix))] if self.is_used else []
 
-    def cuts(self) -> tuple[tuple[Regex, ...], Regex | None]:
-        """By what text is cut, and what is left out."""
-        removed = "|".join(dict.fromkeys(self.removed))
-        return tuple(map(Regex, self.splits)), Regex(removed) if removed else None
+    def rules(self, **marks: Any) -> list[Words]:
+        """Rules by which the text is cut one after the other; the last one has the marks.
+
+        There is one rule, unless what a stage leaves out is not known from each piece alone, or
+        may be cut by a later stage.
+        """
+        found, splits, removed = list[Words](), list[str](), list[str]()
+
+        def close(**of: Any) -> None:
+            regex = "|".join(dict.fromkeys(removed))
+            rule = Words(tuple(map(Regex, splits)), Regex(regex) if regex else None, **of)
+            splits.clear()
+            removed.clear()
+            if rule != Words():
+                found.append(rule)
+
+        for at, stage in enumerate(self.stages):
+            if isinstance(stage, str):
+                splits.append(stage)
+                continue
+            keep = stage.keep or ("between" if self._may_be_cut(stage, at + 1) else None)
+            if keep is None:
+                splits += stage.splits
+                removed.append(stage.removed)
+            else:
+                close()
+                found.append(Words((Regex(stage.splits[0]),), keep=keep))
+        close(**marks)
+        return found or [Words()]
+
+    def _may_be_cut(self, removal: Removal, behind: int) -> bool:
+        """Whether stages from an index on may cut text that a stage leaves out as a whole."""
+        later = [
+            regex
+            for stage in self.stages[behind:]
+            for regex in ((stage,) if isinstance(stage, str) else stage.splits)
+        ]
+        if not removal.whole or not later:
+            return False
+        splitter = Pretokenizer([*map(Regex, later)]).splitter()
+        return removal.text is None or len(splitter.split(removal.text)) > 1
+
+
+def nested(rules: list[Words]) -> Words:
+    """One rule, by which the words of each rule are cut by the next one."""
+    whole = rules[-1]
+    for rule in reversed(rules[:-1]):
+        whole = replace(rule, then=whole)
+    return whole
+
+
+def unnested(words: Words) -> list[Words]:
+    """The rules of words, each without the next.
+
+    >>> [rule.prefix for rule in unnested(Words(prefix="a", then=Words(prefix="b")))]
+    ['a', 'b']
+    """
+    rules = []
+    rule: Words | None = words
+    while rule is not None:
+        rules.append(replace(rule, then=None))
+        rule = rule.then
+    return rules
 
 
 def to_word_stages(words: Words) -> list[dict[str, Any]]:
@@ -220,17 +268,35 @@ def to_word_stages(words: Words) -> list[dict[str, Any]]:
 
     Raises `VocabError` for words that no stages of other libraries make, and `PatternError`.
     """
-    splits = [one.pattern for one in words.splits]
-    removed = None if words.removed is None else words.removed.pattern
+    *before, last = unnested(words)
+    found = []
+    for rule in before:
+        if rule.prefix:
+            raise _unstored(words)
+        found += _stages_of(rule, words)
+    return found + _stages_of(last, words)
+
+
+def _stages_of(rule: Words, words: Words) -> list[dict[str, Any]]:
+    splits = [one.pattern for one in rule.splits]
+    removed = None if rule.removed is None else rule.removed.pattern
+    if rule.suffix or rule.space_symbol or rule.letters:
+        raise _unstored(words)
+    if rule.keep is not None:
+        return [_split(splits[0], "Removed", rule.keep == "matches")]
     last, stage = _last_stage(splits, removed) if removed is not None else (0, None)
-    if words.suffix or words.space_symbol or (removed is not None and stage is None):
-        raise VocabError(
-            f"a tokenizer.json cannot store {words!r}.",
-            value=words,
-            hint='Save it with format="digram".',
-        )
+    if removed is not None and stage is None:
+        raise _unstored(words)
     before = [_split(regex, "Isolated") for regex in splits[: len(splits) - last]]
     return before if stage is None else [*before, stage]
+
+
+def _unstored(words: Words) -> VocabError:
+    return VocabError(
+        f"a tokenizer.json cannot store {words!r}.",
+        value=words,
+        hint='Save it with format="digram".',
+    )
 
 
 def _last_stage(splits: list[str], removed: str) -> tuple[int, dict[str, Any] | None]:

@@ -7,9 +7,10 @@ ignore (see `_own`).
 `loads` also reads files of other programs if digram can reproduce their ids: BPE and Unigram
 models, normalizers (`_normalizers`), pre_tokenizers that only split (`_splits`), `ByteLevel`, added
 tokens with all their flags, and templates. Anything else is an error that names it. Truncation and
-padding are arguments of `tok(text)`, so those of a file are not applied; its padding names the
-token for padding. A file with a Unigram model, which has no place for data of digram, is written
-with padding to the longest text of a batch if the tokenizer has such a token.
+padding are arguments of `tok(text)`, so those of a file are kept, but applied only by calls that
+pass them (`tok.call_options`); its padding names the token for padding. A file with a Unigram
+model, which has no place for data of digram, is written with padding to the longest text of a batch
+if the tokenizer has such a token.
 
 Other programs parse special tokens in text by default; digram's `encode` does so only with
 `special="parse"`. Added tokens that are not special are found in all text (`digram.Matching`).
@@ -50,14 +51,18 @@ from digram.formats._check import (
     check_special,
 )
 from digram.formats._json import dump, expect, kind_of, parse, unsupported
+from digram.formats._lettered import has_all_letters, is_in_letters
 from digram.formats._letters import from_letters
+from digram.formats._limits import from_padding, from_truncation, to_padding, to_truncation
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._names import spelled
 from digram.formats._registry import FORMATS
 from digram.formats._show import show
 from digram.formats._template import from_post_processor, to_post_processor, trim_offsets_in
 from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.vocab.definition import Definition, OnUnknown, Unit
+from digram.vocab.bpe import BpeModel
+from digram.vocab.definition import Definition, OnUnknown, TrimOffsets, Unit
+from digram.vocab.limits import Padding
 from digram.vocab.model import Model
 from digram.vocab.packed import Compact, Settings, compacted
 from digram.vocab.special_roles import SpecialRoles
@@ -107,7 +112,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     if not own:
         section.refuse(definition)
     drops = definition.unit == "char" and not isinstance(definition.model, WordLevelModel)
-    if drops and unknown == "error" and not (allow_loss or own):
+    if drops and unknown == "error" and not (allow_loss or own or has_all_letters(definition)):
         raise VocabError(
             "unknown characters are an error for this tokenizer, but Hugging Face's libraries drop "
             "them silently.",
@@ -127,7 +132,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
             {"id": i, "content": text, **flags_in_file(definition.matching.get(text, Matching()))}
             for text, i in special
         ],
-        "padding": None if own else _padding(definition, section),
+        "truncation": to_truncation(definition.truncation),
+        "padding": to_padding(definition) or (None if own else _padding(definition, section)),
         **written_around(definition, unknown == "bytes", own),
         "post_processor": to_post_processor(definition),
         "model": model,
@@ -201,6 +207,7 @@ def _read_in(
     section.check(model, path)
     _check_top(top, path)
     own, model = _own.section(model, path), section.opened(model, path)
+    unknown = model.get("unk_token")
     digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)
     byte_fallback = model.get("byte_fallback") is True
     if own is None and byte_fallback:
@@ -220,7 +227,9 @@ def _read_in(
     flags = {text: flags for text, (_, flags) in added.items()}
     if around.in_letters:
         refuse_neighbours(flags, path)
-    _refuse_words(section, model, vocab, flags, around.pretokenizer, path)
+    _refuse_words(
+        section, model, {*vocab, unknown or ""}, flags, around.pretokenizer, unknown, path
+    )
     matching = matching_of(flags, around.pretokenizer, path)
     file = _File(top, model, section, own, around, special, matching, path)
     return _definition(file, vocab) if in_core is None else _compact(file, in_core)
@@ -252,13 +261,14 @@ def _compact(file: _File, in_core: _core.Model) -> Compact:
     check_special(special, in_core.token, path)
     check_bytes(list(in_core.missing_bytes()), path)
     kernel, given = section.kernel(model, own, path), _own.given(own, path)
+    padding = from_padding(top.get("padding"), special, path)
     settings = Settings(
         around.pretokenizer,
         kernel,
         training=_own.training(own, section.steps(model, kernel), in_core.tokens, path),
         template=_template(top, given, special, path),
         context_size=given.context_size,
-        pad_token=_pad_token(top, given, special),
+        pad_token=_pad_token(padding, given),
         special_roles=_own.special_roles(own, path),
         chat_templates=_own.chat_templates(own, path) or None,
         matching=matching or None,
@@ -266,6 +276,8 @@ def _compact(file: _File, in_core: _core.Model) -> Compact:
         decoding=around.decoding,
         dropout=_bpe.dropout_of(model),
         trim_offsets=trim_offsets_in(top.get("post_processor"), path),
+        truncation=from_truncation(top.get("truncation"), path),
+        padding=padding,
         reserved=_own.reserved(own, special, path) or None,
     )
     check_input(settings, special, path)
@@ -285,11 +297,14 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         if section is _unigram.UNIGRAM and own is None:
             roles = _unigram.unknown_role(model, vocab, special)
     elif unit == "char" and model.get("unk_token") is not None:
-        on_unknown = _unknown_token(model, vocab, special, path)
+        on_unknown = _unknown_token(section, model, vocab, special, path)
     ordinary = ordinary_tokens(vocab, matching, special, model)
     decoded = section.model(model, own, ordinary, path)
+    if isinstance(decoded, BpeModel) and isinstance(on_unknown, bytes):
+        _refuse_merged_unknown(decoded, vocab[on_unknown.decode()], model["unk_token"], path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
     steps = section.steps(model, decoded.kernel())
+    padding = from_padding(top.get("padding"), special, path)
     definition = Definition(
         tokens=tokens,
         model=decoded,
@@ -300,7 +315,7 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         byte_ids=byte_ids,
         template=_template(top, given, special, path),
         context_size=given.context_size,
-        pad_token=_pad_token(top, given, special),
+        pad_token=_pad_token(padding, given),
         special_roles=roles,
         chat_templates=_own.chat_templates(own, path),
         matching=matching,
@@ -309,7 +324,9 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         cleanup=around.cleanup,
         decoding=around.decoding,
         dropout=_bpe.dropout_of(model),
-        trim_offsets=trim_offsets_in(top.get("post_processor"), path) if unit == "byte" else None,
+        trim_offsets=_trimming(top, around, path),
+        truncation=from_truncation(top.get("truncation"), path),
+        padding=padding,
         reserved=_own.reserved(own, special, path),
         training=_own.training(own, steps, lambda: tokens, path),
     )
@@ -317,20 +334,28 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
     return definition
 
 
+def _trimming(top: dict[str, Any], around: Around, path: str | None) -> TrimOffsets | None:
+    """What is left out of offsets, which depends on the letters of tokens."""
+    if around.unit == "byte" or is_in_letters(around.pretokenizer):
+        return trim_offsets_in(top.get("post_processor"), path)
+    return None
+
+
 def _refuse_words(
     section: ModelSection,
     model: dict[str, Any],
-    vocab: dict[str, int],
+    vocab: set[str],
     flags: dict[str, Matching],
     pretokenizer: Pretokenizer,
+    unknown: str | None,
     path: str | None,
 ) -> None:
     """Raises `VocabError` if a model of words makes an added token of a word in other libraries."""
     if section is _wordpiece.SECTION:
-        names = {*flags, model["unk_token"]}
+        names = {*flags, *([] if unknown is None else [unknown])}
     elif section is _word_level.SECTION and kind_of(model) != "digram":
         # The word that is the name of the unknown token is unknown anyway.
-        names = {*flags} - {model["unk_token"]}
+        names = {*flags} - {unknown}
     else:
         return
     _wordpiece.refuse_ambiguous(vocab, flags, names, pretokenizer, path)
@@ -388,22 +413,22 @@ def _check_top(top: dict[str, Any], path: str | None) -> None:
             raise unsupported(f"the key {show(key)}", path)
     if top.get("version", "1.0") != "1.0":
         raise unsupported(f"version {show(top['version'])}", path)
-    for key in ("truncation", "padding"):
-        if top.get(key) is not None:
-            expect(top[key], dict, key, path)
 
 
-def _pad_token(top: dict[str, Any], given: _own.Given, special: dict[str, int]) -> str | None:
+def _pad_token(padding: Padding | None, given: _own.Given) -> str | None:
     """The token for padding: that of digram's section, else that of the padding of the file."""
-    padding = top.get("padding") or {}
-    text = padding.get("pad_token")
-    named = isinstance(text, str) and text in special and special[text] == padding.get("pad_id")
-    return given.pad_token or (text if named else None)
+    named = padding is not None and padding.id is None
+    return given.pad_token or (padding.token if padding is not None and named else None)
 
 
 def _unknown_token(
-    model: dict[str, Any], vocab: dict[str, int], special: dict[str, int], path: str | None
-) -> SpecialToken:
+    section: ModelSection,
+    model: dict[str, Any],
+    vocab: dict[str, int],
+    special: dict[str, int],
+    path: str | None,
+) -> SpecialToken | bytes:
+    """The token for unknown text, which is special if it is an added token."""
     text: str = model["unk_token"]
     if text not in vocab:
         raise VocabError(
@@ -412,8 +437,19 @@ def _unknown_token(
             value=text,
             hint="Add it.",
         )
-    special.setdefault(text, vocab[text])
-    return SpecialToken(text)
+    if section is _unigram.UNIGRAM or section is _unigram.SCORED:
+        special.setdefault(text, vocab[text])
+    return SpecialToken(text) if text in special else text.encode()
+
+
+def _refuse_merged_unknown(model: BpeModel, unknown: int, name: str, path: str | None) -> None:
+    """Raises `VocabError` if other libraries would merge unknown characters."""
+    if any(unknown in (left, right) for left, right, _ in model.merges):
+        raise unsupported(
+            f"the unk_token {show(name)}, which is a part of merges, so that unknown characters "
+            "are merged,",
+            path,
+        )
 
 
 def _byte_ids(vocab: dict[str, int], special: dict[str, int], path: str | None) -> list[int]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from digram._util.validation import check_text
+from digram._util.validation import check_text, choice
 from digram.errors import OptionError, show
 from digram.pretokenizers.regex import Regex
 
@@ -42,6 +42,10 @@ __all__ = [
     "from_described",
     "stages_of",
 ]
+
+
+_MAX_RULES = 20
+"""The number of rules for words, each of which cuts the words of the one before."""
 
 
 class _Stage:
@@ -254,6 +258,20 @@ class Words(_Stage):
     first character of the whole text get the prefix: not one after an added token, nor one before
     which text was left out. Then each word is split on its own.
 
+    With `letters` each byte of a word is written as its letter in GPT-2's alphabet, between the
+    prefix and the suffix, which are always put. With `keep` there is one split and no `removed`:
+    only its "matches" are kept, or only what is "between" them. `then` is another rule, by which
+    each word is cut again as a text of its own; it has no `first`.
+
+    >>> of_letters = Words((Regex(r" ?\w+"),), prefix=" ", letters=True)
+    >>> pretokenize("to be\n", Pretokenizer(None, normalizer=of_letters))
+    [' to', ' Ġbe', ' Ċ']
+    >>> pretokenize("to be", Pretokenizer(None, normalizer=Words(prefix=" ", then=of_letters)))
+    [' Ġto', ' Ġbe']
+    >>> numbers = Words((Regex(r"\d+(?=€)"),), keep="matches")
+    >>> pretokenize("12€ 4$ 10€", Pretokenizer(None, normalizer=numbers))
+    ['12', '10']
+
     It is the last stage of a normalizer. Added tokens that are searched for in normalized text are
     searched for before it.
     """
@@ -264,6 +282,9 @@ class Words(_Stage):
     suffix: str = ""
     space_symbol: str | None = None
     first: bool = False
+    letters: bool = False
+    keep: Literal["matches", "between"] | None = None
+    then: Words | None = None
     _name: ClassVar[str] = "words"
 
     def __post_init__(self) -> None:
@@ -274,22 +295,54 @@ class Words(_Stage):
             raise TypeError(f"removed is a digram.Regex or None, not {show(self.removed)}")
         check_text("the prefix of Words", self.prefix)
         check_text("the suffix of Words", self.suffix)
-        _flags("the flags of Words", self.first)
+        _flags("the flags of Words", self.first, self.letters)
         if self.space_symbol is not None:
             check_text("space_symbol", self.space_symbol)
             if len(self.space_symbol) != 1:
                 raise OptionError("space_symbol is one character.", value=self.space_symbol)
+            if self.letters:
+                raise OptionError(
+                    "words in the letters of bytes have no space_symbol.", value=self.space_symbol
+                )
+        then = self.then
+        if then is not None and not isinstance(then, Words):
+            raise TypeError(f"then is digram.pretokenizers.Words or None, not {show(then)}")
+        if then is not None and then.first:
+            raise OptionError("the rule `then` has no first.", value=then)
+        if self._depth > _MAX_RULES:
+            raise OptionError(f"there are more than {_MAX_RULES} rules for words.", value=then)
+        if self.keep is not None:
+            choice("keep", self.keep, "matches", "between", None)
+            if len(splits) != 1 or self.removed is not None:
+                raise OptionError("with keep there is one split and no removed.", value=self.keep)
+
+    @property
+    def last(self) -> Words:
+        """The rule that is applied last, which is this one without a `then`."""
+        return self if self.then is None else self.then.last
+
+    @property
+    def _depth(self) -> int:
+        return 1 if self.then is None else 1 + self.then._depth
 
     def _described(self) -> tuple[object, ...]:
         removed = None if self.removed is None else self.removed.pattern
         splits = [one.pattern for one in self.splits]
         marks = (self.prefix, self.suffix, self.space_symbol, self.first)
-        return self._name, splits, removed, *marks
+        then = None if self.then is None else self.then._described()
+        # Digests have the last three only where they are set.
+        last = (self.letters, self.keep, then) if self.letters or self.keep or then else ()
+        return self._name, splits, removed, *marks, *last
 
     @classmethod
     def _of(cls, splits: Any, removed: Any, *marks: Any) -> Words:
         """The reverse of `_described`; TypeError and `OptionError` for what it never gives."""
         regex = None if removed is None else Regex(removed)
+        if len(marks) == 7 and marks[-1] is not None:
+            then = marks[-1]
+            if not isinstance(then, list) or then[:1] != [cls._name] or len(then) not in (7, 10):
+                raise TypeError(f"then is a rule for words, not {show(then)}")
+            marks = (*marks[:-1], cls._of(*then[1:]))
         return cls(tuple(map(Regex, splits)), regex, *marks)
 
 

@@ -46,6 +46,11 @@ def encode(
     ids. A character whose name has none is `unknown`; a KeyError if that is None. With
     `fuse_unknown`, consecutive characters of this kind are one `unknown`.
 
+    The unknown token may be one that merges make, too; that is not fused.
+
+    >>> encode("?!ab!!", {"?": 9, "a": 1, "b": 2}, [], unknown=9, fuse_unknown=True)
+    [9, 9, 1, 2, 9]
+
     With `ignore_merges`, a word that is a name is that token.
 
     >>> encode("ab", {"a": 0, "b": 1, "ab": 2}, [("a", "b")])
@@ -65,10 +70,11 @@ def encode(
         )
         if best == never:
             found = [ids[name] if unknown is None else ids.get(name, unknown) for name in names]
+            known = [name in ids for name in names]
             return [
                 id
                 for at, id in enumerate(found)
-                if not (fuse_unknown and at and id == unknown == found[at - 1])
+                if not (fuse_unknown and at and not known[at] and not known[at - 1])
             ]
         left, right = merges[best]
         names[at : at + 2] = [left + right.removeprefix(prefix)]

@@ -15,6 +15,8 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from digram.reference.letters import letters
+
 Stage = Callable[[str], str]
 
 
@@ -100,6 +102,9 @@ class WordRule(NamedTuple):
     prefix: str = ""
     suffix: str = ""
     space_symbol: str | None = None
+    letters: bool = False
+    keep: Literal["matches", "between"] | None = None
+    then: "WordRule | None" = None
 
 
 def words(text: str, rule: WordRule) -> list[str]:
@@ -110,15 +115,33 @@ def words(text: str, rule: WordRule) -> list[str]:
 
     >>> words("to  be,", WordRule([" +", "[,.]"], " ", prefix=" "))
     [' to', ' be', ' ,']
+
+    With `letters` the bytes of a word are written in the letters of GPT-2, and the prefix is put in
+    any case. With `keep` only the matches of the only split are kept, or only what is between them.
+    `then` cuts each word again.
+
+    >>> words("a1b2", WordRule(["[0-9]"], keep="matches"))
+    ['1', '2']
+
+    >>> words("a é", WordRule(prefix=" ", then=WordRule([" "], suffix="|", letters=True)))
+    ['Ġ|', 'a|', 'Ġ|', 'Ã©|']
     """
     pieces = [text] if text else []
     for split in rule.splits:
         pieces = [part for piece in pieces for part in re.split(f"({split})", piece) if part]
+    if rule.keep is not None:
+        cut = re.split(f"({rule.splits[0]})", text)
+        pieces = [piece for piece in cut[rule.keep == "matches" :: 2] if piece]
     found = []
     for piece in pieces:
         if rule.removed is None or not re.match(rule.removed, piece):
             word = piece.replace(rule.space_symbol, " ") if rule.space_symbol else piece
-            found.append(word.removeprefix(rule.prefix).join((rule.prefix, rule.suffix)))
+            if rule.letters:
+                found.append(letters(word.encode()).join((rule.prefix, rule.suffix)))
+            else:
+                found.append(word.removeprefix(rule.prefix).join((rule.prefix, rule.suffix)))
+    if rule.then is not None:
+        return [inner for word in found for inner in words(word, rule.then)]
     return found
 
 

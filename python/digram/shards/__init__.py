@@ -3,6 +3,7 @@
 encoding   the run: read, encode and write concurrently; resume a run
 options    the options of a run
 chats      chats as documents
+parts      documents in parts
 pieces     the parts of a corpus: files, tables, streams, iterators
 inputs     documents in batches, with their places, from any place on
 borders    where a long document may be divided

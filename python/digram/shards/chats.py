@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from digram.corpus import Corpus, CorpusLike, Files, Stream, Streams, Text
+from digram.corpus import Corpus, Files, Stream, Streams, Text
 from digram.errors import CorruptFileError
 from digram.tokenizer.chat import Chat
 from digram.tokenizer.tokenizer import Tokenizer
@@ -44,7 +44,7 @@ def _joined(
     return np.array(flat, dtype=np.dtype(dtype).newbyteorder("<")), ends
 
 
-def lines_of(corpus: CorpusLike | Mapping[str, CorpusLike]) -> Any:
+def lines_of(corpus: Any) -> Any:
     """The corpus with each line of a file of JSON lines as a text, not the text in its field."""
     if isinstance(corpus, Mapping):
         return {name: lines_of(one) for name, one in corpus.items()}

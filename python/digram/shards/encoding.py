@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,13 @@ from digram.shards.chats import EncodedChats, encode_chats, lines_of
 from digram.shards.inputs import Batch, Inputs
 from digram.shards.manifest import Manifest
 from digram.shards.options import EndOfText, Options
+from digram.shards.parts import EncodedParts, InParts, encode_parts, given, with_parts
 from digram.shards.pipeline import Behind
 from digram.shards.reading import TokenFiles, read_tokens
 from digram.shards.shards import Encoded, Shards, remove_unfinished
 from digram.shards.tally import Tally
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.special_tokens import OnSpecial, rule_of
+from digram.vocab.special_tokens import OnSpecial, TextOrParts, rule_of
 
 __all__ = ["encode_files"]
 
@@ -38,7 +39,7 @@ _MAKE_ROOM = "Free disk space and call again with resume=True: finished shards a
 
 def encode_files(
     tok: Tokenizer,
-    corpus: CorpusLike | Mapping[str, CorpusLike],
+    corpus: CorpusLike | Iterable[TextOrParts] | Mapping[str, CorpusLike | Iterable[TextOrParts]],
     folder: str | os.PathLike[str],
     *,
     format: str,
@@ -64,8 +65,13 @@ def encode_files(
 
     `corpus` is any corpus that `digram.train` accepts: texts, files of all kinds, tables, an
     iterator, or a dictionary of these, which are read in its order, each once. Each text is
-    a document; `digram.files(..., separator=...)` splits files into documents. Documents keep
-    their order.
+    a document; `digram.files(..., separator=...)` splits files into documents. A document of a
+    list or an iterator may be a list of parts, texts and `digram.SpecialToken`, as `encode` takes
+    them. Documents keep their order.
+
+    >>> parts = [[digram.SpecialToken("<|endoftext|>"), "low"], "lower"]
+    >>> digram.encode_files(tok, parts, folder.parent / "parts", format="npy")
+    <digram.TokenFiles: 2 documents, 7 tokens, format='npy', dtype=uint16, 1 shard>
 
         format: "megatron", "nanogpt", "llmc", "datatrove", "dolma", "npy", "parquet", "arrow".
         end_of_text: the special token (or any id) after each document, None for none. By
@@ -126,7 +132,8 @@ def encode_files(
             "exist yet",
             os.fspath(folder),
         )
-    inputs = Inputs(lines_of(corpus) if chats else corpus, border_of(tok, special))
+    texts = lines_of(corpus) if chats else with_parts(corpus)
+    inputs = Inputs(texts, border_of(tok, special))
     inputs.check_outside(home)
     with advise_on_full_disk(_MAKE_ROOM):
         home.mkdir(parents=True, exist_ok=True)
@@ -245,7 +252,9 @@ def _run(
 
 def _encoded(
     tok: Tokenizer, batch: Batch, options: Options, threads: int | None
-) -> EncodedDocuments | EncodedChats:
+) -> EncodedDocuments | EncodedChats | EncodedParts:
+    if not options.chats and any(isinstance(text, InParts) for text in batch.texts):
+        return encode_parts(tok, batch.texts, batch.unfinished, options.special, threads)
     if not options.chats:
         special = rule_of(options.special)
         return tok._encode_documents(batch.texts, batch.unfinished, special, threads)
@@ -265,7 +274,7 @@ def _placed_error(
             if options.chats:
                 encode_chats(tok, [text], _template(options), 1)
             else:
-                tok.encode(text, special=options.special)
+                tok.encode(given(text), special=options.special)
         except DigramError as of_text:
             inputs.tell(of_text, batch, number)
             return of_text

@@ -19,6 +19,7 @@ from digram.shards.inputs import Batch, Inputs
 from digram.shards.long import Long
 from digram.shards.manifest import Manifest, Place, Shard, ShardFile
 from digram.shards.options import Options
+from digram.shards.parts import EncodedParts
 from digram.shards.tally import Tally
 
 __all__ = ["Encoded", "Shards", "remove_unfinished"]
@@ -32,7 +33,7 @@ class Encoded(NamedTuple):
     """A batch of texts with its ids."""
 
     batch: Batch
-    held: EncodedDocuments | EncodedChats
+    held: EncodedDocuments | EncodedChats | EncodedParts
 
 
 class _Open:

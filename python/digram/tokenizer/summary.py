@@ -47,7 +47,7 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
             name: {"first": ids.start, "count": len(ids)} for name, ids in tok.reserved.items()
         },
         "unit": tok.unit,
-        "on_unknown": getattr(tok.on_unknown, "text", tok.on_unknown),
+        "on_unknown": _unknown_of(tok),
         "pretokenizer": tok.pretokenizer.name,
         "patterns": list(tok.pretokenizer.patterns),
         "byte_patterns": list(tok.pretokenizer.byte_patterns),
@@ -105,3 +105,11 @@ def _record(record: TrainingRecord) -> dict[str, Any]:
         made = Counter(record.languages)
         found["made_for"] = {name: made[name] for name in made if name is not None}
     return found
+
+
+def _unknown_of(tok: Tokenizer) -> str:
+    """What unknown characters become: "error", "bytes", or the text of a token."""
+    unknown = tok.on_unknown
+    if isinstance(unknown, bytes):
+        return unknown.decode(errors="replace")
+    return unknown if isinstance(unknown, str) else unknown.text

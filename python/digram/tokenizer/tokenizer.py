@@ -35,6 +35,7 @@ from digram.vocab.template import Template
 
 if TYPE_CHECKING:
     from digram.vocab.definition import Definition, OnUnknown, TrainingRecord
+    from digram.vocab.limits import Padding, Truncation
 
 __all__ = ["Merge", "RunnerUp", "Tokenizer"]
 
@@ -142,20 +143,7 @@ class Tokenizer(
                 )
             word("a special token", text)
         matching = checked(settings.matching, special_tokens)
-        unknown: int | list[int] | None = None
-        if settings.unit == "char" and isinstance(settings.on_unknown, SpecialToken):
-            text = settings.on_unknown.text
-            if text not in special_tokens:
-                raise OptionError(
-                    f"on_unknown names {show(text)}, which is not a special token of this "
-                    "tokenizer.",
-                    value=settings.on_unknown,
-                )
-            unknown = special_tokens[text]
-        elif not isinstance(settings.on_unknown, SpecialToken):
-            choice("on_unknown", settings.on_unknown, "error", "bytes")
-        if settings.unit == "char" and settings.on_unknown == "bytes":
-            unknown = settings.byte_ids
+        unknown = _unknown_in(settings, special_tokens, model)
         check_dropout(settings.dropout, settings.kernel)
         choice("trim_offsets", settings.trim_offsets, None, *get_args(TrimOffsets))
         if settings.reserved:
@@ -211,8 +199,21 @@ class Tokenizer(
         return self._settings.unit
 
     @property
+    def _unknown_id(self) -> int | None:
+        """The id of the token for unknown characters or words; None if there is none."""
+        unknown = self._settings.on_unknown
+        if self.unit == "byte" or isinstance(unknown, str):
+            return None
+        if isinstance(unknown, SpecialToken):
+            return self.special_tokens[unknown.text]
+        return _id_of(unknown, self._model)
+
+    @property
     def on_unknown(self) -> OnUnknown:
-        """How characters without a token are encoded: "error", "bytes" or a `SpecialToken`.
+        """How characters without a token are encoded: "error", "bytes", or as a token.
+
+        That is a `SpecialToken`, or the bytes of an ordinary token, as a file of another program
+        may have it, which text may become too.
 
         It has an effect only if `unit` is "char"; with bytes, every character can be encoded.
         """
@@ -246,6 +247,48 @@ class Tokenizer(
     def pad_token(self) -> str | None:
         """The text of the special token that `tok(text, padding=...)` adds; None if not set."""
         return self._settings.pad_token
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """How the file says that texts are truncated, a `digram.Truncation`; None if it does not.
+
+        It applies only to calls that say so: see `call_options`.
+        """
+        return self._settings.truncation
+
+    @property
+    def padding(self) -> Padding | None:
+        """How the file says that texts are padded, a `digram.Padding`; None if it does not.
+
+        It applies only to calls that say so: see `call_options`.
+        """
+        return self._settings.padding
+
+    @property
+    def call_options(self) -> dict[str, Any]:
+        """The truncation and padding of the file as arguments of `tok(text)`; empty without any.
+
+        >>> import digram
+        >>> from dataclasses import replace
+        >>> tok = digram.train("low low", max_merges=2, special_tokens=["<pad>"])
+        >>> limits = {"truncation": digram.Truncation(2), "padding": digram.Padding("<pad>")}
+        >>> tok = digram.Tokenizer(replace(tok.definition, pad_token="<pad>", **limits))
+        >>> tok.call_options
+        {'max_length': 2, 'padding': 'longest'}
+        >>> tok(["low", "low!!"], **tok.call_options).ids
+        [[257, 258], [257, 33]]
+
+        Hugging Face's libraries apply them to every text. Here a call without them gives all tokens
+        of a text. A dict is made at each access.
+        """
+        truncation, padding = self._settings.truncation, self._settings.padding
+        options: dict[str, Any] = {} if truncation is None else truncation.options()
+        if padding is not None:
+            options |= padding.options()
+            id = self.special_tokens[padding.token] if padding.id is None else padding.id
+            if id != self._extra.layout.pad_id:
+                options["pad_id"] = id
+        return options
 
     @property
     def dropout(self) -> float | None:
@@ -490,9 +533,13 @@ class Tokenizer(
         >>> tok(["low", "low!"], padding="longest").ids
         [[257, 258], [257, 33]]
 
-        `pad_token` is the text of a special token. Raises `OptionError` if it does not exist.
+        `pad_token` is the text of a special token. If `tok.padding` has the token that was that,
+        it has this one too, or is removed. Raises `OptionError` if the token does not exist.
         """
-        return self._with(self._settings._replace(pad_token=pad_token))
+        padding = self._settings.padding
+        if padding is not None and padding.id is None and padding.token == self.pad_token:
+            padding = None if pad_token is None else replace(padding, token=pad_token)
+        return self._with(self._settings._replace(pad_token=pad_token, padding=padding))
 
     def with_rules(self, rules: Rules | None) -> Tokenizer:
         """Return a new tokenizer with other rules, and with tokens for their terms and units.
@@ -660,6 +707,39 @@ def _described(compact: Compact) -> tuple[list[str | None], list[tuple[object, .
 
     instance("decoding", decoding, Decoding)
     return names_of(compact.plain()), decoding._described()
+
+
+def _unknown_in(
+    settings: Settings, special_tokens: Mapping[str, int], model: Model
+) -> int | list[int] | None:
+    """What unknown characters become in the core: the id of a token, those of bytes, or nothing."""
+    unknown = settings.on_unknown
+    if isinstance(unknown, bytes):
+        return _id_of(unknown, model)
+    if not isinstance(unknown, SpecialToken):
+        choice("on_unknown", unknown, "error", "bytes")
+        return settings.byte_ids if settings.unit == "char" and unknown == "bytes" else None
+    if settings.unit == "byte":
+        return None
+    if unknown.text not in special_tokens:
+        raise OptionError(
+            f"on_unknown names {show(unknown.text)}, which is not a special token of this "
+            "tokenizer.",
+            value=unknown,
+        )
+    return special_tokens[unknown.text]
+
+
+def _id_of(unknown: bytes, model: Model) -> int:
+    """The id of the ordinary token for unknown characters. Raises `VocabError` if there is none."""
+    try:
+        return model.tokens().index(unknown)
+    except ValueError:
+        raise VocabError(
+            f"on_unknown={show(unknown)} is not a token of this vocabulary.",
+            value=unknown,
+            hint='Pass the bytes of a token, a digram.SpecialToken, "error" or "bytes".',
+        ) from None
 
 
 def _known(tokens: Sequence[bytes | None], id: int) -> bytes:

@@ -66,7 +66,7 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer) -> Tokenizer:
     """A trained tokenizer with what surrounds the vocabulary in another one.
 
     These are the template, the context size, roles, chat templates, the matching of added tokens,
-    the dropout, how offsets are trimmed, and how text is decoded.
+    the dropout, how offsets are trimmed, truncation and padding, and how text is decoded.
     """
     of, made = like.definition, tok.definition
     definition = replace(
@@ -84,6 +84,8 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer) -> Tokenizer:
         decoding=of.decoding,
         dropout=of.dropout,
         trim_offsets=of.trim_offsets,
+        truncation=of.truncation,
+        padding=of.padding,
     )
     if isinstance(of.model, ScoredModel):
         definition = replace(definition, pretokenizer=of.pretokenizer)

@@ -305,7 +305,7 @@ def base_tokens(options: TrainOptions, counts: _core.Counts | _core.SortedCounts
 
 def _as_written(characters: str, cut: Pretokenizer) -> str:
     """Sorted characters, where a space counts as the symbol that stands for it in files."""
-    symbol = None if cut.words is None else cut.words.space_symbol
+    symbol = None if cut.words is None else cut.words.last.space_symbol
     if any(isinstance(stage, SentencePiece) for stage in cut.normalizer):
         symbol = "▁"
     for stage in cut.normalizer:

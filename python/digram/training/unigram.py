@@ -281,7 +281,7 @@ def _tokenizer(
     scores += [in_single(0.1 * (len(symbol.encode()) - 1)) for symbol in symbols]
     begin = first + len(fallback)
     stage = cut.normalizer[-1] if is_sentencepiece else None
-    strips = words is not None and words.prefix == " "
+    strips = words is not None and words.last.prefix == " "
     if isinstance(stage, SentencePiece):
         strips = stage.add_space is not None or stage.remove_spaces
     first_special = 0 if options.special_first else len(tokens)
@@ -300,7 +300,7 @@ def _tokenizer(
         unit="char",
         on_unknown=options.on_unknown,
         byte_ids=[*range(first, first + 256)] if fallback else None,
-        space_symbol=None if words is None else words.space_symbol,
+        space_symbol=None if words is None else words.last.space_symbol,
         strip_first_space=strips,
         training=replace(record, counts=[], runners_up=None),
     )

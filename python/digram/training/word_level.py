@@ -99,7 +99,7 @@ def train_word_level(
         special_tokens={text: first_special + i for i, text in enumerate(options.special)},
         unit="char",
         on_unknown=options.on_unknown,
-        strip_first_space=words is not None and words.prefix == " ",
+        strip_first_space=words is not None and words.last.prefix == " ",
         training=replace(found.record(recorded), counts=[], runners_up=None),
     )
     return Tokenizer(padded(with_blocks(definition, reserved), options.pad_to_multiple))

@@ -140,6 +140,8 @@ class BpeModel(Model):
     def unreached(self, definition: Definition) -> list[int]:
         """Tokens that no merge makes and that are neither base tokens nor whole pretokens."""
         known = self.made(definition) | set(definition.byte_ids or ())
+        if isinstance(definition.on_unknown, bytes):
+            known.add(definition.tokens.index(definition.on_unknown))
         one = _is_byte if definition.unit == "byte" else self._is_letter
         lost = [
             id
@@ -148,16 +150,9 @@ class BpeModel(Model):
         ]
         if lost and self.ignore_merges:
             split = definition.pretokenizer.splitter().split
-            lost = [id for id in lost if len(split(self._name(definition.tokens[id] or b""))) > 1]
+            named = self.kernel().named
+            lost = [id for id in lost if len(split(named(definition.tokens[id] or b""))) > 1]
         return lost
-
-    def _name(self, token: bytes) -> bytes:
-        """The text that becomes a token whatever the merges are: its name in files."""
-        begins = not self.prefix or (len(token) > 1 and token.startswith(b" "))
-        body = token[1:] if self.prefix and begins else token
-        ends = bool(self.suffix) and len(body) > 1 and body.endswith(b" ")
-        body = body[:-1] if ends else body
-        return self.prefix.encode() * (not begins) + body + self.suffix.encode() * ends
 
     def _is_letter(self, token: bytes) -> bool:
         """Whether a token is one character, with the spaces that belong to it."""
@@ -207,6 +202,18 @@ class BpeKernel(Kernel):
         if self.affixes:
             return f"BPE of words, whose tokens have {self.affixes} in files"
         return None if self.scheme is None else str(self.scheme)
+
+    def named(self, token: bytes) -> bytes:
+        """A token as files write it.
+
+        >>> BpeKernel(prefix="##", suffix="</w>").named(b" low "), BpeKernel().named(b" low")
+        (b'low</w>', b' low')
+        """
+        begins = not self.prefix or (len(token) > 1 and token.startswith(b" "))
+        body = token[1:] if self.prefix and begins else token
+        ends = bool(self.suffix) and len(body) > 1 and body.endswith(b" ")
+        body = body[:-1] if ends else body
+        return self.prefix.encode() * (not begins) + body + self.suffix.encode() * ends
 
     def to_dict(self) -> dict[str, Any]:
         """`ignore_merges`, and what else is set."""

@@ -14,6 +14,7 @@ from digram._util.validation import instance
 from digram.decoders.decoding import Decoding
 from digram.pretokenizers.normalizers import described
 from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.vocab.limits import Padding, Truncation
 from digram.vocab.model import Kernel, Model
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken, flags_of
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 Unit = Literal["byte", "char"]
-OnUnknown = Literal["error", "bytes"] | SpecialToken
+OnUnknown = Literal["error", "bytes"] | SpecialToken | bytes
 TrimOffsets = Literal["spaces", "spaces but the prefix"]
 StopReason = Literal["vocab_size", "max_merges", "min_frequency", "no_pairs"]
 
@@ -113,8 +114,9 @@ class Definition:
 
     `tokens[id]` are the bytes of an ordinary token; None marks a gap or a special token. `model`
     determines the tokens of a pretoken: a `BpeModel` has the merges. With unit "char" the base
-    tokens are characters, `on_unknown` says how other characters are encoded ("error", "bytes", or
-    a `SpecialToken` of `special_tokens`), and `byte_ids` are the 256 ids of the single bytes if
+    tokens are characters, `on_unknown` says how other characters are encoded ("error", "bytes", a
+    `SpecialToken` of `special_tokens`, or the bytes of an ordinary token that text may become too
+    and that no merge uses), and `byte_ids` are the 256 ids of the single bytes if
     they are the fallback. These fields are not part of the model, since every kind of model has
     them.
 
@@ -144,6 +146,10 @@ class Definition:
     as a post-processor of a tokenizer.json may say: "spaces", or "spaces but the prefix", of which
     the first token of a text keeps one.
 
+    `truncation` and `padding` are kept as a tokenizer.json has them. They apply only to calls that
+    say so, as in `tok(texts, **tok.call_options)`, and like the training record they are not in the
+    digest.
+
     `reserved` maps names to blocks of ids, those of the special tokens `<|name_0|>`, `<|name_1|>`,
     ...
 
@@ -170,6 +176,8 @@ class Definition:
     decoding: Decoding | None = None
     dropout: float | None = None
     trim_offsets: TrimOffsets | None = None
+    truncation: Truncation | None = None
+    padding: Padding | None = None
     reserved: dict[str, range] = field(default_factory=dict)
     training: TrainingRecord | None = None
 
@@ -239,7 +247,7 @@ def digest_of(
     unknown = definition.on_unknown
     settings: dict[str, Any] = {
         "unit": definition.unit,
-        "on_unknown": {"special": unknown.text} if isinstance(unknown, SpecialToken) else unknown,
+        "on_unknown": _described(unknown),
         "byte_ids": definition.byte_ids,
         "patterns": definition.pretokenizer.patterns,
         "digits": definition.pretokenizer.digits,
@@ -273,6 +281,12 @@ def digest_of(
     for part in (packed_model.lengths, packed_model.spelled, packed_model.triples):
         sha.update(part)
     return sha.hexdigest()
+
+
+def _described(unknown: OnUnknown) -> object:
+    if isinstance(unknown, SpecialToken):
+        return {"special": unknown.text}
+    return {"token": unknown.decode("latin-1")} if isinstance(unknown, bytes) else unknown
 
 
 def _numbers(values: Iterable[int]) -> bytes:

@@ -16,6 +16,7 @@ from digram.vocab.model import Kernel, Model
 if TYPE_CHECKING:  # importing it takes longer than reading a file
     from digram.decoders.decoding import Decoding
     from digram.vocab.definition import Definition, OnUnknown, TrainingRecord, TrimOffsets, Unit
+    from digram.vocab.limits import Padding, Truncation
     from digram.vocab.special_roles import SpecialRoles
     from digram.vocab.special_tokens import Matching
     from digram.vocab.template import Template
@@ -44,6 +45,8 @@ class Settings(NamedTuple):
     decoding: Decoding | None = None
     dropout: float | None = None
     trim_offsets: TrimOffsets | None = None
+    truncation: Truncation | None = None
+    padding: Padding | None = None
     reserved: dict[str, range] | None = None
 
 
@@ -120,6 +123,8 @@ def compacted(definition: Definition) -> Compact:
             decoding=d.decoding,
             dropout=d.dropout,
             trim_offsets=d.trim_offsets,
+            truncation=d.truncation,
+            padding=d.padding,
             reserved=None if d.reserved == {} else d.reserved,
         ),
     )

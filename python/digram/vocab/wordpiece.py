@@ -9,7 +9,6 @@ from digram import _core
 from digram._util.validation import whole_number, word
 from digram.errors import OptionError, show
 from digram.vocab.model import Fault, Kernel, Model
-from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from digram.vocab.definition import Definition
@@ -70,8 +69,8 @@ class WordPieceModel(Model):
 
     def fault(self, definition: Definition) -> Fault | None:
         """Check that there is an unknown token, and that files can tell all tokens apart."""
-        if definition.unit != "char" or not isinstance(definition.on_unknown, SpecialToken):
-            problem = 'WordPiece needs unit="char" and a special token for unknown words.'
+        if definition.unit != "char" or isinstance(definition.on_unknown, str):
+            problem = 'WordPiece needs unit="char" and a token for unknown words.'
             return Fault(problem, definition.on_unknown, 'Set on_unknown to SpecialToken("[UNK]").')
         word_prefix = b" " + self.prefix.encode()
         for id, token in enumerate(definition.tokens):

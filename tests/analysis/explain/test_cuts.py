@@ -105,7 +105,8 @@ def test_the_whole_text() -> None:
         ("(?i)a|b", None),
         ("a|(?s-m)b", None),
         ("(?![a|b])c|d", ["(?![a|b])c", "d"]),
-        ("(?=a|b)c|d", None),
+        ("(?=a|b)c|d", ["(?=a|b)c", "d"]),
+        ("(?=ab)c|d", None),
         ("c|d(?<!ab)", None),
     ],
 )

@@ -66,8 +66,7 @@ impl Core {
         errors: OnInvalidBytes,
         skip_special_tokens: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyString>> {
-        let bytes = self.bytes_of(py, ids, skips(skip_special_tokens)?)?;
-        self.check_invalid(py, errors.0)?;
+        let bytes = self.bytes_of(py, ids, skips(skip_special_tokens)?, errors.0)?;
         text(py, &bytes, errors.0)
     }
 
@@ -92,7 +91,7 @@ impl Core {
         ids: &Bound<'py, PyAny>,
         skip_special_tokens: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        bytes_object(py, &self.bytes_of(py, ids, skips(skip_special_tokens)?)?)
+        bytes_object(py, &self.bytes_of(py, ids, skips(skip_special_tokens)?, OnInvalid::Replace)?)
     }
 
     /// Where each token stands in the decoded text: its start and its end.
@@ -150,7 +149,6 @@ impl Core {
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let threads = crate::threads::threads(py, threads)?;
-        self.check_invalid(py, errors.0)?;
         let mut texts = Texts {
             core: self,
             on_invalid: errors.0,
@@ -184,20 +182,23 @@ impl Core {
 }
 
 impl Core {
-    fn check_invalid(&self, py: Python<'_>, on_invalid: OnInvalid) -> PyResult<()> {
-        self.tokenizer.check_invalid(on_invalid).map_err(|error| errors::from_core(py, error, None))
-    }
-
-    fn bytes_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip: bool) -> PyResult<Vec<u8>> {
+    fn bytes_of(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        skip: bool,
+        on_invalid: OnInvalid,
+    ) -> PyResult<Vec<u8>> {
         let ids = self.ids(ids)?;
         let mut bytes = Vec::new();
         let signals = Signals::new();
+        let mut decode_all = |ids: &[u32]| {
+            self.tokenizer.check_invalid(ids, on_invalid, &signals)?;
+            self.tokenizer.decode(ids, &signals, &mut bytes)
+        };
         let mut decode = || match skip {
-            true => {
-                let ordinary = self.tokenizer.without_special(&ids, &signals)?;
-                self.tokenizer.decode(&ordinary, &signals, &mut bytes)
-            }
-            false => self.tokenizer.decode(&ids, &signals, &mut bytes),
+            true => decode_all(&self.tokenizer.without_special(&ids, &signals)?),
+            false => decode_all(&ids),
         };
         let decoded = if ids.len() < KEEP_GIL_BYTES { decode() } else { py.detach(decode) };
         decoded.map_err(|error| signals.error(py, error, None))?;
@@ -323,6 +324,13 @@ impl<'py> Texts<'_, 'py> {
         let error = |error: (usize, Error), texts: usize| {
             in_batch(py, texts + error.0, signals.error(py, error.1, None))
         };
+        py.detach(|| {
+            ranges.iter().enumerate().try_for_each(|(index, range)| {
+                let checked = tokenizer.check_invalid(&ids[range.clone()], self.on_invalid, signals);
+                checked.map_err(|error| (index, error))
+            })
+        })
+        .map_err(|failed| error(failed, self.texts.len()))?;
         if threads > 1 {
             let decoded = py.detach(|| tokenizer.decode_batch(ids, ranges, threads, signals));
             for part in decoded.map_err(|failed| error(failed, self.texts.len()))? {

@@ -130,6 +130,18 @@ impl Encoder {
             }
         };
         let mut encoder = encoder?;
+        if let Unit::Char { on_unknown: OnUnknown::Token(id) } = encoder.symbols.unit() {
+            let id = *id;
+            let uses = |merge: &crate::merges::Merge| merge.left == id || merge.right == id;
+            if encoder.merges.in_order().iter().any(uses) {
+                // Other programs would merge unknown characters too.
+                let reason = format!("the token {id} of unknown characters is a part of a merge.");
+                return Err(Error::Vocabulary { reason });
+            }
+            if encoder.vocabulary.get(id).is_some() && ordinary(id) {
+                encoder.ordinary_unknown.insert(id);
+            }
+        }
         if cuts_characters {
             encoder.lookup.look_up_whole();
         }
@@ -236,7 +248,17 @@ impl Encoder {
         lookup: Lookup,
     ) -> Encoder {
         let Model { vocabulary, merges, .. } = model;
-        Encoder { vocabulary, merges, symbols, unreachable, whole_is_all, ranked, lookup, names: None }
+        Encoder {
+            vocabulary,
+            merges,
+            symbols,
+            unreachable,
+            whole_is_all,
+            ranked,
+            lookup,
+            names: None,
+            ordinary_unknown: HashSet::new(),
+        }
     }
 
     /// The model that the encoder was built from, with the facts computed from it.

@@ -76,6 +76,8 @@ pub(crate) struct Encoder {
     lookup: Lookup,
     /// The words that are names of tokens in files, if such words become these tokens.
     names: Option<Names>,
+    /// The token of unknown characters, if text may become it as an ordinary token too.
+    ordinary_unknown: HashSet<TokenId>,
 }
 
 /// Words that are names of tokens in files.
@@ -120,6 +122,12 @@ impl Encoder {
         self.names.is_some()
     }
 
+    /// Whether a pretoken is the token of unknown characters, as a whole.
+    fn is_unknown_token(&self, pretoken: &[u8]) -> bool {
+        let is_token = |id: &TokenId| self.vocabulary.get(*id) == Some(pretoken);
+        self.whole_is_all && self.ordinary_unknown.iter().any(is_token)
+    }
+
     fn is_name(&self, pretoken: &[u8]) -> bool {
         self.names.as_ref().is_some_and(|names| names.index.get(pretoken).is_some())
     }
@@ -131,7 +139,8 @@ impl Encoder {
             Kernel::Viterbi(viterbi) => Some(viterbi.marked()),
             Kernel::Scored(scored) => Some(scored.marked()),
             Kernel::WordLevel(words) => Some(words.marked()),
-            _ => self.symbols.unknown_run(),
+            Kernel::WordPiece(_) => None,
+            _ => self.symbols.unknown_run().or(Some(&self.ordinary_unknown).filter(|ids| !ids.is_empty())),
         };
         if let Some(marked) = marked {
             return if marked.is_empty() { Unknown::Nothing } else { Unknown::Marked(marked) };
@@ -191,7 +200,8 @@ impl Encoder {
             Kernel::Viterbi(viterbi) => viterbi.marks(pretoken, context, marks)?,
             Kernel::Scored(scored) => scored.marks(pretoken, context, marks)?,
             Kernel::WordLevel(words) => words.marks(pretoken, context, marks)?,
-            _ => self.symbols.push_unknown_runs(pretoken, marks)?,
+            _ if self.is_unknown_token(pretoken) => Mark::push(marks, 0..pretoken.len(), false)?,
+            _ => self.symbols.push_unknown(pretoken, marks)?,
         }
         for mark in &mut marks[first..] {
             mark.start += offset;

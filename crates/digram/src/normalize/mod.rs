@@ -43,8 +43,8 @@ pub use forms::Form;
 pub use sentencepiece::{AddedSpace, SentencePiece};
 pub(crate) use traced::Traced;
 pub(crate) use words::Prepared;
-pub use words::WordRule;
 use words::Words;
+pub use words::{Keep, WordRule};
 
 /// A stage of normalization.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -119,6 +119,13 @@ impl<'a> Rewriter<'a> {
         Ok(())
     }
 
+    /// Writes a character in place of the next byte.
+    pub(super) fn replace_byte(&mut self, c: char) -> Result<()> {
+        self.write(c, self.position)?;
+        self.position += 1;
+        Ok(())
+    }
+
     /// Writes bytes in place of as many, each of which comes from the one at its place. Both are ASCII.
     pub(super) fn replace_bytes(&mut self, new: &[u8]) -> Result<()> {
         let range = self.position..self.position + new.len();

@@ -4,15 +4,17 @@
 //! whether a word begins with it. So a text is cut, some parts are left out, and the others get a prefix or a
 //! suffix.
 
+use std::ops::Range;
+
 use bstr::ByteSlice;
 
 use super::Seam;
 use super::matches::finder;
 use super::traced::{Rewriter, Traced};
 use crate::error::Result;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
-use crate::pretokenize::{GoesOn, Pretokenizer, Stage};
+use crate::pretokenize::{GoesOn, Pretokenizer, Stage, letters_of_bytes};
 
 /// How text is cut into words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,6 +32,22 @@ pub struct WordRule {
     /// Whether only words that come from the first character of the whole text get the prefix: as a rule the first
     /// word, but none if text was left out before it, and several if the character became several words.
     pub first: bool,
+    /// Whether each byte of a word is written as its letter, between the prefix and the suffix, which are put in any
+    /// case. Then no character becomes a space.
+    pub letters: bool,
+    /// What is left of the matches of the only split, and of the text between them. Else `removed` decides.
+    pub keep: Option<Keep>,
+    /// How each word is cut again.
+    pub then: Option<Box<WordRule>>,
+}
+
+/// What is kept of the pieces of a split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The matches.
+    Matches,
+    /// What is between the matches.
+    Between,
 }
 
 /// A compiled rule.
@@ -40,6 +58,10 @@ pub(super) struct Words {
     suffix: String,
     space_symbol: Option<char>,
     first: bool,
+    letters: Option<Box<[char; 256]>>,
+    /// Also whether the matches may depend on what is beside them.
+    keep: Option<(Keep, bool)>,
+    then: Option<Box<Words>>,
 }
 
 /// Which parts are left out.
@@ -88,10 +110,14 @@ impl Removed {
 
 impl Words {
     pub(super) fn new(rule: WordRule) -> Result<Words> {
-        let WordRule { splits, removed, prefix, suffix, space_symbol, first } = rule;
+        let WordRule { splits, removed, prefix, suffix, space_symbol, first, letters, keep, then } = rule;
+        let keep = keep.map(|keep| (keep, splits.iter().any(|regex| may_look_around(regex))));
         let splits: Vec<Stage> = splits.into_iter().map(Stage::Pattern).collect();
         let removed = removed.map(Removed::new).transpose()?;
-        Ok(Words { splitter: Pretokenizer::new(&splits)?, removed, prefix, suffix, space_symbol, first })
+        let then = then.map(|then| Words::new(*then)).transpose()?.map(Box::new);
+        let letters = letters.then(|| Box::new(letters_of_bytes()));
+        let splitter = Pretokenizer::new(&splits)?;
+        Ok(Words { splitter, removed, prefix, suffix, space_symbol, first, letters, keep, then })
     }
 
     /// The words of a text, one after the other; `visit_end` gets the end of each. `starts` has the origins of the
@@ -101,7 +127,31 @@ impl Words {
         text: &Traced,
         starts: &[[usize; 2]],
         interrupt: &dyn Interrupt,
-        mut visit_end: impl FnMut(usize) -> Result<()>,
+        visit_end: &mut impl FnMut(usize) -> Result<()>,
+    ) -> Result<Traced> {
+        let (mut rule, mut starts) = (self, starts);
+        let (mut words, mut ends) = (None, vec![text.bytes.len()]);
+        while let Some(then) = &rule.then {
+            let mut inner = Vec::new();
+            let text = words.as_ref().unwrap_or(text);
+            words = Some(rule.cut_parts(text, &ends, starts, interrupt, &mut |end| {
+                memory::try_reserve(&mut inner, 1)?;
+                inner.push(end);
+                Ok(())
+            })?);
+            (rule, starts, ends) = (then, &[], inner);
+        }
+        rule.cut_parts(words.as_ref().unwrap_or(text), &ends, starts, interrupt, visit_end)
+    }
+
+    /// The words of the parts of a text, which end at `bounds` and are cut each as a text of its own.
+    fn cut_parts(
+        &self,
+        text: &Traced,
+        bounds: &[usize],
+        starts: &[[usize; 2]],
+        interrupt: &dyn Interrupt,
+        visit_end: &mut impl FnMut(usize) -> Result<()>,
     ) -> Result<Traced> {
         let mut rewriter = Rewriter::new(text)?;
         let is_removed = |part: &[u8]| self.removed.as_ref().is_some_and(|removed| removed.contains(part));
@@ -109,39 +159,59 @@ impl Words {
         // With origins it is not, since it would have another one.
         let keeps_spaces = text.origins.is_none() && self.prefix == " ";
         let mut space = None;
-        self.splitter.for_many(&text.bytes, 0, GoesOn::No, interrupt, |mut start, ends| {
-            for &end in ends {
-                let from = std::mem::replace(&mut start, end);
-                let part = &text.bytes[from..end];
-                if is_removed(part) {
-                    leave_out(&mut rewriter, space.take())?;
-                    if keeps_spaces && part == b" " {
-                        space = Some(from);
-                    } else {
-                        rewriter.keep_until(from)?;
-                        rewriter.skip_until(end);
-                    }
-                    continue;
-                }
-                let is_marked = !self.first || starts.get(from).is_some_and(|[start, _]| *start == 0);
-                let is_prefixed = is_marked && !self.has_prefix(part);
-                if !is_prefixed {
-                    leave_out(&mut rewriter, space.take())?;
-                } else if space.take().is_none() && !self.prefix.is_empty() {
+        let mut visit = |part_at: Range<usize>, is_removed: bool| {
+            let Range { start: from, end } = part_at;
+            let part = &text.bytes[from..end];
+            if is_removed {
+                leave_out(&mut rewriter, space.take())?;
+                if keeps_spaces && part == b" " {
+                    space = Some(from);
+                } else {
                     rewriter.keep_until(from)?;
-                    self.prefix.chars().try_for_each(|c| rewriter.insert_before(c))?;
+                    rewriter.skip_until(end);
                 }
-                if let Some(symbol) = self.space_symbol {
-                    self.replace_symbols(symbol, part, from, &mut rewriter)?;
-                }
-                if !self.suffix.is_empty() {
-                    rewriter.keep_until(end)?;
-                    self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
-                }
-                visit_end(rewriter.len_until(end))?;
+                return Ok(());
             }
-            Ok(())
-        })?;
+            let is_marked = !self.first || starts.get(from).is_some_and(|[start, _]| *start == 0);
+            let is_prefixed = is_marked && !self.has_prefix(part);
+            if !is_prefixed {
+                leave_out(&mut rewriter, space.take())?;
+            } else if space.take().is_none() && !self.prefix.is_empty() {
+                rewriter.keep_until(from)?;
+                self.prefix.chars().try_for_each(|c| rewriter.insert_before(c))?;
+            }
+            if let Some(letters) = &self.letters {
+                rewriter.keep_until(from)?;
+                part.iter().try_for_each(|byte| rewriter.replace_byte(letters[usize::from(*byte)]))?;
+            } else if let Some(symbol) = self.space_symbol {
+                self.replace_symbols(symbol, part, from, &mut rewriter)?;
+            }
+            if !self.suffix.is_empty() {
+                rewriter.keep_until(end)?;
+                self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
+            }
+            visit_end(rewriter.len_until(end))
+        };
+        let mut pacer = Pacer::new(interrupt);
+        let mut first = 0;
+        for &bound in bounds {
+            let base = std::mem::replace(&mut first, bound);
+            let whole = &text.bytes[base..bound];
+            pacer.after(whole.len())?;
+            if let Some((keep, _)) = self.keep {
+                self.splitter.for_pieces(whole, interrupt, |piece, is_match| {
+                    visit(base + piece.start..base + piece.end, is_match != (keep == Keep::Matches))
+                })?;
+                continue;
+            }
+            self.splitter.for_many(whole, 0, GoesOn::No, interrupt, |mut start, ends| {
+                for &end in ends {
+                    let part = base + std::mem::replace(&mut start, end)..base + end;
+                    visit(part.clone(), is_removed(&text.bytes[part]))?;
+                }
+                Ok(())
+            })?;
+        }
         leave_out(&mut rewriter, space)?;
         rewriter.finish()
     }
@@ -169,6 +239,9 @@ impl Words {
     }
 
     fn has_prefix(&self, word: &[u8]) -> bool {
+        if self.letters.is_some() {
+            return false;
+        }
         let is_symbol = |symbol: char| word.starts_with(symbol.encode_utf8(&mut [0; 4]).as_bytes());
         word.starts_with(self.prefix.as_bytes())
             || (self.prefix == " " && self.space_symbol.is_some_and(is_symbol))
@@ -190,13 +263,26 @@ impl Words {
         let is_one_word = self.splitter.is_whole() && self.removed.is_none() && self.suffix.is_empty();
         // Whether a word begins with a longer one already is not known from its first character.
         let is_decided = self.prefix.chars().nth(1).is_none();
-        is_one_word && is_decided && ![seam.before, seam.after].map(Some).contains(&self.space_symbol)
+        let keeps_bytes = self.letters.is_none() && self.keep.is_none() && self.then.is_none();
+        is_one_word
+            && is_decided
+            && keeps_bytes
+            && ![seam.before, seam.after].map(Some).contains(&self.space_symbol)
     }
 
     /// Whether text is always cut between two characters.
     pub(super) fn keeps_apart(&self, seam: Seam) -> bool {
-        seam.is_border(&self.splitter)
+        // What a match is must not depend on the other side, on which only the ends of pieces do not.
+        let are_matches_sure = self.keep.is_none_or(|(_, looks_around)| !looks_around);
+        are_matches_sure && seam.is_border(&self.splitter)
     }
+}
+
+/// Whether a regex may have an anchor or look-around; false only if it has none.
+fn may_look_around(regex: &str) -> bool {
+    let signs = ["(?=", "(?!", "(?<", "^", "$", r"\b", r"\B", r"\A", r"\z", r"\Z", r"\G"];
+    let regex = regex.replace("[^", "[");
+    signs.iter().any(|sign| regex.contains(sign))
 }
 
 /// Leaves out the space at an offset, if there is one.
@@ -233,7 +319,7 @@ impl Prepared<Traced> {
     ) -> Result<()> {
         let (Some(words), Some(ends)) = (words, &mut self.word_ends) else { return self.text.push(text) };
         let before = self.text.bytes.len();
-        let cut = words.cut(text, starts, interrupt, |end| {
+        let cut = words.cut(text, starts, interrupt, &mut |end| {
             memory::try_reserve(ends, 1)?;
             ends.push(before + end);
             Ok(())
@@ -265,7 +351,7 @@ mod tests {
         let mut ends = Vec::new();
         let given = Traced::given(text.as_bytes(), 0, true).unwrap();
         let cut = words
-            .cut(&given, given.origins.as_ref().unwrap(), &Never, |end| {
+            .cut(&given, given.origins.as_ref().unwrap(), &Never, &mut |end| {
                 ends.push(end);
                 Ok(())
             })
@@ -317,6 +403,34 @@ mod tests {
             |text: &str| words_of(rule.clone(), text).into_iter().map(|(word, _)| word).collect::<Vec<_>>();
         assert_eq!(prefixed("a b"), [" a", "b"]);
         assert_eq!(prefixed(" a b"), ["a", "b"]);
+    }
+
+    #[test]
+    fn words_are_cut_again_and_written_in_the_letters_of_bytes() {
+        let letters = WordRule {
+            splits: vec![r" ?\w+".into()],
+            prefix: " ".into(),
+            letters: true,
+            ..WordRule::default()
+        };
+        let rule = WordRule { then: Some(Box::new(letters)), splits: vec![], removed: None, ..bert() };
+        let words = words_of(rule, "é  b");
+        assert_eq!(words.iter().map(|(word, _)| &word[..]).collect::<Vec<_>>(), [" ĠÃ©", " Ġ", " Ġb"]);
+        assert_eq!(words[0].1, [[0, 2]; 7]);
+        assert_eq!(words[2].1, [[3, 4], [3, 4], [3, 4], [4, 5]]);
+    }
+
+    #[test]
+    fn matches_or_what_is_between_them_are_kept() {
+        let kept = |keep| {
+            let splits = vec![r"(?<=a)b|c+".into()];
+            words_of(WordRule { splits, keep: Some(keep), ..WordRule::default() }, "bab cc")
+                .into_iter()
+                .map(|(word, _)| word)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(kept(Keep::Matches), ["b", "cc"]);
+        assert_eq!(kept(Keep::Between), ["ba", " "]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The letters by which GPT-2 writes bytes, and Hugging Face's `ByteLevel` after it.
 
 /// The letter of each byte: the character of Latin-1 if it can be printed, and otherwise one of those from U+0100 on.
-pub(super) fn letters() -> [char; 256] {
+pub(crate) fn letters() -> [char; 256] {
     let mut next = 0x100..;
     std::array::from_fn(|byte| match byte as u8 {
         printed @ (0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff) => char::from(printed),

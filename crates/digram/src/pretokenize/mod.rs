@@ -29,6 +29,8 @@ mod node;
 mod partition;
 mod parts;
 mod pattern;
+mod pattern_facts;
+mod pieces;
 mod rules;
 mod set;
 mod syntax;
@@ -46,6 +48,8 @@ use looking::Looking;
 use mask_splitter::MaskSplitter;
 use rules::RuleFinder;
 
+pub(crate) use letters::letters as letters_of_bytes;
+pub use pattern_facts::PatternFacts;
 pub use rules::{BLANKS, MOST_BLANKS, RuleMatch, Rules, SEPARATORS};
 pub(crate) use tasks::{ALONE_BYTES, TASK_BYTES, TextPart, parts, split_points, tasks};
 pub(crate) use whole::WholeMatch;

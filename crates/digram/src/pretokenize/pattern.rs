@@ -72,6 +72,23 @@ pub(super) struct Program {
 }
 
 impl Program {
+    /// Whether it may match without a character, if what is around allows it.
+    pub(super) fn may_be_empty(&self) -> bool {
+        let (mut seen, mut stack) = (vec![false; self.insts.len()], vec![self.start]);
+        while let Some(position) = stack.pop() {
+            if std::mem::replace(&mut seen[usize::from(position)], true) {
+                continue;
+            }
+            match &self.insts[usize::from(position)] {
+                Inst::Match => return true,
+                Inst::Split(targets) => stack.extend(targets),
+                Inst::If { then, .. } => stack.push(*then),
+                Inst::Take { .. } => {}
+            }
+        }
+        false
+    }
+
     /// Whether it matches without a character at every position, whatever is around.
     pub(super) fn matches_nothing_anywhere(&self) -> bool {
         let (mut seen, mut stack) = (vec![false; self.insts.len()], vec![self.start]);

@@ -80,14 +80,20 @@ impl Tokenizer {
         }
     }
 
-    /// Fails if bytes that are not UTF-8 shall be an error, but a step of the decoding replaces them.
-    pub fn check_invalid(&self, on_invalid: OnInvalid) -> Result<()> {
-        let replaces = self.decoding.as_ref().is_some_and(|decoding| decoding.replaces_invalid());
-        if on_invalid == OnInvalid::Replace || !replaces {
-            return Ok(());
+    /// Fails if bytes that are not UTF-8 shall be an error, and a step of the decoding of these ids replaces some: in
+    /// decoded text they are not known any more. The place of the error is that in the text which the step makes.
+    pub fn check_invalid(
+        &self,
+        ids: &[TokenId],
+        on_invalid: OnInvalid,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
+        match &self.decoding {
+            Some(decoding) if on_invalid == OnInvalid::Fail && decoding.replaces_invalid() => {
+                decoding.append(ids, &self.vocabulary, (true, OnInvalid::Fail), interrupt, &mut Vec::new())
+            }
+            _ => Ok(()),
         }
-        let reason = "bytes that are not UTF-8 cannot be an error: a step of the decoding, ByteLevel or ByteFallback, replaces them before others.";
-        Err(Error::Option { reason: reason.into() })
     }
 
     /// Whether the last token of a sequence ends a word, so that decoded text is without the space at its end.
@@ -108,7 +114,7 @@ impl Tokenizer {
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
         if let Some(decoding) = &self.decoding {
-            return decoding.append(ids, &self.vocabulary, are_first, interrupt, bytes);
+            return decoding.append(ids, &self.vocabulary, (are_first, OnInvalid::Replace), interrupt, bytes);
         }
         let start = bytes.len();
         let Some(forms) = &self.word_forms else {

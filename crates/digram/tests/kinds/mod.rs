@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use digram::added_tokens::{AddedToken, AddedTokens, Matching};
 use digram::encode::{Algorithm, Unit};
-use digram::normalize::{Form, Normalizer, Stage as Normal, WordRule};
+use digram::normalize::{Form, Keep, Normalizer, Stage as Normal, WordRule};
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::tokenizer::Pipeline;
 use digram::{Definition, OnSpecial, Tokenizer};
@@ -71,6 +71,16 @@ pub static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
     let suffixed =
         WordRule { prefix: String::new(), suffix: "a".into(), space_symbol: Some('語'), ..bert.clone() };
     let prefixed = WordRule { prefix: " ".into(), ..WordRule::default() };
+    let lettered = WordRule { letters: true, suffix: "a".into(), ..bert.clone() };
+    let cut_again = WordRule { splits: vec![r" ?\w+".into()], removed: None, ..lettered.clone() };
+    let matches = WordRule {
+        splits: vec![r"(?<=a)b|\w+?[x1]".into()],
+        keep: Some(Keep::Matches),
+        then: Some(Box::new(bert.clone())),
+        ..WordRule::default()
+    };
+    let between = WordRule { keep: Some(Keep::Between), then: None, ..matches.clone() };
+    let twice = WordRule { then: Some(Box::new(cut_again)), ..prefixed.clone() };
     let in_words = |stages: &[Stage], stage: Normal, rule: &WordRule, added: &[(&str, Matching)]| {
         let normalizer = Normalizer::new(vec![stage]).unwrap().with_words(rule.clone());
         with_normalizer(stages, normalizer.unwrap(), added)
@@ -82,6 +92,11 @@ pub static TOKENIZERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
         in_words(&stages[4], spaces(), &WordRule { first: true, ..prefixed.clone() }, &ADDED),
         in_words(&stages[4], Normal::Form(Form::Nfc), &prefixed, &ADDED[..2]),
         in_words(&stages[4], Normal::SpaceIdeographs, &bert, &[]),
+        in_words(&stages[0], Normal::Lowercase, &lettered, &ADDED),
+        in_words(&stages[4], Normal::Lowercase, &matches, &ADDED[..2]),
+        in_words(&stages[0], Normal::Form(Form::Nfc), &between, &[]),
+        in_words(&stages[0], Normal::Form(Form::Nfc), &twice, &ADDED[..3]),
+        in_words(&stages[4], Normal::Lowercase, &WordRule { then: None, ..twice.clone() }, &[]),
     ];
     let looking = [
         vec![pattern(r"(?<=[a-z]{2}|^)\p{L}(?=b*[\s'])|(?<!a)b+|\s+(?!\S|$)|[^a ]")],

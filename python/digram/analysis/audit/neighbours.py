@@ -47,6 +47,7 @@ class Neighbours:
             kernel=replace(kernel, ignore_merges=False),
             template=None,
             pad_token=None,
+            padding=None,
             special_roles=None,
             matching=None,
             reserved=None,

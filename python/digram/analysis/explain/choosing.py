@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from digram.analysis.explain.cuts import Cut
 from digram.analysis.explain.pieces import Piece
 from digram.vocab.scores import UnigramKernel
-from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.wordpiece import WordPieceKernel
 
 if TYPE_CHECKING:
@@ -106,9 +105,7 @@ class Chooser:
         tokens = tok._model.tokens()
         self._known = {token for id, token in enumerate(tokens) if token and id not in fallback}
         self._longest = max(map(len, self._known), default=0)
-        unknown = tok.on_unknown
-        is_token = isinstance(unknown, SpecialToken)
-        self._unknown = tok.special_tokens[unknown.text] if is_token else None  # type: ignore[union-attr]
+        self._unknown = tok._unknown_id
 
     def normalized(self, piece: Piece) -> Piece:
         """The piece with its normalized text, which `pieces` does not know for unknown text."""

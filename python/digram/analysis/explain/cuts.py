@@ -6,7 +6,6 @@ r"""Which part of a pretokenizer's pattern cut out a pretoken.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,8 +26,6 @@ WORDS = "words"
 """The pattern of a cut in a text that is cut into words first; what splits words is not told."""
 
 _AHEAD = 8  # bytes after a pretoken that a pattern may inspect; it inspects one character
-_LOOKS_AT_ONE = re.compile(r"\(\?[=!](?:\\[pP]\{[^}]*\}|\\?[^()\[\\]|\[\^?(?:\\.|[^\]\[\\])+\])\)")
-_LOOKS_AROUND = re.compile(r"\(\?<?[=!]")
 _MARK = "\U0010fffd"  # a private use character; precedes the text to match
 
 
@@ -81,7 +78,7 @@ def alternatives(pattern: str) -> list[str] | None:
     >>> alternatives("(?<=a)b|c") is None
     True
     """
-    if _LOOKS_AROUND.search(_LOOKS_AT_ONE.sub("", pattern)):
+    if _core.pattern_facts(pattern)[1]:
         return None  # what is around a pretoken, however far, decides about it
     parts, start, depth, index = [], 0, 0, 0
     classes = 0

@@ -17,7 +17,6 @@ from digram.corpus import Corpus, CorpusLike, Files, Further, Pass, Unread
 from digram.corpus.text import in_parts
 from digram.errors import OptionError
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.vocab.special_tokens import SpecialToken
 
 __all__ = ["find_token"]
 
@@ -86,15 +85,13 @@ class _Looking:
     def __init__(self, tok: Tokenizer, id: int, samples: int, threads: int | None) -> None:
         self.tok, self.id, self.threads = tok, id, check_threads(threads)
         self.token = tok.id_to_token(id)
-        unknown = tok.on_unknown
-        is_unknown = isinstance(unknown, SpecialToken) and tok.special_tokens[unknown.text] == id
-        if id in tok.special_tokens.values() and not is_unknown:
+        if id in tok.special_tokens.values() and id != tok._unknown_id:
             raise OptionError(
                 f"{self.token.decode()!r} is a special token, which ordinary text never becomes.",
                 value=id,
                 hint="Look for the tokens of its text, which digram.explain(tok, ...) lists.",
             )
-        self.within = b"" if is_unknown else self.token
+        self.within = b"" if id == tok._unknown_id else self.token
         """Bytes that occur in every word that contains the token."""
         self.splitter = tok.pretokenizer.splitter()
         # Words are encoded without a pretokenizer, which could split a single word differently.

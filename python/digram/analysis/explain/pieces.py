@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from digram.vocab.special_tokens import SpecialToken, rule_of
+from digram.vocab.special_tokens import rule_of
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -40,9 +40,7 @@ def pieces(tok: Tokenizer, text: str | bytes, special: OnSpecial) -> list[Piece]
     found = zip(
         encoded.pretokens(0, number), encoded.ids(0, number), encoded.spans(0, number), strict=True
     )
-    unknown = None
-    if tok.unit == "char" and isinstance(tok.on_unknown, SpecialToken):
-        unknown = tok.special_tokens[tok.on_unknown.text]
+    unknown = tok._unknown_id
     made: list[Piece] = []
     at = 0
     for _, together in groupby(found, key=lambda one: one[0]):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from digram.errors import InternalError
 from digram.vocab.bpe import bpe, require_ranked
-from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Merge, Tokenizer
@@ -71,9 +70,7 @@ class Symbols:
         }
         self.unit = tok.unit
         is_char, unknown = tok.unit == "char", tok.on_unknown
-        self._unknown = (
-            tok.special_tokens[unknown.text] if isinstance(unknown, SpecialToken) else None
-        )
+        self._unknown = tok._unknown_id
         self._fallback = tok._settings.byte_ids if is_char and unknown == "bytes" else None
         kernel = bpe(tok._settings.kernel)
         self._fuses = kernel is not None and kernel.fuse_unknown

@@ -21,6 +21,7 @@ class OwnSide(Side):
         self._tok, self._threads = tok, threads
         self.name = "digram" if name is None else f"digram, {name}"
         self.trims = tok._settings.trim_offsets is not None
+        self.by_steps = tok._settings.decoding is not None
         self.takes_bytes = tok.unit == "byte" and not tok.pretokenizer.normalizes
 
     @property

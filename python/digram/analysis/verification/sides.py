@@ -84,10 +84,11 @@ class Side(ABC):
     def ask(self, texts: list[str] | list[bytes], mode: Mode) -> Answers:
         """Encode texts and decode the ids; may raise anything."""
 
-    def beside_digram(self, *, trims: bool) -> None:  # noqa: B027
+    def beside_digram(self, *, trims: bool, by_steps: bool) -> None:  # noqa: B027
         """Leave out what digram does in another way by design, and note it.
 
-        `trims` says whether the tokenizer of digram leaves spaces out of offsets.
+        `trims` says whether the tokenizer of digram leaves spaces out of offsets, and `by_steps`
+        whether it decodes by the steps of a decoder.
         """
 
 

@@ -88,7 +88,9 @@ def verify(
     own = [side for side in sides if isinstance(side, OwnSide)]
     if own:
         for side in sides:
-            side.beside_digram(trims=all(one.trims for one in own))
+            side.beside_digram(
+                trims=all(one.trims for one in own), by_steps=all(one.by_steps for one in own)
+            )
     run = _Run(Pair(sides[0], sides[1], bool(own), offsets), offsets)
     found = None if source is None else run.over_corpus(source, progress)
     if found is None and fuzz:

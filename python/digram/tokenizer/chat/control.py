@@ -145,6 +145,7 @@ def _rename(tok: Tokenizer, names: Collection[str]) -> tuple[Tokenizer, dict[str
         matching=matching or None,
         template=None,
         pad_token=None,
+        padding=None,
         special_roles=None,
         chat_templates=None,
         reserved=None,

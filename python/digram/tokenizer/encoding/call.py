@@ -7,7 +7,7 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram._util.validation import flag
-from digram.errors import DigramError, OptionError, placed, several
+from digram.errors import DigramError, OptionError, TokenIdError, placed, several
 from digram.tokenizer.encoding.encoding import Call, Encoding
 from digram.tokenizer.encoding.encodings import Encodings
 from digram.tokenizer.encoding.in_parts import EncodedInParts, is_in_parts, joined
@@ -110,13 +110,20 @@ def _call(
     room = _room(layout, options, added, paired)
     pad_id = _NO_PAD
     if options.padding is not None:
-        if layout.pad_id is None:
+        pad = layout.pad_id if options.pad_id is None else options.pad_id
+        if pad is None:
             raise OptionError(
                 "padding needs a pad token, and this tokenizer has none.",
                 value=options.padding,
-                hint='Set one of its special tokens, as in with_pad_token("<pad>").',
+                hint='Set one of its special tokens, as in with_pad_token("<pad>"), or pass '
+                "pad_id=.",
             )
-        pad_id = layout.pad_id
+        if options.pad_id is not None:
+            try:
+                tok.tokens([pad])
+            except TokenIdError:
+                raise OptionError(f"pad_id={pad} is not the id of a token.", value=pad) from None
+        pad_id = pad
     encoded: Encoded | EncodedInParts
     if words is None and any(map(is_in_parts, texts)):
         encoded = EncodedInParts(tok, texts, special, options.offsets, threads, place)
@@ -200,7 +207,7 @@ def _width(layout: Layout, options: Options, longest: int) -> int:
     """The number of tokens to which encodings are padded; 0 for no padding."""
     if options.padding is None:
         return 0
-    width = longest
+    width = options.padding if isinstance(options.padding, int) else longest
     if options.padding == "max_length":
         width = _max_length(layout, options) or longest
     multiple = options.pad_to_multiple_of or 1

@@ -29,6 +29,8 @@ class CallOptions(TypedDict, total=False):
     padding: Padding | None
     padding_side: Side
     pad_to_multiple_of: int | None
+    pad_id: int | None
+    pad_type_id: int
     offsets: Offsets | None
     threads: int | None
 
@@ -89,6 +91,8 @@ class CallableCore(Core):
         padding: Padding | None = None,
         padding_side: Side = "right",
         pad_to_multiple_of: int | None = None,
+        pad_id: int | None = None,
+        pad_type_id: int = 0,
         offsets: Offsets | None = None,
         threads: int | None = None,
     ) -> Encoding | Encodings:
@@ -129,8 +133,10 @@ class CallableCore(Core):
         tokens, in windows of the same size, each of which starts with the last `overlap` tokens of
         the previous one.
 
-        `padding="longest"` pads to the longest text of the call, "max_length" to `max_length`; both
-        are rounded up to a multiple of `pad_to_multiple_of`.
+        `padding="longest"` pads to the longest text of the call, "max_length" to `max_length`, and
+        a number to as many tokens; all are rounded up to a multiple of `pad_to_multiple_of`. The
+        token is `pad_token` of the tokenizer, or the one with the id `pad_id`, and its type id is
+        `pad_type_id`. `tok.call_options` are the truncation and padding that the file has.
 
         `offsets` are in "characters", "bytes" or "utf16" units; the default is characters for `str`
         and bytes for `bytes`. Batches run without the GIL on `threads` threads.
@@ -149,6 +155,8 @@ class CallableCore(Core):
             padding_side,
             pad_to_multiple_of,
             offsets,
+            pad_id,
+            pad_type_id,
         )
         options = checked(options)
         threads = check_threads(threads)

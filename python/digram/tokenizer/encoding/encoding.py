@@ -172,8 +172,9 @@ class Encoding:
 
         Without a template it is 0 for tokens of the text, and 1 for tokens of its pair.
         """
+        pad = self._call.options.pad_type_id
         return self._column(
-            lambda part: part.type_id, 0, lambda part, window: [part.type_id] * _size(window)
+            lambda part: part.type_id, pad, lambda part, window: [part.type_id] * _size(window)
         )
 
     @property

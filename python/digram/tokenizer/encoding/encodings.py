@@ -100,6 +100,7 @@ class Encodings(Mapping[str, list[Any]]):
     def _names(self) -> tuple[Column, ...]:
         """The names of the columns that a model takes."""
         has_types = any(part.type_id for part in self._call.parts)
+        has_types = has_types or self._call.options.pad_type_id != 0
         return COLUMNS[: 3 if has_types else 2]
 
     def _lists(self, name: str) -> list[Any]:
@@ -178,9 +179,10 @@ class _Grid:
         starts, sizes = windows[..., 0], windows[..., 1] - windows[..., 0]
         lengths = sizes.sum(axis=1) + call.added
         width = max(call.width, int(lengths.max(initial=0)))
-        if call.width == 0 and lengths.min(initial=width) < width:
+        shortest = max(call.width, int(lengths.min(initial=width)))
+        if shortest < width:
             raise OptionError(
-                f"the rows have {int(lengths.min())} to {width} tokens, but the rows of an "
+                f"the rows have {shortest} to {width} tokens, but the rows of an "
                 "array must have the same length.",
                 hint='Pass padding="longest" or padding="max_length" to tok(...).',
             )
@@ -217,7 +219,9 @@ class _Grid:
                     continue
                 pairs[places] = self._trimmed(part) if trims else spans[tokens]
             return pairs.reshape(*self.shape, 2)
-        pad = {"input_ids": self.call.pad_id, "special_tokens_mask": 1}.get(name, 0)
+        types = self.call.options.pad_type_id
+        pads = {"input_ids": self.call.pad_id, "special_tokens_mask": 1, "token_type_ids": types}
+        pad = pads.get(name, 0)
         filled = np.full(rows, pad, dtype=np.int64)
         ids = encoded.numpy_ids() if name == "input_ids" else None
         for part, places, tokens in self.moves:

@@ -11,7 +11,7 @@ from digram.errors import OptionError, show
 __all__ = ["Offsets", "Options", "Padding", "Side", "Truncation", "checked"]
 
 Offsets = Literal["characters", "bytes", "utf16"]
-Padding = Literal["longest", "max_length"]
+Padding = Literal["longest", "max_length"] | int
 Side = Literal["left", "right"]
 Truncation = Literal["longest_first", "only_first", "only_second", "raise"]
 _PLAIN = (str, int, float, NoneType)
@@ -29,6 +29,8 @@ class Options(NamedTuple):
     padding_side: Side
     pad_to_multiple_of: int | None
     offsets: Offsets | None
+    pad_id: int | None = None
+    pad_type_id: int = 0
 
 
 def checked(options: Options) -> Options:
@@ -48,8 +50,17 @@ def _checked(*values: Any) -> Options:
     _word("truncation", options.truncation, Truncation)
     _word("truncation_side", options.truncation_side, Side)
     _word("padding_side", options.padding_side, Side)
-    if options.padding is not None:
-        _word("padding", options.padding, Padding, or_none=True)
+    if type(options.padding) is int:
+        _number("padding", options.padding, 1, ' Pass a number of tokens, "longest" or None.')
+    elif options.padding not in ("longest", "max_length", None):
+        raise OptionError(
+            f"padding={show(options.padding)} is not known. Pass 'longest', 'max_length', a number "
+            "of tokens or None.",
+            value=options.padding,
+        )
+    _number("pad_type_id", options.pad_type_id, 0)
+    if options.pad_id is not None:
+        _number("pad_id", options.pad_id, 0)
     if options.offsets is not None:
         _word("offsets", options.offsets, Offsets, or_none=True)
     if type(options.add_special_tokens) is not bool:
@@ -75,6 +86,8 @@ def _checked(*values: Any) -> Options:
     if options.padding is None:
         _useless("padding_side", options.padding_side, "right", "padding")
         _useless("pad_to_multiple_of", options.pad_to_multiple_of, None, "padding")
+        _useless("pad_id", options.pad_id, None, "padding")
+        _useless("pad_type_id", options.pad_type_id, 0, "padding")
     return options
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from digram._util.validation import instance, word
 from digram.errors import OptionError, show
 from digram.tokenizer.encoding.trimming import Trimming
+from digram.vocab.limits import Padding, Truncation
 from digram.vocab.packed import Settings
 from digram.vocab.template import SEQUENCES, Piece, Template
 
@@ -49,9 +50,16 @@ class Layout(NamedTuple):
         template = _PLAIN if settings.template is None else settings.template
         instance("template", template, Template)
         pad = None if settings.pad_token is None else word("pad_token", settings.pad_token)
-        for name in (*template.tokens, *([] if pad is None else [pad])):
+        padding = settings.padding
+        if settings.truncation is not None:
+            instance("truncation", settings.truncation, Truncation)
+        if padding is not None:
+            instance("padding", padding, Padding)
+        padded = [] if padding is None or padding.id is not None else [padding.token]
+        for name in (*template.tokens, *([] if pad is None else [pad]), *padded):
             if name not in special_tokens:
                 what = "pad_token" if name == pad else "the template"
+                what = "padding" if name in padded else what
                 raise OptionError(
                     f"{what} names {show(name)}, which is not a special token of this tokenizer.",
                     value=name,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
+
+from digram.vocab.bpe import bpe
 
 if TYPE_CHECKING:
     from digram.tokenizer.encoding.encoding import Call
@@ -29,6 +31,10 @@ class Trimming(NamedTuple):
     """The texts of added tokens by their ids."""
     wide: frozenset[str]
     """Those that may stand for other text."""
+    named: Callable[[bytes], bytes]
+    """A token without what is only here, the spaces that mark ends of words."""
+    space: bytes
+    """What a token has for a space."""
 
     @classmethod
     def of(cls, settings: Settings, special_tokens: Mapping[str, int]) -> Trimming | None:
@@ -38,7 +44,11 @@ class Trimming(NamedTuple):
         flags = (settings.matching or {}).items()
         wide = (text for text, one in flags if one.lstrip or one.rstrip or one.normalized)
         prefix = settings.trim_offsets == "spaces but the prefix"
-        return cls(prefix, {id: text for text, id in special_tokens.items()}, frozenset(wide))
+        added = {id: text for text, id in special_tokens.items()}
+        kernel = bpe(settings.kernel)
+        named = bytes if kernel is None or not kernel.affixes else kernel.named
+        space = b" " if settings.unit == "byte" else "Ġ".encode()
+        return cls(prefix, added, frozenset(wide), named, space)
 
 
 def spans_of(call: Call, window: Window) -> list[Span]:
@@ -71,11 +81,24 @@ def _spaces(call: Call, trimming: Trimming, window: Window, spans: list[Span]) -
     for index, (id, token) in enumerate(zip(ids, call.tok.tokens(ids), strict=True)):
         text = trimming.added.get(id)
         if text is None:
-            yield len(token) - len(token.lstrip(b" ")), len(token) - len(token.rstrip(b" "))
+            name = trimming.named(token)
+            yield _count(name, trimming.space), _count(name[::-1], trimming.space[::-1])
             continue
         if text in trimming.wide:
             text = _between(call, window[0] + index, spans[index])
         yield _white(text), _white(text[::-1])
+
+
+def _count(token: bytes, space: bytes) -> int:
+    """The number of spaces that a token begins with.
+
+    >>> _count(b"  a", b" "), _count(b"", b" ")
+    (2, 0)
+    """
+    count = 0
+    while token.startswith(space, count * len(space)):
+        count += 1
+    return count
 
 
 def _between(call: Call, at: int, span: Span) -> str:

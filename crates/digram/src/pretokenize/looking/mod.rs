@@ -14,7 +14,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use facts::{Facts, Finder};
 pub(super) use reach::Reach;
@@ -25,6 +25,7 @@ use super::alphabet::Alphabet;
 use super::automaton::{DEAD, MAX_TABLE, Notes, UNRECORDED};
 use super::effort::{Effort, Stopped};
 use super::pattern::Program;
+use super::pieces::pieces;
 use super::{GoesOn, PAUSE_INTERVAL};
 
 /// The maximum number of bytes of a character.
@@ -128,6 +129,21 @@ impl Looking {
             last_end = text.len();
         }
         ControlFlow::Continue(last_end - from)
+    }
+}
+
+impl Looking {
+    /// Calls `visit` with each piece of a text, and whether it is a match.
+    pub(super) fn pieces<B>(
+        &self,
+        text: &[u8],
+        pause: &mut dyn FnMut() -> ControlFlow<B>,
+        visit: &mut dyn FnMut(Range<usize>, bool) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let facts = Facts::new(&self.finder, &self.alphabet, text, &mut *pause)?;
+        let last_certain = text.len();
+        let mut matching = Matching { looking: self, text, facts, notes: Notes::default(), last_certain };
+        pieces(text, |at, pause| matching.longest(at, pause), pause, visit)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::interrupt::{Interrupt, Never, Pacer};
 use crate::memory;
 use crate::vocabulary::{TokenId, Vocabulary};
 
+use super::OnInvalid;
 use steps::{Step, TokenList, append_letters};
 
 /// The text of a list between two steps has at most this many bytes.
@@ -214,12 +215,12 @@ impl Compiled {
     }
 
     /// Appends the decoded text of tokens, which all have ids of `vocabulary`, to `bytes`. Only without steps that need
-    /// the whole list they may come after others.
+    /// the whole list they may come after others. Where a step replaces bytes that are not UTF-8, they may be an error.
     pub(super) fn append(
         &self,
         ids: &[TokenId],
         vocabulary: &Vocabulary,
-        are_first: bool,
+        (are_first, on_invalid): (bool, OnInvalid),
         interrupt: &dyn Interrupt,
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
@@ -240,6 +241,9 @@ impl Compiled {
         }
         let Kind::Steps { steps, .. } = &self.0 else { return Ok(()) };
         for step in steps {
+            if on_invalid == OnInvalid::Fail {
+                step.check_invalid(&list, interrupt)?;
+            }
             list = step.apply(&list, false, interrupt)?;
         }
         memory::try_reserve(bytes, list.text().len())?;

@@ -138,6 +138,36 @@ impl Step {
         }
     }
 
+    /// Fails if the step puts U+FFFD for bytes of these tokens, since they are not UTF-8. The place of the error is that
+    /// in the text which the step makes.
+    pub(super) fn check_invalid(&self, tokens: &TokenList, interrupt: &dyn Interrupt) -> Result<()> {
+        let invalid = |offset| Err(Error::DecodedInvalidUtf8 { offset });
+        match self {
+            Step::ByteLevel => {
+                let bytes = bytes_of_letters(tokens, interrupt)?;
+                std::str::from_utf8(&bytes).map_or_else(|error| invalid(error.valid_up_to()), |_| Ok(()))
+            }
+            Step::ByteFallback => {
+                let (mut row, mut len, mut pacer) = (Vec::new(), 0, Pacer::new(interrupt));
+                for token in tokens.iter() {
+                    pacer.after_text(token.len())?;
+                    if let Some(byte) = byte_named(token) {
+                        memory::try_reserve(&mut row, 1)?;
+                        row.push(byte);
+                        continue;
+                    }
+                    if let Err(error) = std::str::from_utf8(&row) {
+                        return invalid(len + error.valid_up_to());
+                    }
+                    len += row.len() + token.len();
+                    row.clear();
+                }
+                std::str::from_utf8(&row).map_or_else(|error| invalid(len + error.valid_up_to()), |_| Ok(()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the step puts U+FFFD for bytes that are not UTF-8.
     pub(super) fn replaces_invalid(&self) -> bool {
         matches!(self, Step::ByteLevel | Step::ByteFallback)
@@ -259,6 +289,11 @@ fn cleaned(text: &str, limit: usize, interrupt: &dyn Interrupt) -> Result<String
 
 /// The bytes of the letters of all tokens, as one token; a token with other characters is its UTF-8.
 fn byte_level(tokens: &TokenList, out: &mut TokenList, interrupt: &dyn Interrupt) -> Result<()> {
+    out.push(&String::from_utf8_lossy(&bytes_of_letters(tokens, interrupt)?))
+}
+
+/// The bytes of the letters of all tokens, end to end.
+fn bytes_of_letters(tokens: &TokenList, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     memory::try_reserve(&mut bytes, tokens.text.len())?;
     let mut pacer = Pacer::new(interrupt);
@@ -266,7 +301,7 @@ fn byte_level(tokens: &TokenList, out: &mut TokenList, interrupt: &dyn Interrupt
         append_letters(token, &mut bytes);
         pacer.after_text(token.len())?;
     }
-    out.push(&String::from_utf8_lossy(&bytes))
+    Ok(bytes)
 }
 
 /// Appends the bytes whose letters a token is, or its UTF-8 if it has other characters. There must be room.

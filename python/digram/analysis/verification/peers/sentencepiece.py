@@ -49,7 +49,7 @@ class _SentencePieceSide(Side):
         except Exception:
             self.facts = ("ids", "decoded")  # before 0.2.2
 
-    def beside_digram(self, *, trims: bool) -> None:
+    def beside_digram(self, *, trims: bool, by_steps: bool) -> None:
         self.strips_spaces = True
         self.undecoded = frozenset([self._processor.unk_id()])
         self.undecoded_kind = "tokens for unknown text"

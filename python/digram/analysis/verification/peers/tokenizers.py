@@ -61,12 +61,6 @@ class FastSide(Side):
         self.undecoded = byte_letters(
             self._fast.decoder, {id: one.content for id, one in added.items()}
         )
-        suffix = getattr(self._fast.model, "end_of_word_suffix", None)
-        if suffix and "ByteLevel" in _described(self._fast.decoder):
-            self.facts = ("ids", "offsets")
-            self.notes.append(
-                f"decoded text: {name} keeps the suffix {suffix!r} in it, digram puts a space"
-            )
 
     @property
     def special_tokens(self) -> list[str]:
@@ -92,7 +86,13 @@ class FastSide(Side):
             fast.decode_batch(ids, skip_special_tokens=True),
         )
 
-    def beside_digram(self, *, trims: bool) -> None:
+    def beside_digram(self, *, trims: bool, by_steps: bool) -> None:
+        suffix = getattr(self._fast.model, "end_of_word_suffix", None)
+        if suffix and "ByteLevel" in _described(self._fast.decoder) and not by_steps:
+            self.facts = ("ids", "offsets")
+            self.notes.append(
+                f"decoded text: {self.name} keeps the suffix {suffix!r} in it, digram puts a space"
+            )
         if by_bytes(self._fast.decoder):
             self.replaces_runs = True
             reason = "it replaces all bytes beside one that is not UTF-8"

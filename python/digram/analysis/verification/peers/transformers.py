@@ -88,7 +88,7 @@ class _TransformersSide(Side):
             options["spaces_between_special_tokens"] = False
         return [self._tok.decode(one, **options) for one in ids]
 
-    def beside_digram(self, *, trims: bool) -> None:
+    def beside_digram(self, *, trims: bool, by_steps: bool) -> None:
         if self._tok.is_fast and by_bytes(self._tok.backend_tokenizer.decoder):
             self.replaces_runs = True
             reason = "it replaces all bytes beside one that is not UTF-8"
