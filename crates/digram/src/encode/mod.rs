@@ -40,6 +40,7 @@ use kernels::ranked::Ranked;
 pub(crate) use lattice::{Edge, Lattice, one_of};
 use lookup::Lookup;
 pub(crate) use lookup::{GROUP, Group};
+use lookup::LONGEST_GIVEN;
 pub(crate) use mark::Mark;
 use scratch::Context;
 pub(crate) use scratch::Scratch;
@@ -242,6 +243,23 @@ impl Encoder {
         sink: &mut impl Sink,
     ) -> Result<()> {
         self.lookup.encode(group, &mut Context { scratch, interrupt }, sink)
+    }
+
+    /// The longest word of a given text that is cached, in bytes.
+    pub(crate) const LONGEST_GIVEN: usize = LONGEST_GIVEN;
+
+    /// Emits the ids of a group of words of the given text, each of up to [`LONGEST_GIVEN`](Encoder::LONGEST_GIVEN)
+    /// bytes; `encode_new` appends those of one that is not cached, which depend on nothing but its bytes.
+    #[inline]
+    pub(crate) fn encode_given(
+        &self,
+        group: Group<'_>,
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        sink: &mut impl Sink,
+        encode_new: impl FnMut(&mut Scratch, &[u8], &mut Vec<TokenId>) -> Result<()>,
+    ) -> Result<()> {
+        self.lookup.encode_given(group, &mut Context { scratch, interrupt }, sink, encode_new)
     }
 
     /// Prepares for texts of this many bytes together.

@@ -1,7 +1,7 @@
 //! Scratch memory of a thread, and the context of a call.
 
 use super::kernels::{events, fewest, lockstep, long, scored, viterbi};
-use super::lookup::{Keys, MissedIds, MissedWords, Misses, NewWords, Table};
+use super::lookup::{GivenMisses, Keys, MissedIds, MissedWords, Misses, NewWords, Table};
 use crate::interrupt::Interrupt;
 use crate::text::Utf8Converter;
 use crate::vocabulary::TokenId;
@@ -21,6 +21,9 @@ pub(crate) struct Scratch {
     pub(super) keys: Box<Keys>,
     pub(super) misses: Box<Misses>,
     pub(super) missed_ids: MissedIds,
+    pub(super) given_misses: GivenMisses,
+    /// The ends of words of the given text.
+    pub(crate) given_ends: Vec<usize>,
     pub(super) new_words: Box<NewWords>,
     /// Spare lists of ids: a pretoken needs one, and so does a piece of it.
     spare: Vec<Vec<TokenId>>,
@@ -49,6 +52,8 @@ impl Scratch {
             keys: Box::new(Keys::new()),
             misses: Box::new(Misses::new()),
             missed_ids: MissedIds::default(),
+            given_misses: GivenMisses::new(),
+            given_ends: Vec::new(),
             new_words: Box::new(NewWords::new()),
             spare: Vec::new(),
             group: Vec::new(),
@@ -90,12 +95,13 @@ impl Scratch {
 
     /// The size of the cache in bytes; the rest is small.
     pub(super) fn bytes(&self) -> usize {
-        self.table.bytes() + size_of::<Keys>() + size_of::<Misses>()
+        self.table.bytes() + size_of::<Keys>() + 2 * size_of::<Misses>()
     }
 
     /// Frees memory that is too large to keep until the next call.
     pub(crate) fn trim(&mut self) {
         self.missed_ids.trim(KEEP);
+        self.given_misses.trim(KEEP);
         if self.group.capacity() > KEEP {
             self.group = Vec::new();
         }

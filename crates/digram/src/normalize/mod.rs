@@ -16,6 +16,7 @@
 mod borders;
 mod characters;
 mod charsmap;
+mod cuts;
 mod forms;
 mod literals;
 mod matches;

@@ -7,7 +7,9 @@ use std::ops::ControlFlow;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::Seam;
 use super::charsmap::Charsmap;
+use super::cuts::Sides;
 use super::traced::{Rewriter, Traced};
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
@@ -63,10 +65,27 @@ impl Precompiled {
         }
     }
 
-    /// Whether both characters are unchanged and clusters of their own.
+    /// Whether both characters are unchanged, whatever is beside them, and in different clusters.
     pub(super) fn keeps_apart(&self, before: char, after: char) -> bool {
-        let is_kept = |c: char| c.is_ascii() && !self.ascii[c as usize];
-        is_kept(before) && is_kept(after) && (before, after) != ('\r', '\n')
+        let seam = Seam { before, after };
+        self.sides(seam).is_some_and(|sides| sides == Sides::from(seam))
+    }
+
+    /// If two characters next to each other are always in different clusters, what these begin and end with then.
+    pub(super) fn sides(&self, Seam { before, after }: Seam) -> Option<Sides> {
+        // Beside an ASCII character, no other neighbour has a part in that.
+        let is_decided = (before.is_ascii() || after.is_ascii()) && (before, after) != ('\r', '\n');
+        let is_cut = || String::from_iter([before, after]).graphemes(true).nth(1).is_some();
+        if !is_decided || !is_cut() {
+            return None;
+        }
+        let is_kept = |c: &char| c.is_ascii() && !self.ascii[*c as usize];
+        // An entry may begin with it and go on with marks.
+        let begins_entry = |c: &char| self.map.has_entry_from(c.encode_utf8(&mut [0; 4]).as_bytes());
+        Some(Sides {
+            before: Some(before).filter(is_kept),
+            after: Some(after).filter(is_kept).filter(|after| !begins_entry(after)),
+        })
     }
 
     /// Calls `visit` with the parts of a text in order, and what is put in place of those that change.

@@ -40,6 +40,8 @@ pub(super) struct Words {
     suffix: String,
     space_symbol: Option<char>,
     first: bool,
+    /// Whether text is cut at runs of white space first, which are left out.
+    leaves_out_white_space: bool,
 }
 
 /// Which parts are left out.
@@ -89,9 +91,12 @@ impl Removed {
 impl Words {
     pub(super) fn new(rule: WordRule) -> Result<Words> {
         let WordRule { splits, removed, prefix, suffix, space_symbol, first } = rule;
+        let leaves_out_white_space =
+            splits.first().is_some_and(|split| split == r"\s+") && removed.as_deref() == Some(r"\s");
         let splits: Vec<Stage> = splits.into_iter().map(Stage::Pattern).collect();
         let removed = removed.map(Removed::new).transpose()?;
-        Ok(Words { splitter: Pretokenizer::new(&splits)?, removed, prefix, suffix, space_symbol, first })
+        let splitter = Pretokenizer::new(&splits)?;
+        Ok(Words { splitter, removed, prefix, suffix, space_symbol, first, leaves_out_white_space })
     }
 
     /// The words of a text, one after the other; `visit_end` gets the end of each. `starts` has the origins of the
@@ -191,6 +196,15 @@ impl Words {
         // Whether a word begins with a longer one already is not known from its first character.
         let is_decided = self.prefix.chars().nth(1).is_none();
         is_one_word && is_decided && ![seam.before, seam.after].map(Some).contains(&self.space_symbol)
+    }
+
+    /// Whether no word reaches over a character, and words do not depend on those on its other side.
+    pub(super) fn separates(&self, c: Option<char>) -> bool {
+        let is_removed = |c: char| {
+            let removed = self.removed.as_ref();
+            removed.is_some_and(|removed| removed.contains(c.encode_utf8(&mut [0; 4]).as_bytes()))
+        };
+        self.leaves_out_white_space && !self.first && c.is_some_and(is_removed)
     }
 
     /// Whether text is always cut between two characters.

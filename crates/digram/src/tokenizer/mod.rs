@@ -11,6 +11,7 @@ mod decoder;
 mod decoding;
 mod dropout;
 mod fits;
+mod given_words;
 mod intervals;
 mod lengths;
 mod pretokens;
@@ -48,6 +49,7 @@ use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::text::{AsText, Text};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
+use given_words::GivenCuts;
 use slots::TokenSlots;
 use word_forms::WordForms;
 use working::Working;
@@ -139,6 +141,8 @@ pub struct Tokenizer {
     /// The maximum number of bytes of text per id.
     max_bytes: usize,
     ignore_merges: bool,
+    /// Where given text is cut into words that are cached, if it can be.
+    given_cuts: Option<Box<GivenCuts>>,
     /// Scratch memory for the next call.
     scratch_pool: ScratchPool,
 }
@@ -267,9 +271,11 @@ impl Tokenizer {
         let is_bounded = !matches!(encoder.unknown(), Unknown::Pretoken(_) | Unknown::Marked(_));
         let max_bytes = if is_bounded { longest } else { usize::MAX };
         let (index, slots, scratch_pool) = (OnceBox::new(), OnceBox::new(), ScratchPool::default());
+        let normalizer = normalizer.filter(|normalizer| !normalizer.is_empty());
+        let given_cuts = GivenCuts::of(normalizer.as_deref(), &pretokenizer);
         Ok(Tokenizer {
             encoder,
-            normalizer: normalizer.filter(|normalizer| !normalizer.is_empty()),
+            normalizer,
             pretokenizer,
             added,
             always,
@@ -282,6 +288,7 @@ impl Tokenizer {
             slots,
             max_bytes,
             ignore_merges,
+            given_cuts,
             scratch_pool,
         })
     }
@@ -452,6 +459,21 @@ impl Tokenizer {
     }
 
     fn each_id(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        if let Some(cuts) = self.given_cuts(special) {
+            return self.each_of_given(cuts, text, special, scratch, interrupt, sink);
+        }
+        self.each_normalized(text, special, scratch, interrupt, sink)
+    }
+
+    /// Emits the ids of a text that is normalized as a whole.
+    fn each_normalized(
         &self,
         text: &[u8],
         special: OnSpecial<'_>,
