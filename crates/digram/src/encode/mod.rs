@@ -39,7 +39,7 @@ pub(crate) use kernels::pieces::{Piece, Pieces};
 use kernels::ranked::Ranked;
 pub(crate) use lattice::{Edge, Lattice, one_of};
 use lookup::Lookup;
-pub(crate) use lookup::{GROUP, Group};
+pub(crate) use lookup::{EncodeWords, GROUP, Group};
 use lookup::LONGEST_GIVEN;
 pub(crate) use mark::Mark;
 use scratch::Context;
@@ -249,7 +249,7 @@ impl Encoder {
     pub(crate) const LONGEST_GIVEN: usize = LONGEST_GIVEN;
 
     /// Emits the ids of a group of words of the given text, each of up to [`LONGEST_GIVEN`](Encoder::LONGEST_GIVEN)
-    /// bytes; `encode_new` appends those of one that is not cached, which depend on nothing but its bytes.
+    /// bytes; `new` computes those of words that are not cached, which depend on nothing but their bytes.
     #[inline]
     pub(crate) fn encode_given(
         &self,
@@ -257,9 +257,9 @@ impl Encoder {
         scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
-        encode_new: impl FnMut(&mut Scratch, &[u8], &mut Vec<TokenId>) -> Result<()>,
+        new: &mut impl EncodeWords,
     ) -> Result<()> {
-        self.lookup.encode_given(group, &mut Context { scratch, interrupt }, sink, encode_new)
+        self.lookup.encode_given(group, &mut Context { scratch, interrupt }, sink, new)
     }
 
     /// Prepares for texts of this many bytes together.

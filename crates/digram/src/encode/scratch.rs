@@ -3,6 +3,7 @@
 use super::kernels::{events, fewest, lockstep, long, scored, viterbi};
 use super::lookup::{GivenMisses, Keys, MissedIds, MissedWords, Misses, NewWords, Table};
 use crate::interrupt::Interrupt;
+use crate::normalize::JoinedTexts;
 use crate::text::Utf8Converter;
 use crate::vocabulary::TokenId;
 
@@ -24,6 +25,8 @@ pub(crate) struct Scratch {
     pub(super) given_misses: GivenMisses,
     /// The ends of words of the given text.
     pub(crate) given_ends: Vec<usize>,
+    /// Those of them whose ids are computed.
+    pub(crate) joined: JoinedTexts,
     pub(super) new_words: Box<NewWords>,
     /// Spare lists of ids: a pretoken needs one, and so does a piece of it.
     spare: Vec<Vec<TokenId>>,
@@ -54,6 +57,7 @@ impl Scratch {
             missed_ids: MissedIds::default(),
             given_misses: GivenMisses::new(),
             given_ends: Vec::new(),
+            joined: JoinedTexts::default(),
             new_words: Box::new(NewWords::new()),
             spare: Vec::new(),
             group: Vec::new(),

@@ -3,8 +3,16 @@
 //! Some stages change a character in a way that its neighbours do not decide alone: it is then not known what is
 //! beside the place. Where white space is left out that is not needed, since words never reach over it.
 
+use super::traced::Traced;
+use super::words::Words;
 use super::{Compiled, Normalizer, Seam};
+use crate::error::Result;
+use crate::interrupt::Interrupt;
+use crate::memory;
 use crate::pretokenize::Pretokenizer;
+
+/// More than the number of classes of all characters.
+const CLASSES: u64 = 1 << 25;
 
 /// The characters on both sides of a place, as far as they are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +48,99 @@ impl Normalizer {
         sides.seam().is_some_and(|seam| match self.divides(seam) {
             Some(divides) => divides,
             None => !pretokenizer.is_whole() && seam.is_border(pretokenizer),
+        })
+    }
+}
+
+impl Normalizer {
+    /// What [`cuts_words`](Normalizer::cuts_words) depends on in a character: two pairs of characters with equal numbers
+    /// have the same result. `None` if neighbours decide in another way.
+    pub(crate) fn side_number(&self, c: char) -> Option<u64> {
+        let words = self.words.as_ref()?;
+        let before = self.stages.iter().try_fold(Some(c), |c, stage| match stage {
+            Compiled::Form(table) => Some(c.filter(|&c| table.is_inert(c))),
+            Compiled::Characters(characters) => Some(c.and_then(|c| characters.at_side(c, true))),
+            _ => None,
+        })?;
+        let sides = Sides { before: None, after: Some(c) };
+        let sides = self.stages.iter().try_fold(sides, |sides, stage| stage.sides(sides));
+        let after = sides.and_then(|sides| sides.after);
+        let classes = |c: Option<char>| c.map_or(Some(0), |c| Some(1 + words.classes(c)?));
+        let flags = [sides.is_some(), words.separates(before), words.separates(after)];
+        let flags = flags.into_iter().fold(0, |bits, flag| bits << 1 | u64::from(flag));
+        Some((classes(before)? * CLASSES + classes(after)?) << 3 | flags)
+    }
+
+    /// Whether texts with white space between them are the words of each.
+    pub(crate) fn joins_texts(&self) -> bool {
+        self.words.as_ref().is_some_and(Words::are_beside_white_space)
+    }
+
+    /// Appends the words of several texts to `prepared`, and to `counts` the number of words up to the end of each.
+    /// The texts are normalized one by one and cut together, so the normalizer must [join](Normalizer::joins_texts)
+    /// them.
+    pub(crate) fn push_texts<'t>(
+        &self,
+        texts: impl Iterator<Item = &'t [u8]>,
+        joined: &mut JoinedTexts,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
+        let JoinedTexts { normal, ends, words, word_ends, counts } = joined;
+        let Some(rule) = &self.words else { return Ok(()) };
+        normal.bytes.clear();
+        ends.clear();
+        for text in texts {
+            match self.is_normal(text, interrupt)? {
+                true => normal.push_given(text, 0)?,
+                false => normal.push(&self.traced(Traced::given(text, 0, false)?, interrupt)?)?,
+            }
+            normal.push_given(b"\n", 0)?;
+            memory::try_reserve(ends, 1)?;
+            ends.push(normal.bytes.len());
+        }
+        word_ends.clear();
+        counts.clear();
+        memory::try_reserve(counts, ends.len())?;
+        *words = rule.cut(normal, &[], interrupt, |start, end| {
+            while ends.get(counts.len()).is_some_and(|&end| end <= start) {
+                counts.push(word_ends.len());
+            }
+            memory::try_reserve(word_ends, 1)?;
+            word_ends.push(end);
+            Ok(())
+        })?;
+        counts.resize(ends.len(), word_ends.len());
+        Ok(())
+    }
+}
+
+/// The words of several texts.
+#[derive(Debug, Default)]
+pub(crate) struct JoinedTexts {
+    /// The normal forms of the texts, with white space behind each.
+    normal: Traced,
+    /// The ends of these.
+    ends: Vec<usize>,
+    /// All words.
+    words: Traced,
+    word_ends: Vec<usize>,
+    /// The number of words up to the end of each text.
+    counts: Vec<usize>,
+}
+
+impl JoinedTexts {
+    /// The words.
+    pub(crate) fn words(&self) -> &[u8] {
+        &self.words.bytes
+    }
+
+    /// For each text where its first word starts, and the ends of all.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (usize, &[usize])> {
+        let (mut first, mut start) = (0, 0);
+        self.counts.iter().map(move |&count| {
+            let ends = &self.word_ends[std::mem::replace(&mut first, count)..count];
+            let end = ends.last().copied().unwrap_or(start);
+            (std::mem::replace(&mut start, end), ends)
         })
     }
 }

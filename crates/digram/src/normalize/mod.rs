@@ -40,6 +40,7 @@ use forms::FormTable;
 
 pub use borders::last_border_so_far;
 pub(crate) use borders::{first_border, is_border};
+pub(crate) use cuts::JoinedTexts;
 pub use forms::Form;
 pub use sentencepiece::{AddedSpace, SentencePiece};
 pub(crate) use traced::Traced;

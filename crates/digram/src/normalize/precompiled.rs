@@ -11,6 +11,7 @@ use super::Seam;
 use super::charsmap::Charsmap;
 use super::cuts::Sides;
 use super::traced::{Rewriter, Traced};
+use super::unchanged::Unchanged;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 
@@ -19,6 +20,20 @@ pub(super) struct Precompiled {
     map: Charsmap,
     /// The ASCII characters that it changes.
     ascii: [bool; 128],
+    /// The characters that remain as they are if they are clusters of their own, as they are beside each other.
+    plain: Unchanged,
+    /// The others that remain by themselves, of which the neighbours may be in their cluster, but no ASCII character
+    /// behind them.
+    kept: Unchanged,
+}
+
+/// A character of a run that remains as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// A cluster of its own, if the one beside it is such a character too.
+    Plain,
+    /// It may be in the cluster of a neighbour.
+    Joined,
 }
 
 /// The number of bytes from which on a cluster is not looked up whole.
@@ -32,7 +47,7 @@ impl Precompiled {
     pub(super) fn new(charsmap: &[u8]) -> Result<Precompiled> {
         let map = Charsmap::new(charsmap)?;
         let ascii = std::array::from_fn(|byte| map.shortest(&[byte as u8]).is_some());
-        Ok(Precompiled { map, ascii })
+        Ok(Precompiled { map, ascii, plain: Unchanged::default(), kept: Unchanged::default() })
     }
 
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
@@ -75,8 +90,7 @@ impl Precompiled {
     pub(super) fn sides(&self, Seam { before, after }: Seam) -> Option<Sides> {
         // Beside an ASCII character, no other neighbour has a part in that.
         let is_decided = (before.is_ascii() || after.is_ascii()) && (before, after) != ('\r', '\n');
-        let is_cut = || String::from_iter([before, after]).graphemes(true).nth(1).is_some();
-        if !is_decided || !is_cut() {
+        if !is_decided || !are_two_clusters(before, after) {
             return None;
         }
         let is_kept = |c: &char| c.is_ascii() && !self.ascii[*c as usize];
@@ -123,13 +137,63 @@ impl Precompiled {
         ControlFlow::Continue(())
     }
 
-    /// The number of ASCII characters at the start that are clusters of their own and do not change.
+    /// The number of bytes at the start, up to an end of a cluster, that remain as they are. Clusters of several
+    /// characters have so many bytes that they are not looked up whole.
     fn plain_len(&self, text: &[u8]) -> usize {
-        let is_plain = |byte: u8| byte.is_ascii() && byte != b'\r' && !self.ascii[usize::from(byte)];
-        let len = text.iter().position(|&byte| !is_plain(byte)).unwrap_or(text.len());
-        // What follows may join the last one.
-        if text.get(len).is_some_and(|byte| !byte.is_ascii()) { len.saturating_sub(1) } else { len }
+        let is_ascii = |byte: u8| byte.is_ascii() && byte != b'\r' && !self.ascii[usize::from(byte)];
+        // The last place known to be between two clusters, and what is before the one after that.
+        let (mut end, mut at) = (0, 0);
+        let mut last: Option<(Kept, usize)> = None;
+        while at < text.len() {
+            let ascii = text[at..].iter().take_while(|&&byte| is_ascii(byte)).count();
+            let (kept, len) = match ascii {
+                0 => self.kept(&text[at..]),
+                _ => (Some(Kept::Plain), 1),
+            };
+            let is_end = match (last, kept) {
+                (_, None) => return end,
+                (None, _) => true,
+                (Some((Kept::Plain, _)), Some(Kept::Plain)) => true,
+                (Some(_), Some(Kept::Plain)) if ascii > 0 => true,
+                (Some((_, len_before)), _) if len.min(len_before) < LONG_CLUSTER / 2 => return end,
+                _ => false,
+            };
+            if is_end {
+                end = at;
+            }
+            if ascii > 1 {
+                end = at + ascii - 1;
+            }
+            (at, last) = (at + len.max(ascii), kept.map(|kept| (kept, len)));
+        }
+        at
     }
+
+    /// How the first character of a text is kept, if it is, and its length.
+    #[inline]
+    fn kept(&self, text: &[u8]) -> (Option<Kept>, usize) {
+        let is_unmapped = |c: char| self.map.shortest(c.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
+        let (is_plain, len) = self.plain.first(text, |c| is_unmapped(c) && is_cluster(c));
+        let is_kept = is_plain || self.kept.first(text, |c| is_unmapped(c) && are_two_clusters(c, 'a')).0;
+        match (is_plain, is_kept) {
+            (true, _) => (Some(Kept::Plain), len),
+            (_, true) => (Some(Kept::Joined), len),
+            _ => (None, len),
+        }
+    }
+}
+
+/// Whether a character is a cluster of its own beside others for which that is so.
+fn is_cluster(c: char) -> bool {
+    // Marks join with what is before them, parts of Hangul syllables with others, as flags do, and some characters
+    // with what is behind them.
+    let pairs = [('a', c), (c, 'a'), (c, '\u{ac00}'), ('\u{ac00}', c), (c, c)];
+    c != '\r' && pairs.into_iter().all(|(before, after)| are_two_clusters(before, after))
+}
+
+/// Whether two characters are clusters of their own.
+fn are_two_clusters(before: char, after: char) -> bool {
+    String::from_iter([before, after]).graphemes(true).nth(1).is_some()
 }
 
 /// Writes the new text. How its last character comes from the old text may still change.

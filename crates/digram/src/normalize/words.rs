@@ -9,10 +9,12 @@ use bstr::ByteSlice;
 use super::Seam;
 use super::matches::finder;
 use super::traced::{Rewriter, Traced};
+use super::unchanged::Unchanged;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::pretokenize::{GoesOn, Pretokenizer, Stage};
+use crate::utf8::decode;
 
 /// How text is cut into words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -49,6 +51,8 @@ struct Removed {
     rule: Pretokenizer,
     /// Those that begin with an ASCII character, by it.
     ascii: [Begins; 128],
+    /// Other characters with which no match begins.
+    others: Unchanged,
 }
 
 /// Whether a part with a first character begins with a match.
@@ -72,7 +76,7 @@ impl Removed {
                 true => Begins::Maybe,
             }
         });
-        Ok(Removed { rule, ascii })
+        Ok(Removed { rule, ascii, others: Unchanged::default() })
     }
 
     #[inline]
@@ -83,7 +87,11 @@ impl Removed {
                 Begins::Always => true,
                 Begins::Maybe => self.rule.begins_with_match(part),
             },
-            _ => self.rule.begins_with_match(part),
+            _ => {
+                let begins_none = |c: char| !self.rule.may_begin(c.encode_utf8(&mut [0; 4]).as_bytes());
+                let is_character = decode(part).0.is_some();
+                !(is_character && self.others.first(part, begins_none).0) && self.rule.begins_with_match(part)
+            }
         }
     }
 }
@@ -99,14 +107,15 @@ impl Words {
         Ok(Words { splitter, removed, prefix, suffix, space_symbol, first, leaves_out_white_space })
     }
 
-    /// The words of a text, one after the other; `visit_end` gets the end of each. `starts` has the origins of the
+    /// The words of a text, one after the other; `visit` gets where each one starts in the text, and its end in what is
+    /// returned. `starts` has the origins of the
     /// bytes at its start, as [`Normalizer::starts`](super::Normalizer::starts) gives them.
     pub(super) fn cut(
         &self,
         text: &Traced,
         starts: &[[usize; 2]],
         interrupt: &dyn Interrupt,
-        mut visit_end: impl FnMut(usize) -> Result<()>,
+        mut visit: impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<Traced> {
         let mut rewriter = Rewriter::new(text)?;
         let is_removed = |part: &[u8]| self.removed.as_ref().is_some_and(|removed| removed.contains(part));
@@ -143,7 +152,7 @@ impl Words {
                     rewriter.keep_until(end)?;
                     self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
                 }
-                visit_end(rewriter.len_until(end))?;
+                visit(from, rewriter.len_until(end))?;
             }
             Ok(())
         })?;
@@ -198,13 +207,23 @@ impl Words {
         is_one_word && is_decided && ![seam.before, seam.after].map(Some).contains(&self.space_symbol)
     }
 
+    /// What the cuts beside a character depend on, in 24 bits; `None` if that is not known.
+    pub(super) fn classes(&self, c: char) -> Option<u64> {
+        if self.splitter.is_whole() { None } else { self.splitter.classes(c) }
+    }
+
+    /// Whether text is cut at white space, which is left out.
+    pub(super) fn are_beside_white_space(&self) -> bool {
+        self.leaves_out_white_space && !self.first
+    }
+
     /// Whether no word reaches over a character, and words do not depend on those on its other side.
     pub(super) fn separates(&self, c: Option<char>) -> bool {
         let is_removed = |c: char| {
             let removed = self.removed.as_ref();
             removed.is_some_and(|removed| removed.contains(c.encode_utf8(&mut [0; 4]).as_bytes()))
         };
-        self.leaves_out_white_space && !self.first && c.is_some_and(is_removed)
+        self.are_beside_white_space() && c.is_some_and(is_removed)
     }
 
     /// Whether text is always cut between two characters.
@@ -247,7 +266,7 @@ impl Prepared<Traced> {
     ) -> Result<()> {
         let (Some(words), Some(ends)) = (words, &mut self.word_ends) else { return self.text.push(text) };
         let before = self.text.bytes.len();
-        let cut = words.cut(text, starts, interrupt, |end| {
+        let cut = words.cut(text, starts, interrupt, |_, end| {
             memory::try_reserve(ends, 1)?;
             ends.push(before + end);
             Ok(())
@@ -279,7 +298,7 @@ mod tests {
         let mut ends = Vec::new();
         let given = Traced::given(text.as_bytes(), 0, true).unwrap();
         let cut = words
-            .cut(&given, given.origins.as_ref().unwrap(), &Never, |end| {
+            .cut(&given, given.origins.as_ref().unwrap(), &Never, |_, end| {
                 ends.push(end);
                 Ok(())
             })

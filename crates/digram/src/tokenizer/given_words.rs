@@ -4,14 +4,14 @@
 //! where two characters decide that its words are those of its two parts. So words that were encoded before, as most
 //! of a text are, need not be normalized and split again.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::{Tokenizer, push_added};
 use crate::added_tokens::{AddedMatch, AddedTokens, OnSpecial};
-use crate::encode::{Encoder, GROUP, Group, Scratch, Sink};
+use crate::encode::{EncodeWords, Encoder, GROUP, Group, Scratch, Sink};
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
-use crate::normalize::Normalizer;
+use crate::normalize::{JoinedTexts, Normalizer};
 use crate::pretokenize::Pretokenizer;
 use crate::utf8::decode;
 use crate::vocabulary::TokenId;
@@ -26,10 +26,75 @@ const CHARACTER: u32 = 21;
 const KNOWN: u64 = 1 << (2 * CHARACTER);
 const CUT: u64 = KNOWN << 1;
 
+/// The number of kinds of characters.
+const KINDS: usize = 64;
+
+/// A character of no kind.
+const NO_KIND: u8 = u8::MAX;
+
+/// Kinds of characters between which a text is cut, or not, found when a text has them.
+struct Kinds {
+    /// One more than the number of a kind for each character of up to three bytes; 0 if that is not known.
+    of: Box<[AtomicU8]>,
+    /// What each kind depends on, and one more; 0 for none.
+    numbers: [AtomicU64; KINDS],
+    /// For each kind, the kinds behind it for which it is known whether a text is cut between both, and those for which
+    /// it is.
+    behind: [[AtomicU64; 2]; KINDS],
+}
+
+impl Kinds {
+    fn new() -> Kinds {
+        Kinds {
+            of: (0..1 << 16).map(|_| AtomicU8::new(0)).collect(),
+            numbers: [const { AtomicU64::new(0) }; KINDS],
+            behind: [const { [const { AtomicU64::new(0) }; 2] }; KINDS],
+        }
+    }
+
+    /// The kind of a character, or [`NO_KIND`].
+    #[inline]
+    fn of(&self, c: char, number: impl FnOnce() -> Option<u64>) -> u8 {
+        let Some(known) = self.of.get(c as usize) else { return NO_KIND };
+        match known.load(Ordering::Relaxed) {
+            0 => self.find(known, number()),
+            kind => kind - 1,
+        }
+    }
+
+    #[cold]
+    fn find(&self, known: &AtomicU8, number: Option<u64>) -> u8 {
+        let Some(number) = number else { return NO_KIND };
+        let is_it = |place: &AtomicU64| {
+            let taken = place.compare_exchange(0, number + 1, Ordering::Relaxed, Ordering::Relaxed);
+            taken.map_or_else(|other| other == number + 1, |_| true)
+        };
+        let Some(kind) = self.numbers.iter().position(is_it) else { return NO_KIND };
+        known.store(kind as u8 + 1, Ordering::Relaxed);
+        kind as u8
+    }
+
+    /// Whether a text is cut between characters of two kinds.
+    #[inline]
+    fn between(&self, before: u8, after: u8, decide: impl FnOnce() -> bool) -> bool {
+        let [known, cut] = &self.behind[usize::from(before)];
+        if known.load(Ordering::Acquire) >> after & 1 != 0 {
+            return cut.load(Ordering::Relaxed) >> after & 1 != 0;
+        }
+        let is_cut = decide();
+        cut.fetch_or(u64::from(is_cut) << after, Ordering::Relaxed);
+        // Whoever sees that it is known sees the result.
+        known.fetch_or(1 << after, Ordering::Release);
+        is_cut
+    }
+}
+
 /// Where a given text is cut.
 pub(super) struct GivenCuts {
     /// The ASCII characters before which a text is cut, behind each of them.
     ascii: Box<[u128; 128]>,
+    /// The kinds of other characters of up to three bytes, if kinds decide.
+    kinds: Option<Kinds>,
     /// Other pairs of characters, found when a text has them.
     pairs: Box<[AtomicU64]>,
 }
@@ -44,7 +109,9 @@ impl GivenCuts {
         let after = |before| (0..128).filter(|&after| cut(before, after)).fold(0, |bits, after| bits | 1 << after);
         let ascii = Box::new(std::array::from_fn(|before| after(before as u8)));
         let any = ascii.iter().any(|&after| after != 0);
-        any.then(|| Box::new(GivenCuts { ascii, pairs: (0..PAIRS).map(|_| AtomicU64::new(0)).collect() }))
+        let kinds = || normalizer.side_number('a').map(|_| Kinds::new());
+        let pairs = || (0..PAIRS).map(|_| AtomicU64::new(0)).collect();
+        any.then(|| Box::new(GivenCuts { ascii, kinds: kinds(), pairs: pairs() }))
     }
 
     /// Whether a text is cut between two characters, of which one is not ASCII; `decide` is called if that is not
@@ -66,6 +133,69 @@ impl GivenCuts {
 /// Whether every text is cut between two characters. Not behind a space, so that words begin with theirs.
 fn is_cut(normalizer: &Normalizer, pretokenizer: &Pretokenizer, before: char, after: char) -> bool {
     before != ' ' && normalizer.cuts_words(before, after, pretokenizer)
+}
+
+/// Computes the ids of words of a text.
+struct NewWords<'a> {
+    tokenizer: &'a Tokenizer,
+    text: &'a [u8],
+    special: OnSpecial<'a>,
+    interrupt: &'a dyn Interrupt,
+}
+
+impl EncodeWords for NewWords<'_> {
+    fn encode(
+        &mut self,
+        words: &[[usize; 2]],
+        scratch: &mut Scratch,
+        ids: &mut Vec<TokenId>,
+        ends: &mut Vec<usize>,
+    ) -> Result<()> {
+        let normalizer = self.tokenizer.normalizer.as_deref();
+        if let Some(normalizer) = normalizer.filter(|normalizer| normalizer.joins_texts()) {
+            let mut joined = std::mem::take(&mut scratch.joined);
+            let encoded = self.encode_joined(normalizer, words, &mut joined, scratch, ids, ends);
+            scratch.joined = joined;
+            if encoded.is_ok() {
+                return Ok(());
+            }
+            // The first error is found again, with its place.
+            ids.clear();
+            ends.clear();
+        }
+        for &[start, end] in words {
+            let word = &self.text[start..end];
+            let encoded = self.tokenizer.each_normalized(word, self.special, scratch, self.interrupt, ids);
+            encoded.map_err(|error| error.shifted(start))?;
+            ends.push(ids.len());
+        }
+        Ok(())
+    }
+}
+
+impl NewWords<'_> {
+    /// The same for words that are cut together once each is normalized.
+    fn encode_joined(
+        &self,
+        normalizer: &Normalizer,
+        words: &[[usize; 2]],
+        joined: &mut JoinedTexts,
+        scratch: &mut Scratch,
+        ids: &mut Vec<TokenId>,
+        ends: &mut Vec<usize>,
+    ) -> Result<()> {
+        let NewWords { tokenizer, text, interrupt, .. } = *self;
+        let texts = words.iter().map(|&[start, end]| &text[start..end]);
+        normalizer.push_texts(texts, joined, interrupt)?;
+        let words = joined.words();
+        for (start, word_ends) in joined.each() {
+            tokenizer.for_words(words, start, word_ends, interrupt, |start, ends| {
+                tokenizer.encoder.encode(Group::new(words, start, ends), scratch, interrupt, ids)
+            })?;
+            ends.push(ids.len());
+        }
+        Ok(())
+    }
 }
 
 impl Tokenizer {
@@ -130,9 +260,7 @@ impl Tokenizer {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let (mut start, mut pacer) = (0, Pacer::new(interrupt));
-        let encode_new = |scratch: &mut Scratch, word: &[u8], ids: &mut Vec<TokenId>| {
-            self.each_normalized(word, special, scratch, interrupt, ids)
-        };
+        let mut new = NewWords { tokenizer: self, text, special, interrupt };
         ends.clear();
         let (mut word, mut at) = (0, 0);
         while word < text.len() {
@@ -145,7 +273,7 @@ impl Tokenizer {
                 let last = ends[ends.len() - 1];
                 pacer.after_text(last - start)?;
                 let group = Group::new(text, start, ends);
-                self.encoder.encode_given(group, scratch, interrupt, sink, encode_new)?;
+                self.encoder.encode_given(group, scratch, interrupt, sink, &mut new)?;
                 ends.clear();
                 start = last;
             }
@@ -165,6 +293,9 @@ impl Tokenizer {
     fn next_cut(&self, cuts: &GivenCuts, text: &[u8], from: usize) -> usize {
         let (mut before, len) = decode(&text[from..]);
         let mut at = from + len;
+        if let Some(kinds) = &cuts.kinds {
+            return self.next_cut_of_kinds(cuts, kinds, text, before, at);
+        }
         while at < text.len() {
             let (after, len) = decode(&text[at..]);
             if let (Some(before), Some(after)) = (before, after) {
@@ -180,6 +311,48 @@ impl Tokenizer {
             at += len;
         }
         at
+    }
+
+    /// The same where the kinds of most characters decide.
+    #[inline]
+    fn next_cut_of_kinds(
+        &self,
+        cuts: &GivenCuts,
+        kinds: &Kinds,
+        text: &[u8],
+        mut before: Option<char>,
+        mut at: usize,
+    ) -> usize {
+        let kind_of = |c| kinds.of(c, || self.side_number(c));
+        let mut kind_before = before.map_or(NO_KIND, kind_of);
+        while at < text.len() {
+            let (after, len) = decode(&text[at..]);
+            let kind = after.map_or(NO_KIND, kind_of);
+            let is_cut = match (before, after) {
+                (Some(before), Some(after)) if kind_before != NO_KIND && kind != NO_KIND => {
+                    kinds.between(kind_before, kind, || self.decides_cut(before, after))
+                }
+                (Some(before), Some(after)) => {
+                    cuts.between(before, after, || self.decides_cut(before, after))
+                }
+                _ => false,
+            };
+            if is_cut {
+                return at;
+            }
+            (before, kind_before) = (after, kind);
+            at += len;
+        }
+        at
+    }
+
+    /// What the cuts beside a character depend on.
+    #[cold]
+    #[inline(never)]
+    fn side_number(&self, c: char) -> Option<u64> {
+        // A text is never cut behind a space.
+        let number = self.normalizer.as_deref()?.side_number(c)?;
+        Some(number << 1 | u64::from(c == ' '))
     }
 
     #[cold]

@@ -550,9 +550,19 @@ impl Tokenizer {
         if self.pretokenizer.is_whole() {
             return visit_all(word_ends);
         }
-        let mut ends = Vec::with_capacity(GROUP);
+        let mut ends = Vec::new();
         for &word_end in word_ends {
             let word = &text[word_start..word_end];
+            if self.pretokenizer.cuts_at_spaces() && !word[1..].contains(&b' ') {
+                word_start = word_end;
+                memory::try_reserve(&mut ends, 1)?;
+                ends.push(word_end);
+                if ends.len() >= GROUP {
+                    visit_all(&ends)?;
+                    ends.clear();
+                }
+                continue;
+            }
             self.pretokenizer.for_many(word, 0, GoesOn::No, interrupt, |_, word_pretokens| {
                 memory::try_reserve(&mut ends, word_pretokens.len())?;
                 ends.extend(word_pretokens.iter().map(|end| word_start + end));

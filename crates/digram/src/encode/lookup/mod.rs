@@ -28,6 +28,7 @@ use super::text_slice::TextSlice;
 use super::{Context, Scratch, Sink};
 use char_table::CharTable;
 pub(super) use char_table::Packed;
+pub(crate) use given::EncodeWords;
 pub(super) use given::{GivenMisses, LONGEST_GIVEN};
 pub(crate) use group::{GROUP, Group};
 pub(super) use misses::{MissedIds, Misses};
@@ -235,16 +236,16 @@ impl Lookup {
         Ok(())
     }
 
-    /// Emits the ids of a group of words of the given text, each of up to [`LONGEST_GIVEN`] bytes; `encode_new` appends
-    /// those of one that the table does not contain.
+    /// Emits the ids of a group of words of the given text, each of up to [`LONGEST_GIVEN`] bytes; `new` computes
+    /// those of words that the table does not contain.
     pub(super) fn encode_given(
         &self,
         group: Group<'_>,
         context: &mut Context<'_>,
         sink: &mut impl Sink,
-        mut encode_new: impl FnMut(&mut Scratch, &[u8], &mut Vec<TokenId>) -> Result<()>,
+        new: &mut impl EncodeWords,
     ) -> Result<()> {
-        with_list_of(sink, context, |context, ids| self.look_up_given(group, context, ids, &mut encode_new))
+        with_list_of(sink, context, |context, ids| self.look_up_given(group, context, ids, new))
     }
 
     /// Prepares for texts of this many bytes together.
