@@ -238,7 +238,7 @@ impl Pretokenizer {
         let ascii = AsciiPairs::of(|before, after| {
             is_border_of_stages(compiled.iter().map(|stage| stage.between_any(&[before, after])))
         });
-        let cuts_at_spaces = matches!(stages, [Stage::Pattern(pattern)] if pattern == AT_SPACES);
+        let cuts_at_spaces = matches!(&stages[..], [Stage::Pattern(pattern)] if pattern == AT_SPACES);
         Ok(Pretokenizer { stages: compiled, has_borders, cuts_at_spaces, joins_words, ascii })
     }
 
