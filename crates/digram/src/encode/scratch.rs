@@ -25,6 +25,8 @@ pub(crate) struct Scratch {
     pub(super) given_misses: GivenMisses,
     /// The ends of words of the given text.
     pub(crate) given_ends: Vec<usize>,
+    /// Whether new pretokens are cached.
+    pub(crate) keeps_pretokens: bool,
     /// Those of them whose ids are computed.
     pub(crate) joined: JoinedTexts,
     pub(super) new_words: Box<NewWords>,
@@ -57,6 +59,7 @@ impl Scratch {
             missed_ids: MissedIds::default(),
             given_misses: GivenMisses::new(),
             given_ends: Vec::new(),
+            keeps_pretokens: true,
             joined: JoinedTexts::default(),
             new_words: Box::new(NewWords::new()),
             spare: Vec::new(),

@@ -85,19 +85,26 @@ impl Normalizer {
         joined: &mut JoinedTexts,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        let JoinedTexts { normal, ends, words, word_ends, counts } = joined;
+        let JoinedTexts { normal, words, word_ends, counts } = joined;
         let Some(rule) = &self.words else { return Ok(()) };
         normal.bytes.clear();
-        ends.clear();
+        normal.marks.clear();
+        // White space keeps the texts apart in these stages.
+        let together =
+            self.stages.iter().all(|stage| matches!(stage, Compiled::Form(_) | Compiled::Characters(_)));
         for text in texts {
-            match self.is_normal(text, interrupt)? {
+            match together || self.is_normal(text, interrupt)? {
                 true => normal.push_given(text, 0)?,
                 false => normal.push(&self.traced(Traced::given(text, 0, false)?, interrupt)?)?,
             }
             normal.push_given(b"\n", 0)?;
-            memory::try_reserve(ends, 1)?;
-            ends.push(normal.bytes.len());
+            memory::try_reserve(&mut normal.marks, 1)?;
+            normal.marks.push(normal.bytes.len());
         }
+        if together {
+            *normal = self.traced(std::mem::take(normal), interrupt)?;
+        }
+        let ends = &normal.marks;
         word_ends.clear();
         counts.clear();
         memory::try_reserve(counts, ends.len())?;
@@ -117,10 +124,8 @@ impl Normalizer {
 /// The words of several texts.
 #[derive(Debug, Default)]
 pub(crate) struct JoinedTexts {
-    /// The normal forms of the texts, with white space behind each.
+    /// The normal forms of the texts, with white space behind each, and a mark behind that.
     normal: Traced,
-    /// The ends of these.
-    ends: Vec<usize>,
     /// All words.
     words: Traced,
     word_ends: Vec<usize>,

@@ -233,7 +233,7 @@ impl Normalizer {
             return Ok(Prepared { text: normal, word_ends: None });
         }
         let mut prepared = Prepared::new(false, true);
-        let normal = Traced { bytes: normal.into_owned(), origins: None };
+        let normal = Traced { bytes: normal.into_owned(), ..Traced::default() };
         let starts = self.starts(text, interrupt)?;
         self.push_prepared(&normal, &starts, &mut prepared, interrupt)?;
         Ok(Prepared { text: Cow::Owned(prepared.text.bytes), word_ends: prepared.word_ends })

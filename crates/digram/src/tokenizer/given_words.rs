@@ -106,7 +106,8 @@ impl GivenCuts {
             normalizer.has_words() && normalizer.has_seams() && !normalizer.depends_on_start()
         })?;
         let cut = |before, after| is_cut(normalizer, pretokenizer, char::from(before), char::from(after));
-        let after = |before| (0..128).filter(|&after| cut(before, after)).fold(0, |bits, after| bits | 1 << after);
+        let after =
+            |before| (0..128).filter(|&after| cut(before, after)).fold(0, |bits, after| bits | 1 << after);
         let ascii = Box::new(std::array::from_fn(|before| after(before as u8)));
         let any = ascii.iter().any(|&after| after != 0);
         let kinds = || normalizer.side_number('a').map(|_| Kinds::new());
@@ -154,7 +155,10 @@ impl EncodeWords for NewWords<'_> {
         let normalizer = self.tokenizer.normalizer.as_deref();
         if let Some(normalizer) = normalizer.filter(|normalizer| normalizer.joins_texts()) {
             let mut joined = std::mem::take(&mut scratch.joined);
+            // They are nearly the same as the words that are cached.
+            scratch.keeps_pretokens = false;
             let encoded = self.encode_joined(normalizer, words, &mut joined, scratch, ids, ends);
+            scratch.keeps_pretokens = true;
             scratch.joined = joined;
             if encoded.is_ok() {
                 return Ok(());

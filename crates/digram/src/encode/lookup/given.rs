@@ -89,7 +89,8 @@ impl Lookup {
         std::mem::swap(misses, &mut given_misses.misses);
         given_misses.ids.reset(count);
         let (mut miss, mut words) = (0, Vec::new());
-        let (mut new, mut ends) = (std::mem::take(&mut given_misses.new), std::mem::take(&mut given_misses.ends));
+        let (mut new, mut ends) =
+            (std::mem::take(&mut given_misses.new), std::mem::take(&mut given_misses.ends));
         while miss < count {
             let Scratch { table, given_misses: GivenMisses { misses, ids, .. }, .. } = &mut *context.scratch;
             new.clear();

@@ -295,7 +295,7 @@ impl Lookup {
             false => self.encode_in_pieces(pretoken, context, ids)?,
         }
         // Long pretokens of scripts without spaces rarely recur.
-        if is_word || !has_splits {
+        if (is_word || !has_splits) && context.scratch.keeps_pretokens {
             context.scratch.table.prepare(self.tokens())?;
             let table = &mut context.scratch.table;
             table.put(table.key(self.owner, pretoken), pretoken, ids, self.tokens());
