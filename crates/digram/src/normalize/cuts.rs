@@ -170,3 +170,6 @@ impl Compiled {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -261,3 +261,74 @@ impl Writer<'_> {
         self.rewriter.finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::charsmap::tests::of_entries;
+    use super::*;
+    use crate::interrupt::Never;
+    use proptest::prelude::*;
+
+    /// What becomes of a text, cluster by cluster.
+    fn defined(map: &Charsmap, text: &str) -> String {
+        let mut new = String::new();
+        for cluster in text.graphemes(true) {
+            if cluster.len() < LONG_CLUSTER
+                && let Some(whole) = map.shortest(cluster.as_bytes())
+            {
+                new.push_str(whole);
+                continue;
+            }
+            for c in cluster.chars() {
+                let mut buffer = [0; 4];
+                let one: &str = c.encode_utf8(&mut buffer);
+                new.push_str(map.shortest(one.as_bytes()).unwrap_or(one));
+            }
+        }
+        new
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn runs_that_are_kept_end_between_clusters(
+            parts in prop::collection::vec(prop::sample::select(
+                "ae n\r\n\té\u{301}\u{323}\u{5b0}שक\u{93f}\u{94d}ष\u{200d}😀👩\u{1f3fd}🇫🇷\u{600}\u{70f}\u{1100}\u{1161}\u{11a8}가각語か\u{3099}ﬁ\u{e31}ก\u{ad}"
+                    .chars().collect::<Vec<_>>()
+            ), 0..20),
+            chosen in prop::collection::vec(0usize..10, 0..8),
+        ) {
+            let all = [
+                ("e\u{301}", "é"), ("ﬁ", "fi"), ("\n", " "), ("か\u{3099}", "が"), ("\u{301}", ""), ("ש", "s"),
+                ("\u{93f}", "i"), ("\r\n", "x"), ("é", "e"), ("\u{1161}", "a"),
+            ];
+            let mut entries: Vec<_> = chosen.into_iter().map(|number| all[number]).collect();
+            entries.sort_unstable();
+            entries.dedup();
+            let bytes = if entries.is_empty() { Vec::new() } else { of_entries(&entries) };
+            let text = String::from_iter(parts);
+            let stage = Precompiled::new(&bytes).unwrap();
+            let new = stage.applied(&Traced::given(text.as_bytes(), 0, false).unwrap(), &Never).unwrap();
+            let expected = defined(&Charsmap::new(&bytes).unwrap(), &text);
+            prop_assert_eq!(std::str::from_utf8(&new.bytes).unwrap(), &expected);
+            prop_assert!(stage.changes(text.as_bytes(), &Never).unwrap() || new.bytes == text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn every_character_that_may_join_with_another_is_known() {
+        // In runs, two neighbours of which both are clusters of their own are never one.
+        let characters: Vec<char> = ('\0'..'\u{20000}').filter(|&c| is_cluster(c)).collect();
+        let mut classes: Vec<char> = Vec::new();
+        for &c in characters.iter().step_by(97) {
+            classes.push(c);
+        }
+        for (&before, &after) in classes.iter().zip(classes.iter().skip(1)) {
+            assert!(
+                are_two_clusters(before, after) && are_two_clusters(after, before),
+                "{before:?} {after:?}"
+            );
+        }
+    }
+}
