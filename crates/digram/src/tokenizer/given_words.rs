@@ -38,9 +38,29 @@ struct Kinds {
     of: Box<[AtomicU8]>,
     /// What each kind depends on, and one more; 0 for none.
     numbers: [AtomicU64; KINDS],
-    /// For each kind, the kinds behind it for which it is known whether a text is cut between both, and those for which
-    /// it is.
-    behind: [[AtomicU64; 2]; KINDS],
+    /// The kinds behind each.
+    behind: [Behind; KINDS],
+}
+
+/// Of 64 characters or kinds those for which it is known whether a text is cut before them behind another one, and those
+/// for which it is.
+struct Behind([AtomicU64; 2]);
+
+impl Behind {
+    const UNKNOWN: Behind = Behind([const { AtomicU64::new(0) }; 2]);
+
+    #[inline]
+    fn of(&self, after: u8, decide: impl FnOnce() -> bool) -> bool {
+        let Behind([known, cut]) = self;
+        if known.load(Ordering::Acquire) >> after & 1 != 0 {
+            return cut.load(Ordering::Relaxed) >> after & 1 != 0;
+        }
+        let is_cut = decide();
+        cut.fetch_or(u64::from(is_cut) << after, Ordering::Relaxed);
+        // Whoever sees that it is known sees the result.
+        known.fetch_or(1 << after, Ordering::Release);
+        is_cut
+    }
 }
 
 impl Kinds {
@@ -48,7 +68,7 @@ impl Kinds {
         Kinds {
             of: (0..1 << 16).map(|_| AtomicU8::new(0)).collect(),
             numbers: [const { AtomicU64::new(0) }; KINDS],
-            behind: [const { [const { AtomicU64::new(0) }; 2] }; KINDS],
+            behind: [const { Behind::UNKNOWN }; KINDS],
         }
     }
 
@@ -73,27 +93,13 @@ impl Kinds {
         known.store(kind as u8 + 1, Ordering::Relaxed);
         kind as u8
     }
-
-    /// Whether a text is cut between characters of two kinds.
-    #[inline]
-    fn between(&self, before: u8, after: u8, decide: impl FnOnce() -> bool) -> bool {
-        let [known, cut] = &self.behind[usize::from(before)];
-        if known.load(Ordering::Acquire) >> after & 1 != 0 {
-            return cut.load(Ordering::Relaxed) >> after & 1 != 0;
-        }
-        let is_cut = decide();
-        cut.fetch_or(u64::from(is_cut) << after, Ordering::Relaxed);
-        // Whoever sees that it is known sees the result.
-        known.fetch_or(1 << after, Ordering::Release);
-        is_cut
-    }
 }
 
 /// Where a given text is cut.
 pub(super) struct GivenCuts {
-    /// The ASCII characters before which a text is cut, behind each of them.
-    ascii: Box<[u128; 128]>,
-    /// The kinds of other characters of up to three bytes, if kinds decide.
+    /// The ASCII characters behind each of them, unless kinds decide.
+    ascii: Box<[Behind; 128 * 2]>,
+    /// The kinds of characters of up to three bytes, if kinds decide.
     kinds: Option<Kinds>,
     /// Other pairs of characters, found when a text has them.
     pairs: Box<[AtomicU64]>,
@@ -105,20 +111,29 @@ impl GivenCuts {
         let normalizer = normalizer.filter(|normalizer| {
             normalizer.has_words() && normalizer.has_seams() && !normalizer.depends_on_start()
         })?;
-        let cut = |before, after| is_cut(normalizer, pretokenizer, char::from(before), char::from(after));
-        let after =
-            |before| (0..128).filter(|&after| cut(before, after)).fold(0, |bits, after| bits | 1 << after);
-        let ascii = Box::new(std::array::from_fn(|before| after(before as u8)));
-        let any = ascii.iter().any(|&after| after != 0);
-        let kinds = || normalizer.side_number('a').map(|_| Kinds::new());
-        let pairs = || (0..PAIRS).map(|_| AtomicU64::new(0)).collect();
-        any.then(|| Box::new(GivenCuts { ascii, kinds: kinds(), pairs: pairs() }))
+        let any =
+            [' ', '\n', '.', '語'].into_iter().any(|after| is_cut(normalizer, pretokenizer, 'a', after));
+        any.then(|| {
+            Box::new(GivenCuts {
+                ascii: Box::new([const { Behind::UNKNOWN }; 128 * 2]),
+                kinds: normalizer.side_number('a').map(|_| Kinds::new()),
+                pairs: (0..PAIRS).map(|_| AtomicU64::new(0)).collect(),
+            })
+        })
     }
 
-    /// Whether a text is cut between two characters, of which one is not ASCII; `decide` is called if that is not
-    /// known.
+    /// Whether a text is cut between two characters; `decide` is called if that is not known.
     #[inline]
     fn between(&self, before: char, after: char, decide: impl FnOnce() -> bool) -> bool {
+        if before.is_ascii() && after.is_ascii() {
+            let (before, after) = (before as usize, after as u8);
+            return self.ascii[2 * before + usize::from(after / 64)].of(after % 64, decide);
+        }
+        self.between_others(before, after, decide)
+    }
+
+    #[inline]
+    fn between_others(&self, before: char, after: char, decide: impl FnOnce() -> bool) -> bool {
         let pair = u64::from(u32::from(before)) << CHARACTER | u64::from(u32::from(after)) | KNOWN;
         let place = &self.pairs[(pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % PAIRS];
         let known = place.load(Ordering::Relaxed);
@@ -303,11 +318,7 @@ impl Tokenizer {
         while at < text.len() {
             let (after, len) = decode(&text[at..]);
             if let (Some(before), Some(after)) = (before, after) {
-                let is_cut = match before.is_ascii() && after.is_ascii() {
-                    true => cuts.ascii[before as usize] >> after as u32 & 1 != 0,
-                    false => cuts.between(before, after, || self.decides_cut(before, after)),
-                };
-                if is_cut {
+                if cuts.between(before, after, || self.decides_cut(before, after)) {
                     return at;
                 }
             }
@@ -334,7 +345,7 @@ impl Tokenizer {
             let kind = after.map_or(NO_KIND, kind_of);
             let is_cut = match (before, after) {
                 (Some(before), Some(after)) if kind_before != NO_KIND && kind != NO_KIND => {
-                    kinds.between(kind_before, kind, || self.decides_cut(before, after))
+                    kinds.behind[usize::from(kind_before)].of(kind, || self.decides_cut(before, after))
                 }
                 (Some(before), Some(after)) => {
                     cuts.between(before, after, || self.decides_cut(before, after))

@@ -1,9 +1,8 @@
 //! Sets of characters by AVX2.
 
 use std::arch::x86_64::*;
-use std::ops::Range;
 
-use super::{BLOCK, Block, Sets};
+use super::{BLOCK, Block, Row, Sets};
 use crate::utf8::is_inside;
 
 /// The bytes after a block that are read too: the others of a character of three bytes.
@@ -60,22 +59,6 @@ impl<const N: usize> Sets<N> {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn look_up(&self, first: &Halves, bytes: &[u8; BLOCK + MORE], block: &mut Block<N>) {
-        self.look_up_in(0..1, first, bytes, block);
-        if block.mixed & !block.sets[0] != 0 {
-            self.look_up_in(1..N, first, bytes, block);
-        }
-    }
-
-    /// Looks them up in some of the sets.
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn look_up_in(
-        &self,
-        sets: Range<usize>,
-        first: &Halves,
-        bytes: &[u8; BLOCK + MORE],
-        block: &mut Block<N>,
-    ) {
         let [_, three, four] = block.leads;
         let mut remaining = block.mixed & !four;
         let second = Halves::of(bytes, 1);
@@ -92,7 +75,7 @@ impl<const N: usize> Sets<N> {
             };
             let same = same & remaining;
             let row = &self.rows[usize::from(self.numbers[number])];
-            parts.add(&row[sets.clone()], same, &mut block.sets[sets.clone()]);
+            parts.add(row, same, &mut block.sets);
             remaining &= !same;
         }
     }
@@ -151,7 +134,7 @@ impl Parts {
     /// Adds to each set the characters `same` that are in it by a row.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn add(&self, row: &[[u8; 16]], same: u64, sets: &mut [u64]) {
+    fn add<const N: usize>(&self, row: &Row<N>, same: u64, sets: &mut [u64; N]) {
         for (set, bytes) in sets.iter_mut().zip(row) {
             let bytes = table(bytes);
             let [low, high] = [0, 1].map(|half| {
