@@ -174,7 +174,8 @@ impl Precompiled {
     fn kept(&self, text: &[u8]) -> (Option<Kept>, usize) {
         let is_unmapped = |c: char| self.map.shortest(c.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
         let (is_plain, len) = self.plain.first(text, |c| is_unmapped(c) && is_cluster(c));
-        let is_kept = is_plain || self.kept.first(text, |c| is_unmapped(c) && are_two_clusters(c, 'a')).0;
+        let is_kept =
+            is_plain || self.kept.first(text, |c| is_unmapped(c) && c != '\r' && are_two_clusters(c, 'a')).0;
         match (is_plain, is_kept) {
             (true, _) => (Some(Kept::Plain), len),
             (_, true) => (Some(Kept::Joined), len),
