@@ -19,6 +19,9 @@ use crate::vocabulary::TokenId;
 /// The number of pairs of characters that are remembered.
 const PAIRS: usize = 1 << 12;
 
+/// The number of bytes after which the interrupt is checked where a text is not cut.
+const PAUSE: usize = 1 << 16;
+
 /// The bits of a character in a pair.
 const CHARACTER: u32 = 21;
 
@@ -283,7 +286,7 @@ impl Tokenizer {
         ends.clear();
         let (mut word, mut at) = (0, 0);
         while word < text.len() {
-            at = self.next_cut(cuts, text, at);
+            at = self.next_cut(cuts, text, at, &mut pacer)?;
             let is_long = at - word > Encoder::LONGEST_GIVEN;
             if !is_long {
                 ends.push(at);
@@ -309,23 +312,27 @@ impl Tokenizer {
 
     /// The first place after an offset at which a text is cut; the end of the text if there is none.
     #[inline]
-    fn next_cut(&self, cuts: &GivenCuts, text: &[u8], from: usize) -> usize {
+    fn next_cut(&self, cuts: &GivenCuts, text: &[u8], from: usize, pacer: &mut Pacer<'_>) -> Result<usize> {
         let (mut before, len) = decode(&text[from..]);
-        let mut at = from + len;
+        let (mut at, mut pause) = (from + len, from + PAUSE);
         if let Some(kinds) = &cuts.kinds {
-            return self.next_cut_of_kinds(cuts, kinds, text, before, at);
+            return self.next_cut_of_kinds(cuts, kinds, text, before, at, pacer);
         }
         while at < text.len() {
             let (after, len) = decode(&text[at..]);
             if let (Some(before), Some(after)) = (before, after) {
                 if cuts.between(before, after, || self.decides_cut(before, after)) {
-                    return at;
+                    return Ok(at);
                 }
             }
             before = after;
             at += len;
+            if at > pause {
+                pacer.after(PAUSE)?;
+                pause += PAUSE;
+            }
         }
-        at
+        Ok(at)
     }
 
     /// The same where the kinds of most characters decide.
@@ -337,7 +344,9 @@ impl Tokenizer {
         text: &[u8],
         mut before: Option<char>,
         mut at: usize,
-    ) -> usize {
+        pacer: &mut Pacer<'_>,
+    ) -> Result<usize> {
+        let mut pause = at + PAUSE;
         let kind_of = |c| kinds.of(c, || self.side_number(c));
         let mut kind_before = before.map_or(NO_KIND, kind_of);
         while at < text.len() {
@@ -353,12 +362,16 @@ impl Tokenizer {
                 _ => false,
             };
             if is_cut {
-                return at;
+                return Ok(at);
             }
             (before, kind_before) = (after, kind);
             at += len;
+            if at > pause {
+                pacer.after(PAUSE)?;
+                pause += PAUSE;
+            }
         }
-        at
+        Ok(at)
     }
 
     /// What the cuts beside a character depend on.
