@@ -227,10 +227,6 @@ impl FormTable {
         let Some(c) = decode(&text[offset..]).0 else { return true };
         let (mut before, len) = bstr::decode_last_utf8(&text[..offset]);
         let mut start = offset - len;
-        // Only characters that may join are kept, behind those that are no marks.
-        if let Some(stays) = before.and_then(|before| self.known_pair(before, c)) {
-            return stays;
-        }
         let last = before.map_or(0, canonical_combining_class);
         match self.class(c) {
             UNCERTAIN if self.form.may_join_with_last(c) => (),
@@ -261,31 +257,18 @@ impl FormTable {
 
     /// Whether a character does not join with one before it, with which it may.
     fn stays_apart(&self, first: char, c: char) -> bool {
-        if let Some(stays) = self.known_pair(first, c) {
-            return stays;
+        let key = u64::from(first) << 32 | u64::from(c) << 1;
+        let pair = &self.pairs[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize];
+        let known = pair.load(Ordering::Relaxed);
+        if known & !1 == key {
+            return known & 1 == 1;
         }
         // It would come before a mark of a higher class in the one before it.
         let (class, mut last_inside) = (canonical_combining_class(c), 0);
         decompose_canonical(first, |part| last_inside = canonical_combining_class(part));
         let stays = compose(first, c).is_none() && (class == 0 || last_inside <= class);
-        let (key, pair) = self.pair(first, c);
         pair.store(key | u64::from(stays), Ordering::Relaxed);
         stays
-    }
-
-    /// The key of a pair of characters, and its place.
-    #[inline]
-    fn pair(&self, first: char, c: char) -> (u64, &AtomicU64) {
-        let key = u64::from(first) << 32 | u64::from(c) << 1;
-        (key, &self.pairs[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize])
-    }
-
-    /// Whether a character does not join with one before it, if that was found before.
-    #[inline]
-    fn known_pair(&self, first: char, c: char) -> Option<bool> {
-        let (key, pair) = self.pair(first, c);
-        let known = pair.load(Ordering::Relaxed);
-        (known & !1 == key).then_some(known & 1 == 1)
     }
 
     /// The run of characters around a place that are not inert, with the inert one before them.
