@@ -50,7 +50,9 @@ struct Kinds {
 struct Behind([AtomicU64; 2]);
 
 impl Behind {
-    const UNKNOWN: Behind = Behind([const { AtomicU64::new(0) }; 2]);
+    const fn unknown() -> Behind {
+        Behind([const { AtomicU64::new(0) }; 2])
+    }
 
     #[inline]
     fn of(&self, after: u8, decide: impl FnOnce() -> bool) -> bool {
@@ -71,7 +73,7 @@ impl Kinds {
         Kinds {
             of: (0..1 << 16).map(|_| AtomicU8::new(0)).collect(),
             numbers: [const { AtomicU64::new(0) }; KINDS],
-            behind: [const { Behind::UNKNOWN }; KINDS],
+            behind: [const { Behind::unknown() }; KINDS],
         }
     }
 
@@ -118,7 +120,7 @@ impl GivenCuts {
             [' ', '\n', '.', '語'].into_iter().any(|after| is_cut(normalizer, pretokenizer, 'a', after));
         any.then(|| {
             Box::new(GivenCuts {
-                ascii: Box::new([const { Behind::UNKNOWN }; 128 * 2]),
+                ascii: Box::new([const { Behind::unknown() }; 128 * 2]),
                 kinds: normalizer.side_number('a').map(|_| Kinds::new()),
                 pairs: (0..PAIRS).map(|_| AtomicU64::new(0)).collect(),
             })
@@ -320,10 +322,10 @@ impl Tokenizer {
         }
         while at < text.len() {
             let (after, len) = decode(&text[at..]);
-            if let (Some(before), Some(after)) = (before, after) {
-                if cuts.between(before, after, || self.decides_cut(before, after)) {
-                    return Ok(at);
-                }
+            if let (Some(before), Some(after)) = (before, after)
+                && cuts.between(before, after, || self.decides_cut(before, after))
+            {
+                return Ok(at);
             }
             before = after;
             at += len;
