@@ -1,4 +1,4 @@
-"""Words that are cached before they are normalized have the ids of Hugging Face's library, in every call."""
+"""Words that are cached before they are normalized: ids are those of Hugging Face's library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,19 @@ PIECES = [*LETTERS, "ab", "abc", "日語", "ea", "s", "\u0307", "#", "[", "]", "
 NAMES = [UNKNOWN, MASK, *dict.fromkeys(PIECES), *dict.fromkeys(f"##{piece}" for piece in PIECES)]
 PARTS = [
     *"abcABCé日語がか.- \t\n\r\u3000\u00a0\u0301\u0323\u200b\u00ad\x00😀ßİ",
-    *("ab", "Abc", "e\u0301", "  ", MASK, "[mask]", UNKNOWN, "日語", "a" * 120, "日a" * 70, "é" * 200),
+    *(
+        "ab",
+        "Abc",
+        "e\u0301",
+        "  ",
+        MASK,
+        "[mask]",
+        UNKNOWN,
+        "日語",
+        "a" * 120,
+        "日a" * 70,
+        "é" * 200,
+    ),
 ]
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=24).map("".join)
 
