@@ -38,8 +38,9 @@ pub(crate) use kernels::naive;
 pub(crate) use kernels::pieces::{Piece, Pieces};
 use kernels::ranked::Ranked;
 pub(crate) use lattice::{Edge, Lattice, one_of};
+use lookup::LONGEST_GIVEN;
 use lookup::Lookup;
-pub(crate) use lookup::{GROUP, Group};
+pub(crate) use lookup::{EncodeWords, GROUP, Group};
 pub(crate) use mark::Mark;
 use scratch::Context;
 pub(crate) use scratch::Scratch;
@@ -252,6 +253,23 @@ impl Encoder {
         sink: &mut impl Sink,
     ) -> Result<()> {
         self.lookup.encode(group, &mut Context { scratch, interrupt }, sink)
+    }
+
+    /// The longest word of a given text that is cached, in bytes.
+    pub(crate) const LONGEST_GIVEN: usize = LONGEST_GIVEN;
+
+    /// Emits the ids of a group of words of the given text, each of up to [`LONGEST_GIVEN`](Encoder::LONGEST_GIVEN)
+    /// bytes; `new` computes those of words that are not cached, which depend on nothing but their bytes.
+    #[inline]
+    pub(crate) fn encode_given(
+        &self,
+        group: Group<'_>,
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        sink: &mut impl Sink,
+        new: &mut impl EncodeWords,
+    ) -> Result<()> {
+        self.lookup.encode_given(group, &mut Context { scratch, interrupt }, sink, new)
     }
 
     /// Prepares for texts of this many bytes together.

@@ -1,8 +1,9 @@
 //! Scratch memory of a thread, and the context of a call.
 
 use super::kernels::{events, fewest, lockstep, long, scored, viterbi};
-use super::lookup::{Keys, MissedIds, MissedWords, Misses, NewWords, Table};
+use super::lookup::{GivenMisses, Keys, MissedIds, MissedWords, Misses, NewWords, Table};
 use crate::interrupt::Interrupt;
+use crate::normalize::JoinedTexts;
 use crate::text::Utf8Converter;
 use crate::vocabulary::TokenId;
 
@@ -21,6 +22,13 @@ pub(crate) struct Scratch {
     pub(super) keys: Box<Keys>,
     pub(super) misses: Box<Misses>,
     pub(super) missed_ids: MissedIds,
+    pub(super) given_misses: GivenMisses,
+    /// The ends of words of the given text.
+    pub(crate) given_ends: Vec<usize>,
+    /// Whether new pretokens are cached.
+    pub(crate) keeps_pretokens: bool,
+    /// Those of them whose ids are computed.
+    pub(crate) joined: JoinedTexts,
     pub(super) new_words: Box<NewWords>,
     /// Spare lists of ids: a pretoken needs one, and so does a piece of it.
     spare: Vec<Vec<TokenId>>,
@@ -49,6 +57,10 @@ impl Scratch {
             keys: Box::new(Keys::new()),
             misses: Box::new(Misses::new()),
             missed_ids: MissedIds::default(),
+            given_misses: GivenMisses::new(),
+            given_ends: Vec::new(),
+            keeps_pretokens: true,
+            joined: JoinedTexts::default(),
             new_words: Box::new(NewWords::new()),
             spare: Vec::new(),
             group: Vec::new(),
@@ -90,12 +102,13 @@ impl Scratch {
 
     /// The size of the cache in bytes; the rest is small.
     pub(super) fn bytes(&self) -> usize {
-        self.table.bytes() + size_of::<Keys>() + size_of::<Misses>()
+        self.table.bytes() + size_of::<Keys>() + 2 * size_of::<Misses>()
     }
 
     /// Frees memory that is too large to keep until the next call.
     pub(crate) fn trim(&mut self) {
         self.missed_ids.trim(KEEP);
+        self.given_misses.trim(KEEP);
         if self.group.capacity() > KEEP {
             self.group = Vec::new();
         }

@@ -146,6 +146,16 @@ impl FormTable {
         self.is_inert(c) && !self.may_join(c) && !decomposes(c)
     }
 
+    /// Whether what a character becomes joins with nothing before it, and no mark passes over it.
+    pub(super) fn begins_apart(&self, c: char) -> bool {
+        let first = match self.form {
+            Form::Nfc | Form::Nfkc => None,
+            Form::Nfd => [c].into_iter().nfd().next(),
+            Form::Nfkd => [c].into_iter().nfkd().next(),
+        };
+        self.is_inert(c) || first.is_some_and(|(first, _)| canonical_combining_class(first) == 0)
+    }
+
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
         let flow = self.each_change(text, interrupt, |_, _| ControlFlow::Break(Ok(true)));
         flow.break_value().unwrap_or(Ok(false))

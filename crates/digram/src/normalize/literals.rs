@@ -27,7 +27,7 @@ pub(super) fn strip(text: &Traced, left: bool, right: bool) -> Result<Traced> {
 
 /// The text that is put before comes from the first character.
 pub(super) fn prepend(text: &Traced, content: &str) -> Result<Traced> {
-    let mut before = Traced { bytes: content.as_bytes().to_vec(), origins: None };
+    let mut before = Traced { bytes: content.as_bytes().to_vec(), ..Traced::default() };
     if let Some(origins) = &text.origins {
         before.origins = Some(vec![origins[0]; content.len()]);
     }

@@ -16,6 +16,7 @@
 mod borders;
 mod characters;
 mod charsmap;
+mod cuts;
 mod forms;
 mod literals;
 mod matches;
@@ -39,6 +40,7 @@ use forms::FormTable;
 
 pub use borders::last_border_so_far;
 pub(crate) use borders::{first_border, is_border};
+pub(crate) use cuts::JoinedTexts;
 pub use forms::Form;
 pub use sentencepiece::{AddedSpace, SentencePiece};
 pub(crate) use traced::Traced;
@@ -231,7 +233,7 @@ impl Normalizer {
             return Ok(Prepared { text: normal, word_ends: None });
         }
         let mut prepared = Prepared::new(false, true);
-        let normal = Traced { bytes: normal.into_owned(), origins: None };
+        let normal = Traced { bytes: normal.into_owned(), ..Traced::default() };
         let starts = self.starts(text, interrupt)?;
         self.push_prepared(&normal, &starts, &mut prepared, interrupt)?;
         Ok(Prepared { text: Cow::Owned(prepared.text.bytes), word_ends: prepared.word_ends })

@@ -7,8 +7,11 @@ use std::ops::ControlFlow;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::Seam;
 use super::charsmap::Charsmap;
+use super::cuts::Sides;
 use super::traced::{Rewriter, Traced};
+use super::unchanged::Unchanged;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 
@@ -17,6 +20,20 @@ pub(super) struct Precompiled {
     map: Charsmap,
     /// The ASCII characters that it changes.
     ascii: [bool; 128],
+    /// The characters that remain as they are if they are clusters of their own, as they are beside each other.
+    plain: Unchanged,
+    /// The others that remain by themselves, of which the neighbours may be in their cluster, but no ASCII character
+    /// behind them.
+    kept: Unchanged,
+}
+
+/// A character of a run that remains as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// A cluster of its own, if the one beside it is such a character too.
+    Plain,
+    /// It may be in the cluster of a neighbour.
+    Joined,
 }
 
 /// The number of bytes from which on a cluster is not looked up whole.
@@ -30,7 +47,7 @@ impl Precompiled {
     pub(super) fn new(charsmap: &[u8]) -> Result<Precompiled> {
         let map = Charsmap::new(charsmap)?;
         let ascii = std::array::from_fn(|byte| map.shortest(&[byte as u8]).is_some());
-        Ok(Precompiled { map, ascii })
+        Ok(Precompiled { map, ascii, plain: Unchanged::default(), kept: Unchanged::default() })
     }
 
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
@@ -63,10 +80,26 @@ impl Precompiled {
         }
     }
 
-    /// Whether both characters are unchanged and clusters of their own.
+    /// Whether both characters are unchanged, whatever is beside them, and in different clusters.
     pub(super) fn keeps_apart(&self, before: char, after: char) -> bool {
-        let is_kept = |c: char| c.is_ascii() && !self.ascii[c as usize];
-        is_kept(before) && is_kept(after) && (before, after) != ('\r', '\n')
+        let seam = Seam { before, after };
+        self.sides(seam).is_some_and(|sides| sides == Sides::from(seam))
+    }
+
+    /// If two characters next to each other are always in different clusters, what these begin and end with then.
+    pub(super) fn sides(&self, Seam { before, after }: Seam) -> Option<Sides> {
+        // Beside an ASCII character, no other neighbour has a part in that.
+        let is_decided = (before.is_ascii() || after.is_ascii()) && (before, after) != ('\r', '\n');
+        if !is_decided || !are_two_clusters(before, after) {
+            return None;
+        }
+        let is_kept = |c: &char| c.is_ascii() && !self.ascii[*c as usize];
+        // An entry may begin with it and go on with marks.
+        let begins_entry = |c: &char| self.map.has_entry_from(c.encode_utf8(&mut [0; 4]).as_bytes());
+        Some(Sides {
+            before: Some(before).filter(is_kept),
+            after: Some(after).filter(is_kept).filter(|after| !begins_entry(after)),
+        })
     }
 
     /// Calls `visit` with the parts of a text in order, and what is put in place of those that change.
@@ -104,13 +137,64 @@ impl Precompiled {
         ControlFlow::Continue(())
     }
 
-    /// The number of ASCII characters at the start that are clusters of their own and do not change.
+    /// The number of bytes at the start, up to an end of a cluster, that remain as they are. Clusters of several
+    /// characters have so many bytes that they are not looked up whole.
     fn plain_len(&self, text: &[u8]) -> usize {
-        let is_plain = |byte: u8| byte.is_ascii() && byte != b'\r' && !self.ascii[usize::from(byte)];
-        let len = text.iter().position(|&byte| !is_plain(byte)).unwrap_or(text.len());
-        // What follows may join the last one.
-        if text.get(len).is_some_and(|byte| !byte.is_ascii()) { len.saturating_sub(1) } else { len }
+        let is_ascii = |byte: u8| byte.is_ascii() && byte != b'\r' && !self.ascii[usize::from(byte)];
+        // The last place known to be between two clusters, and what is before the one after that.
+        let (mut end, mut at) = (0, 0);
+        let mut last: Option<(Kept, usize)> = None;
+        while at < text.len() {
+            let ascii = text[at..].iter().take_while(|&&byte| is_ascii(byte)).count();
+            let (kept, len) = match ascii {
+                0 => self.kept(&text[at..]),
+                _ => (Some(Kept::Plain), 1),
+            };
+            let is_end = match (last, kept) {
+                (_, None) => return end,
+                (None, _) => true,
+                (Some((Kept::Plain, _)), Some(Kept::Plain)) => true,
+                (Some(_), Some(Kept::Plain)) if ascii > 0 => true,
+                (Some((_, len_before)), _) if len.min(len_before) < LONG_CLUSTER / 2 => return end,
+                _ => false,
+            };
+            if is_end {
+                end = at;
+            }
+            if ascii > 1 {
+                end = at + ascii - 1;
+            }
+            (at, last) = (at + len.max(ascii), kept.map(|kept| (kept, len)));
+        }
+        at
     }
+
+    /// How the first character of a text is kept, if it is, and its length.
+    #[inline]
+    fn kept(&self, text: &[u8]) -> (Option<Kept>, usize) {
+        let is_unmapped = |c: char| self.map.shortest(c.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
+        let (is_plain, len) = self.plain.first(text, |c| is_unmapped(c) && is_cluster(c));
+        let is_kept =
+            is_plain || self.kept.first(text, |c| is_unmapped(c) && c != '\r' && are_two_clusters(c, 'a')).0;
+        match (is_plain, is_kept) {
+            (true, _) => (Some(Kept::Plain), len),
+            (_, true) => (Some(Kept::Joined), len),
+            _ => (None, len),
+        }
+    }
+}
+
+/// Whether a character is a cluster of its own beside others for which that is so.
+fn is_cluster(c: char) -> bool {
+    // Marks join with what is before them, parts of Hangul syllables with others, as flags do, and some characters
+    // with what is behind them.
+    let pairs = [('a', c), (c, 'a'), (c, '\u{ac00}'), ('\u{ac00}', c), (c, c)];
+    c != '\r' && pairs.into_iter().all(|(before, after)| are_two_clusters(before, after))
+}
+
+/// Whether two characters are clusters of their own.
+fn are_two_clusters(before: char, after: char) -> bool {
+    String::from_iter([before, after]).graphemes(true).nth(1).is_some()
 }
 
 /// Writes the new text. How its last character comes from the old text may still change.
@@ -176,5 +260,76 @@ impl Writer<'_> {
         self.put(None)?;
         self.rewriter.skip_until(old_len);
         self.rewriter.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::charsmap::tests::of_entries;
+    use super::*;
+    use crate::interrupt::Never;
+    use proptest::prelude::*;
+
+    /// What becomes of a text, cluster by cluster.
+    fn defined(map: &Charsmap, text: &str) -> String {
+        let mut new = String::new();
+        for cluster in text.graphemes(true) {
+            if cluster.len() < LONG_CLUSTER
+                && let Some(whole) = map.shortest(cluster.as_bytes())
+            {
+                new.push_str(whole);
+                continue;
+            }
+            for c in cluster.chars() {
+                let mut buffer = [0; 4];
+                let one: &str = c.encode_utf8(&mut buffer);
+                new.push_str(map.shortest(one.as_bytes()).unwrap_or(one));
+            }
+        }
+        new
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn runs_that_are_kept_end_between_clusters(
+            parts in prop::collection::vec(prop::sample::select(
+                "ae n\r\n\té\u{301}\u{323}\u{5b0}שक\u{93f}\u{94d}ष\u{200d}😀👩\u{1f3fd}🇫🇷\u{600}\u{70f}\u{1100}\u{1161}\u{11a8}가각語か\u{3099}ﬁ\u{e31}ก\u{ad}"
+                    .chars().collect::<Vec<_>>()
+            ), 0..20),
+            chosen in prop::collection::vec(0usize..10, 0..8),
+        ) {
+            let all = [
+                ("e\u{301}", "é"), ("ﬁ", "fi"), ("\n", " "), ("か\u{3099}", "が"), ("\u{301}", ""), ("ש", "s"),
+                ("\u{93f}", "i"), ("\r\n", "x"), ("é", "e"), ("\u{1161}", "a"),
+            ];
+            let mut entries: Vec<_> = chosen.into_iter().map(|number| all[number]).collect();
+            entries.sort_unstable();
+            entries.dedup();
+            let bytes = if entries.is_empty() { Vec::new() } else { of_entries(&entries) };
+            let text = String::from_iter(parts);
+            let stage = Precompiled::new(&bytes).unwrap();
+            let new = stage.applied(&Traced::given(text.as_bytes(), 0, false).unwrap(), &Never).unwrap();
+            let expected = defined(&Charsmap::new(&bytes).unwrap(), &text);
+            prop_assert_eq!(std::str::from_utf8(&new.bytes).unwrap(), &expected);
+            prop_assert!(stage.changes(text.as_bytes(), &Never).unwrap() || new.bytes == text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn every_character_that_may_join_with_another_is_known() {
+        // In runs, two neighbours of which both are clusters of their own are never one.
+        let characters: Vec<char> = ('\0'..'\u{20000}').filter(|&c| is_cluster(c)).collect();
+        let mut classes: Vec<char> = Vec::new();
+        for &c in characters.iter().step_by(97) {
+            classes.push(c);
+        }
+        for (&before, &after) in classes.iter().zip(classes.iter().skip(1)) {
+            assert!(
+                are_two_clusters(before, after) && are_two_clusters(after, before),
+                "{before:?} {after:?}"
+            );
+        }
     }
 }

@@ -12,6 +12,7 @@ use once_cell::race::OnceBox;
 use super::Seam;
 use super::charsmap::Charsmap;
 use super::traced::Traced;
+use super::unchanged::Unchanged;
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
@@ -61,6 +62,10 @@ pub(super) struct Compiled {
     inside: OnceBox<Option<Vec<char>>>,
     /// The ASCII characters that remain as they are if another one follows.
     plain: [bool; 128],
+    /// Those of them with which no entry begins.
+    begins_none: [bool; 128],
+    /// The other characters that remain as they are, whatever follows.
+    kept: Unchanged,
     /// Whether this holds for all but control characters, as it mostly does.
     all_are_plain: bool,
 }
@@ -100,13 +105,16 @@ impl Compiled {
                 && map.longest(&[byte]).is_none()
                 && !(0..128).any(|next| map.has_entry_from(&[byte, next]))
         };
-        let plain = std::array::from_fn(|byte| is_plain(byte as u8));
+        let plain: [bool; 128] = std::array::from_fn(|byte| is_plain(byte as u8));
+        let begins_none = std::array::from_fn(|byte| plain[byte] && !map.has_entry_from(&[byte as u8]));
         let pairs_of = |symbol: &String| symbol.chars().zip(symbol.chars().skip(1)).collect::<Vec<_>>();
         let mut symbol_pairs: Vec<_> = rules.symbols.iter().flat_map(pairs_of).collect();
         symbol_pairs.sort_unstable();
         Ok(Compiled {
             map,
             plain,
+            begins_none,
+            kept: Unchanged::default(),
             all_are_plain: (b' '..=b'~').all(|byte| plain[usize::from(byte)]),
             added: rules.added_space,
             removes: rules.removes_spaces,
@@ -291,9 +299,48 @@ impl Compiled {
         ControlFlow::Continue(at)
     }
 
+    /// The number of bytes at the start of a text whose characters remain as they are.
+    #[inline]
+    fn plain_len(&self, text: &[u8], is_after_space: bool) -> usize {
+        let mut len = self.kept_len(text);
+        loop {
+            let is_after_space =
+                if len == 0 { is_after_space } else { self.removes && text[len - 1] == b' ' };
+            let ascii = self.ascii_len(&text[len..], is_after_space);
+            let others = self.kept_len(&text[len + ascii..]);
+            len += ascii + others;
+            if others == 0 || len > MAX_PLAIN {
+                return len;
+            }
+        }
+    }
+
+    /// The number of bytes of the characters at the start of a text that are not ASCII and remain as they are, whatever
+    /// follows.
+    #[inline]
+    fn kept_len(&self, text: &[u8]) -> usize {
+        let is_kept = |c: char| {
+            let mut buffer = [0; 4];
+            let bytes = c.encode_utf8(&mut buffer).as_bytes();
+            !SPACE.contains(c) && !self.map.has_entry_from(bytes) && !self.symbols.has_prefix(bytes)
+        };
+        let mut len = 0;
+        while let Some(0xc2..=0xef) = text.get(len)
+            && len < MAX_PLAIN
+        {
+            // Bytes that are not UTF-8 are replaced.
+            let (Some(_), _) = decode(&text[len..]) else { break };
+            match self.kept.first(&text[len..], is_kept) {
+                (true, width) => len += width,
+                _ => break,
+            }
+        }
+        len
+    }
+
     /// The number of ASCII characters at the start of a text that remain as they are.
     #[inline]
-    fn plain_len(&self, all: &[u8], is_after_space: bool) -> usize {
+    fn ascii_len(&self, all: &[u8], is_after_space: bool) -> usize {
         let text = &all[..all.len().min(MAX_PLAIN)];
         let repeats = |byte: u8, next: u8| self.removes & (byte == b' ') & (next == b' ');
         let mut len = 0;
@@ -323,7 +370,9 @@ impl Compiled {
             len += 1;
         }
         // What follows may make an entry with the last one.
-        if all.get(len).is_some_and(|byte| !byte.is_ascii()) { len.saturating_sub(1) } else { len }
+        let begins_entry = |byte: u8| !self.begins_none[usize::from(byte)];
+        let is_open = all.get(len).is_some_and(|byte| !byte.is_ascii()) && len > 0;
+        if is_open && begins_entry(text[len - 1]) { len - 1 } else { len }
     }
 
     /// What becomes of the start of a text, which is not empty.

@@ -12,12 +12,14 @@ pub(crate) struct Traced {
     pub(crate) bytes: Vec<u8>,
     /// Ranges of whole characters; `None` if they are not recorded.
     pub(crate) origins: Option<Vec<[usize; 2]>>,
+    /// Places between bytes, in ascending order, that stay between what these become.
+    pub(super) marks: Vec<usize>,
 }
 
 impl Traced {
     /// An empty text.
     pub(crate) fn new(is_traced: bool) -> Traced {
-        Traced { bytes: Vec::new(), origins: is_traced.then(Vec::new) }
+        Traced { bytes: Vec::new(), origins: is_traced.then(Vec::new), marks: Vec::new() }
     }
 
     /// The given text that starts at an offset; each byte comes from its character.
@@ -72,6 +74,8 @@ pub(super) struct Rewriter<'a> {
     /// The end of the old text that was read.
     position: usize,
     new: Traced,
+    /// The number of marks whose new places are known.
+    marked: usize,
 }
 
 impl<'a> Rewriter<'a> {
@@ -81,7 +85,8 @@ impl<'a> Rewriter<'a> {
         if let Some(origins) = &mut new.origins {
             memory::try_reserve(origins, old.bytes.len())?;
         }
-        Ok(Rewriter { old, position: 0, new })
+        memory::try_reserve(&mut new.marks, old.marks.len())?;
+        Ok(Rewriter { old, position: 0, new, marked: 0 })
     }
 
     /// The end of the old text that was read.
@@ -95,25 +100,42 @@ impl<'a> Rewriter<'a> {
         self.new.bytes.len() + end - self.position
     }
 
+    /// Gives the marks before an offset of the old text their places, if the text up to there is kept or, with
+    /// `is_kept` false, left out. A mark at the offset has its place before what is written for what follows.
+    #[inline]
+    fn mark_before(&mut self, end: usize, is_kept: bool) {
+        while let Some(&mark) = self.old.marks.get(self.marked)
+            && mark < end
+        {
+            let kept = if is_kept { mark - self.position } else { 0 };
+            self.new.marks.push(self.new.bytes.len() + kept);
+            self.marked += 1;
+        }
+    }
+
     /// Keeps the old text up to an offset.
     pub(super) fn keep_until(&mut self, end: usize) -> Result<()> {
+        self.mark_before(end, true);
         self.new.push_part(self.old, std::mem::replace(&mut self.position, end)..end)
     }
 
     /// Leaves out the old text up to an offset.
     pub(super) fn skip_until(&mut self, end: usize) {
+        self.mark_before(end, false);
         self.position = end;
     }
 
     /// Leaves out some characters.
     pub(super) fn skip_characters(&mut self, count: usize) {
         for _ in 0..count {
-            self.position += decode(&self.old.bytes[self.position..]).1;
+            let end = self.position + decode(&self.old.bytes[self.position..]).1;
+            self.skip_until(end);
         }
     }
 
     /// Writes a character in place of the next one.
     pub(super) fn replace(&mut self, c: char) -> Result<()> {
+        self.mark_before(self.position + 1, false);
         self.write(c, self.position)?;
         self.skip_characters(1);
         Ok(())
@@ -129,6 +151,7 @@ impl<'a> Rewriter<'a> {
     /// Writes bytes in place of as many, each of which comes from the one at its place. Both are ASCII.
     pub(super) fn replace_bytes(&mut self, new: &[u8]) -> Result<()> {
         let range = self.position..self.position + new.len();
+        self.mark_before(range.end, true);
         memory::try_reserve(&mut self.new.bytes, new.len())?;
         self.new.bytes.extend_from_slice(new);
         if let (Some(new), Some(old)) = (&mut self.new.origins, &self.old.origins) {
@@ -146,6 +169,7 @@ impl<'a> Rewriter<'a> {
 
     /// Writes a character that comes from the next one.
     pub(super) fn insert_before(&mut self, c: char) -> Result<()> {
+        self.mark_before(self.position + 1, false);
         self.write(c, self.position)
     }
 
@@ -165,7 +189,9 @@ impl<'a> Rewriter<'a> {
 
     /// The new text, with the rest of the old one.
     pub(super) fn finish(mut self) -> Result<Traced> {
-        self.keep_until(self.old.bytes.len())?;
+        let end = self.old.bytes.len();
+        self.keep_until(end)?;
+        self.mark_before(end + 1, true);
         Ok(self.new)
     }
 }

@@ -11,10 +11,12 @@ use bstr::ByteSlice;
 use super::Seam;
 use super::matches::finder;
 use super::traced::{Rewriter, Traced};
+use super::unchanged::Unchanged;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::pretokenize::{GoesOn, Pretokenizer, Stage, letters_of_bytes};
+use crate::utf8::decode;
 
 /// How text is cut into words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -62,6 +64,8 @@ pub(super) struct Words {
     /// Also whether the matches may depend on what is beside them.
     keep: Option<(Keep, bool)>,
     then: Option<Box<Words>>,
+    /// Whether text is cut at runs of white space first, which are left out.
+    leaves_out_white_space: bool,
 }
 
 /// Which parts are left out.
@@ -69,6 +73,8 @@ struct Removed {
     rule: Pretokenizer,
     /// Those that begin with an ASCII character, by it.
     ascii: [Begins; 128],
+    /// Other characters with which no match begins.
+    others: Unchanged,
 }
 
 /// Whether a part with a first character begins with a match.
@@ -92,7 +98,7 @@ impl Removed {
                 true => Begins::Maybe,
             }
         });
-        Ok(Removed { rule, ascii })
+        Ok(Removed { rule, ascii, others: Unchanged::default() })
     }
 
     #[inline]
@@ -103,7 +109,11 @@ impl Removed {
                 Begins::Always => true,
                 Begins::Maybe => self.rule.begins_with_match(part),
             },
-            _ => self.rule.begins_with_match(part),
+            _ => {
+                let begins_none = |c: char| !self.rule.may_begin(c.encode_utf8(&mut [0; 4]).as_bytes());
+                let is_character = decode(part).0.is_some();
+                !(is_character && self.others.first(part, begins_none).0) && self.rule.begins_with_match(part)
+            }
         }
     }
 }
@@ -112,36 +122,49 @@ impl Words {
     pub(super) fn new(rule: WordRule) -> Result<Words> {
         let WordRule { splits, removed, prefix, suffix, space_symbol, first, letters, keep, then } = rule;
         let keep = keep.map(|keep| (keep, splits.iter().any(|regex| may_look_around(regex))));
+        let leaves_out_white_space =
+            splits.first().is_some_and(|split| split == r"\s+") && removed.as_deref() == Some(r"\s");
         let splits: Vec<Stage> = splits.into_iter().map(Stage::Pattern).collect();
         let removed = removed.map(Removed::new).transpose()?;
         let then = then.map(|then| Words::new(*then)).transpose()?.map(Box::new);
         let letters = letters.then(|| Box::new(letters_of_bytes()));
         let splitter = Pretokenizer::new(&splits)?;
-        Ok(Words { splitter, removed, prefix, suffix, space_symbol, first, letters, keep, then })
+        Ok(Words {
+            splitter,
+            removed,
+            prefix,
+            suffix,
+            space_symbol,
+            first,
+            letters,
+            keep,
+            then,
+            leaves_out_white_space,
+        })
     }
 
-    /// The words of a text, one after the other; `visit_end` gets the end of each. `starts` has the origins of the
-    /// bytes at its start, as [`Normalizer::starts`](super::Normalizer::starts) gives them.
+    /// The words of a text, one after the other; `visit_word` gets where each one starts in the text that the last rule
+    /// cuts, and its end in what is returned. `starts` has the origins of the bytes at the start of the text, as [`Normalizer::starts`](super::Normalizer::starts) gives them.
     pub(super) fn cut(
         &self,
         text: &Traced,
         starts: &[[usize; 2]],
         interrupt: &dyn Interrupt,
-        visit_end: &mut impl FnMut(usize) -> Result<()>,
+        visit_word: &mut impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<Traced> {
         let (mut rule, mut starts) = (self, starts);
         let (mut words, mut ends) = (None, vec![text.bytes.len()]);
         while let Some(then) = &rule.then {
             let mut inner = Vec::new();
             let text = words.as_ref().unwrap_or(text);
-            words = Some(rule.cut_parts(text, &ends, starts, interrupt, &mut |end| {
+            words = Some(rule.cut_parts(text, &ends, starts, interrupt, &mut |_, end| {
                 memory::try_reserve(&mut inner, 1)?;
                 inner.push(end);
                 Ok(())
             })?);
             (rule, starts, ends) = (then, &[], inner);
         }
-        rule.cut_parts(words.as_ref().unwrap_or(text), &ends, starts, interrupt, visit_end)
+        rule.cut_parts(words.as_ref().unwrap_or(text), &ends, starts, interrupt, visit_word)
     }
 
     /// The words of the parts of a text, which end at `bounds` and are cut each as a text of its own.
@@ -151,7 +174,7 @@ impl Words {
         bounds: &[usize],
         starts: &[[usize; 2]],
         interrupt: &dyn Interrupt,
-        visit_end: &mut impl FnMut(usize) -> Result<()>,
+        visit_word: &mut impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<Traced> {
         let mut rewriter = Rewriter::new(text)?;
         let is_removed = |part: &[u8]| self.removed.as_ref().is_some_and(|removed| removed.contains(part));
@@ -190,7 +213,7 @@ impl Words {
                 rewriter.keep_until(end)?;
                 self.suffix.chars().try_for_each(|c| rewriter.insert(c))?;
             }
-            visit_end(rewriter.len_until(end))
+            visit_word(from, rewriter.len_until(end))
         };
         let mut pacer = Pacer::new(interrupt);
         let mut first = 0;
@@ -263,11 +286,34 @@ impl Words {
         let is_one_word = self.splitter.is_whole() && self.removed.is_none() && self.suffix.is_empty();
         // Whether a word begins with a longer one already is not known from its first character.
         let is_decided = self.prefix.chars().nth(1).is_none();
-        let keeps_bytes = self.letters.is_none() && self.keep.is_none() && self.then.is_none();
         is_one_word
             && is_decided
-            && keeps_bytes
+            && self.are_cut_once()
             && ![seam.before, seam.after].map(Some).contains(&self.space_symbol)
+    }
+
+    /// What the cuts beside a character depend on, in 24 bits; `None` if that is not known.
+    pub(super) fn classes(&self, c: char) -> Option<u64> {
+        if self.splitter.is_whole() { None } else { self.splitter.classes(c) }
+    }
+
+    /// Whether text is cut at white space, which is left out.
+    pub(super) fn are_beside_white_space(&self) -> bool {
+        self.leaves_out_white_space && !self.first
+    }
+
+    /// Whether words are cut once, by splits, and their bytes are not replaced one by one.
+    pub(super) fn are_cut_once(&self) -> bool {
+        self.letters.is_none() && self.keep.is_none() && self.then.is_none()
+    }
+
+    /// Whether no word reaches over a character, and words do not depend on those on its other side.
+    pub(super) fn separates(&self, c: Option<char>) -> bool {
+        let is_removed = |c: char| {
+            let removed = self.removed.as_ref();
+            removed.is_some_and(|removed| removed.contains(c.encode_utf8(&mut [0; 4]).as_bytes()))
+        };
+        self.are_beside_white_space() && c.is_some_and(is_removed)
     }
 
     /// Whether text is always cut between two characters.
@@ -319,7 +365,7 @@ impl Prepared<Traced> {
     ) -> Result<()> {
         let (Some(words), Some(ends)) = (words, &mut self.word_ends) else { return self.text.push(text) };
         let before = self.text.bytes.len();
-        let cut = words.cut(text, starts, interrupt, &mut |end| {
+        let cut = words.cut(text, starts, interrupt, &mut |_, end| {
             memory::try_reserve(ends, 1)?;
             ends.push(before + end);
             Ok(())
@@ -351,7 +397,7 @@ mod tests {
         let mut ends = Vec::new();
         let given = Traced::given(text.as_bytes(), 0, true).unwrap();
         let cut = words
-            .cut(&given, given.origins.as_ref().unwrap(), &Never, &mut |end| {
+            .cut(&given, given.origins.as_ref().unwrap(), &Never, &mut |_, end| {
                 ends.push(end);
                 Ok(())
             })

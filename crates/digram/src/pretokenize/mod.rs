@@ -190,6 +190,9 @@ impl Pattern {
     }
 }
 
+/// The pattern of texts whose pretokens begin with their spaces.
+const AT_SPACES: &str = " ?[^ ]+| ";
+
 /// Splits text into pretokens: the stages run in order, each on every piece of the previous one.
 ///
 /// The concatenated pieces are always the text. Without stages a text is one piece; an empty text
@@ -197,6 +200,7 @@ impl Pattern {
 pub struct Pretokenizer {
     stages: Vec<Compiled>,
     has_borders: bool,
+    cuts_at_spaces: bool,
     joins_words: bool,
     /// The ASCII pairs that are always split.
     ascii: AsciiPairs,
@@ -238,12 +242,18 @@ impl Pretokenizer {
         let ascii = AsciiPairs::of(|before, after| {
             is_border_of_stages(compiled.iter().map(|stage| stage.between_any(&[before, after])))
         });
-        Ok(Pretokenizer { stages: compiled, has_borders, joins_words, ascii })
+        let cuts_at_spaces = matches!(&stages[..], [Stage::Pattern(pattern)] if pattern == AT_SPACES);
+        Ok(Pretokenizer { stages: compiled, has_borders, cuts_at_spaces, joins_words, ascii })
     }
 
     /// Whether no text is ever split.
     pub fn is_whole(&self) -> bool {
         self.stages.is_empty()
+    }
+
+    /// Whether a text is one pretoken if it has no space behind its first byte.
+    pub(crate) fn cuts_at_spaces(&self) -> bool {
+        self.cuts_at_spaces
     }
 
     /// Whether a pretoken may contain a word boundary: a space directly after a character that is not white
@@ -467,6 +477,16 @@ impl Pretokenizer {
             return self.is_border(text, offset);
         }
         offset > 0 && offset < text.len() && self.ascii.has(text[offset - 1], text[offset]) == Some(true)
+    }
+
+    /// The classes of a character, in 24 bits, on which it depends whether text is split beside it; `None` if they are
+    /// not enough.
+    pub(crate) fn classes(&self, c: char) -> Option<u64> {
+        let class = |stage: &Compiled| Some(u64::from(stage.pattern()?.automaton.alphabet().class(c)));
+        match self.stages.len() {
+            ..=3 => self.stages.iter().try_fold(0, |classes, stage| Some(classes << 8 | class(stage)?)),
+            _ => None,
+        }
     }
 
     /// Whether some text has such a position.

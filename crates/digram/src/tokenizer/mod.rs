@@ -11,6 +11,7 @@ mod decoder;
 mod decoding;
 mod dropout;
 mod fits;
+mod given_words;
 mod intervals;
 mod joined;
 mod lengths;
@@ -49,6 +50,7 @@ use crate::pretokenize::{GoesOn, Pretokenizer};
 use crate::text::{AsText, Text};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
+use given_words::GivenCuts;
 use slots::TokenSlots;
 use word_forms::WordForms;
 use working::Working;
@@ -140,6 +142,8 @@ pub struct Tokenizer {
     /// The maximum number of bytes of text per id.
     max_bytes: usize,
     ignore_merges: bool,
+    /// Where given text is cut into words that are cached, if it can be.
+    given_cuts: Option<Box<GivenCuts>>,
     /// Scratch memory for the next call.
     scratch_pool: ScratchPool,
 }
@@ -268,9 +272,11 @@ impl Tokenizer {
         let is_bounded = !matches!(encoder.unknown(), Unknown::Pretoken(_) | Unknown::Marked(_));
         let max_bytes = if is_bounded { longest } else { usize::MAX };
         let (index, slots, scratch_pool) = (OnceBox::new(), OnceBox::new(), ScratchPool::default());
+        let normalizer = normalizer.filter(|normalizer| !normalizer.is_empty());
+        let given_cuts = GivenCuts::of(normalizer.as_deref(), &pretokenizer);
         Ok(Tokenizer {
             encoder,
-            normalizer: normalizer.filter(|normalizer| !normalizer.is_empty()),
+            normalizer,
             pretokenizer,
             added,
             always,
@@ -283,6 +289,7 @@ impl Tokenizer {
             slots,
             max_bytes,
             ignore_merges,
+            given_cuts,
             scratch_pool,
         })
     }
@@ -460,6 +467,21 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        if let Some(cuts) = self.given_cuts(special) {
+            return self.each_of_given(cuts, text, special, scratch, interrupt, sink);
+        }
+        self.each_normalized(text, special, scratch, interrupt, sink)
+    }
+
+    /// Emits the ids of a text that is normalized as a whole.
+    fn each_normalized(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         let working = self.working(text, special, false, interrupt)?;
         let emitted = self.each_of_working(&working, special, scratch, interrupt, sink);
         emitted.map_err(|error| self.in_given(error, text, special, interrupt))
@@ -529,9 +551,19 @@ impl Tokenizer {
         if self.pretokenizer.is_whole() {
             return visit_all(word_ends);
         }
-        let mut ends = Vec::with_capacity(GROUP);
+        let mut ends = Vec::new();
         for &word_end in word_ends {
             let word = &text[word_start..word_end];
+            if self.pretokenizer.cuts_at_spaces() && !word[1..].contains(&b' ') {
+                word_start = word_end;
+                memory::try_reserve(&mut ends, 1)?;
+                ends.push(word_end);
+                if ends.len() >= GROUP {
+                    visit_all(&ends)?;
+                    ends.clear();
+                }
+                continue;
+            }
             self.pretokenizer.for_many(word, 0, GoesOn::No, interrupt, |_, word_pretokens| {
                 memory::try_reserve(&mut ends, word_pretokens.len())?;
                 ends.extend(word_pretokens.iter().map(|end| word_start + end));

@@ -203,6 +203,6 @@ fn normalized<'a>(
         list(start..working.text.bytes.len(), token)?;
         position = range.end;
     }
-    let Prepared { text: Traced { bytes, origins }, word_ends } = working;
+    let Prepared { text: Traced { bytes, origins, .. }, word_ends } = working;
     Ok(Working { text: Cow::Owned(bytes), found: Found::Now(listed), word_ends, origins })
 }

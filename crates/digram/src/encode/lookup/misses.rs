@@ -95,6 +95,11 @@ impl MissedIds {
         self.ranges[miss] = start as u32..self.ids.len() as u32;
     }
 
+    /// The number of ids of all misses.
+    pub(super) fn len(&self) -> usize {
+        self.ranges.iter().map(|range| range.len()).sum()
+    }
+
     /// Gives a miss the ids of another one.
     #[inline]
     pub(super) fn repeat(&mut self, miss: usize, other: usize) {
@@ -115,7 +120,7 @@ impl MissedIds {
     ///
     /// `place` points to memory for all ids.
     pub(super) unsafe fn insert_into(&self, place: *mut TokenId, found: usize, misses: &Misses) -> usize {
-        let inserted: usize = self.ranges.iter().map(|range| range.len()).sum();
+        let inserted = self.len();
         let (mut end, mut left) = (found, inserted);
         for (miss, &before) in misses.ids_before().iter().enumerate().rev() {
             let (before, ids) = (before as usize, self.of(miss));

@@ -5,6 +5,7 @@
 //! pieces are looked up.
 
 mod char_table;
+mod given;
 mod group;
 mod misses;
 mod new_words;
@@ -27,6 +28,8 @@ use super::text_slice::TextSlice;
 use super::{Context, Scratch, Sink};
 use char_table::CharTable;
 pub(super) use char_table::Packed;
+pub(crate) use given::EncodeWords;
+pub(super) use given::{GivenMisses, LONGEST_GIVEN};
 pub(crate) use group::{GROUP, Group};
 pub(super) use misses::{MissedIds, Misses};
 pub(super) use new_words::NewWords;
@@ -233,6 +236,18 @@ impl Lookup {
         Ok(())
     }
 
+    /// Emits the ids of a group of words of the given text, each of up to [`LONGEST_GIVEN`] bytes; `new` computes
+    /// those of words that the table does not contain.
+    pub(super) fn encode_given(
+        &self,
+        group: Group<'_>,
+        context: &mut Context<'_>,
+        sink: &mut impl Sink,
+        new: &mut impl EncodeWords,
+    ) -> Result<()> {
+        with_list_of(sink, context, |context, ids| self.look_up_given(group, context, ids, new))
+    }
+
     /// Prepares for texts of this many bytes together.
     pub(super) fn expect(&self, bytes: usize, table: &mut Table) {
         let is_first = || table.is_empty() && !self.has_filled.swap(true, Ordering::Relaxed);
@@ -280,7 +295,7 @@ impl Lookup {
             false => self.encode_in_pieces(pretoken, context, ids)?,
         }
         // Long pretokens of scripts without spaces rarely recur.
-        if is_word || !has_splits {
+        if (is_word || !has_splits) && context.scratch.keeps_pretokens {
             context.scratch.table.prepare(self.tokens())?;
             let table = &mut context.scratch.table;
             table.put(table.key(self.owner, pretoken), pretoken, ids, self.tokens());

@@ -12,6 +12,8 @@ pub(in crate::encode::lookup) enum Owner {
     Piece,
     /// A pretoken, if the kernel looks up the words in it.
     Upper,
+    /// A word of the given text, before it is normalized.
+    Given,
 }
 
 impl Owner {
