@@ -70,7 +70,8 @@ if TYPE_CHECKING:
     from digram.tokenizer.count import Chunk
     from digram.tokenizer.encoding import Encoding, Encodings
     from digram.tokenizer.load import load
-    from digram.tokenizer.tokenizer import Merge, RunnerUp, Tokenizer
+    from digram.tokenizer.merge_log import Merge, RunnerUp
+    from digram.tokenizer.tokenizer import Tokenizer
     from digram.training.counts import Counts, count_pretokens
     from digram.training.estimate import TrainingEstimate, estimate_training
     from digram.training.fair import train_fair
@@ -251,7 +252,8 @@ _NAMES_OF = {
     "digram.tokenizer.encoding": ["Encoding", "Encodings"],
     "digram.tokenizer.cache": ["cache_bytes", "limit_cache"],
     "digram.tokenizer.load": ["load"],
-    "digram.tokenizer.tokenizer": ["Merge", "RunnerUp", "Tokenizer"],
+    "digram.tokenizer.merge_log": ["Merge", "RunnerUp"],
+    "digram.tokenizer.tokenizer": ["Tokenizer"],
     "digram.training.counts": ["Counts", "count_pretokens"],
     "digram.training.estimate": ["TrainingEstimate", "estimate_training"],
     "digram.training.fair": ["train_fair"],

@@ -11,7 +11,8 @@ from digram import _core
 from digram._util.validation import flag, instance, whole_number
 from digram.adapt.change import Change
 from digram.adapt.padding import unpadded
-from digram.tokenizer.tokenizer import Merge, Tokenizer
+from digram.tokenizer.merge_log import Merge
+from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import CorporaLike, Counts, corpora
 from digram.training.merge_loop import Learned, Start, learned, plain
 from digram.training.options import RunOptions, Ties, TrainOptions

@@ -14,7 +14,8 @@ from digram.cli import _loading, _options, _printing, _verbs
 from digram.errors import several
 
 if TYPE_CHECKING:
-    from digram.tokenizer.tokenizer import Merge, Tokenizer
+    from digram.tokenizer.merge_log import Merge
+    from digram.tokenizer.tokenizer import Tokenizer
     from digram.vocab.picky import Event
 
 __all__ = ["inspect", "kind_of"]

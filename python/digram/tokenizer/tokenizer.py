@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import repeat
+from collections.abc import Iterator, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, overload
 
 from digram._core import Model
 from digram._util.validation import any_number, choice, flag, instance, mapping, word
@@ -15,20 +13,19 @@ from digram.errors import OptionError, VocabError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.rules import Rules
 from digram.tokenizer.batch import BatchingCore
+from digram.tokenizer.changed import ChangedCore
 from digram.tokenizer.chat import ChattingCore
 from digram.tokenizer.count import CountingCore
 from digram.tokenizer.encoding import CallableCore, Layout
 from digram.tokenizer.for_models import ForModelsCore
+from digram.tokenizer.merge_log import MergeLogCore
 from digram.tokenizer.to_tiktoken import TiktokenCore
 from digram.tokenizer.vocabulary import Vocabulary
-from digram.vocab.bpe import check_dropout, picky, require_ranked
+from digram.vocab.bpe import check_dropout
 from digram.vocab.definition import TrimOffsets, Unit, check_record
 from digram.vocab.model import Kernel
 from digram.vocab.packed import Compact, Settings, compacted
-from digram.vocab.picky import Event, replayed, single_symbols
-from digram.vocab.reserved_ids import check_reserved, multiple_of, padded, without_padding
-from digram.vocab.rule_tokens import protecting
-from digram.vocab.schemes import Fewest
+from digram.vocab.reserved_ids import check_reserved
 from digram.vocab.special_roles import check_chat_templates, check_roles
 from digram.vocab.special_tokens import Matching, SpecialToken, checked, flags_of
 from digram.vocab.template import Template
@@ -37,36 +34,7 @@ if TYPE_CHECKING:
     from digram.vocab.definition import Definition, OnUnknown, TrainingRecord
     from digram.vocab.limits import Padding, Truncation
 
-__all__ = ["Merge", "RunnerUp", "Tokenizer"]
-
-
-@dataclass(frozen=True, slots=True)
-class RunnerUp:
-    """A pair that was considered for a merge but not chosen: its parts and its count."""
-
-    left: bytes
-    right: bytes
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """A merge: its two parts and the token that they form, as bytes, with its rank and id.
-
-    `count` is the number of occurrences of the pair in the training corpus when it was chosen; None
-    if that is not known. `runners_up` are the next pairs at that point, if they were requested by
-    `train(runners_up=...)`. `language` is the language for which `digram.train_fair` made the
-    merge, and in whose text it was counted.
-    """
-
-    rank: int
-    left: bytes
-    right: bytes
-    token: bytes
-    id: int
-    count: int | None
-    runners_up: tuple[RunnerUp, ...] = field(default=(), repr=False)
-    language: str | None = field(default=None, repr=False)
+__all__ = ["Tokenizer"]
 
 
 _MAX_IDS = 1 << 32  # more than any vocabulary has
@@ -80,7 +48,14 @@ class _Extra(NamedTuple):
 
 
 class Tokenizer(
-    CallableCore, BatchingCore, CountingCore, ChattingCore, ForModelsCore, TiktokenCore
+    CallableCore,
+    BatchingCore,
+    CountingCore,
+    ChattingCore,
+    MergeLogCore,
+    ChangedCore,
+    ForModelsCore,
+    TiktokenCore,
 ):
     """A tokenizer: encodes text to token ids, decodes ids, and counts tokens.
 
@@ -366,87 +341,6 @@ class Tokenizer(
         """
         return self.tokens([id])[0]
 
-    @property
-    def merges(self) -> list[tuple[bytes, bytes]]:
-        """The pairs of tokens that are merged, as bytes, in the order of rank.
-
-        >>> import digram
-        >>> digram.train("banana", max_merges=2, pretokenizer=None).merges
-        [(b'a', b'n'), (b'b', b'an')]
-
-        Each access creates a new list, in time linear in the number of merges. `merge_log` also has
-        ids and counts. For PickyBPE the list is empty; see `events`.
-        """
-        tokens, merges = self._model.tokens(), self._model.merges()
-        return [(_known(tokens, left), _known(tokens, right)) for left, right, _ in merges]
-
-    @property
-    def merge_log(self) -> list[Merge]:
-        """The merges in the order of rank, each with its token, its id and its count in training.
-
-        >>> import digram
-        >>> digram.train("banana", max_merges=1, pretokenizer=None).merge_log
-        [Merge(rank=0, left=b'a', right=b'n', token=b'an', id=256, count=2)]
-
-        With `train(runners_up=2)` each merge also has the next two pairs, with their counts:
-
-        >>> tok = digram.train("banana", max_merges=1, pretokenizer=None, runners_up=2)
-        >>> tok.merge_log[0].runners_up
-        (RunnerUp(left=b'n', right=b'a', count=2), RunnerUp(left=b'b', right=b'a', count=1))
-
-        Each access creates a new list, in time linear in the number of merges.
-        """
-        tokens, merges = self._model.tokens(), self._model.merges()
-        counts: Iterable[int | None] = repeat(None)
-        next_pairs: Iterable[Sequence[tuple[int, int, int]]] = repeat(())
-        languages: Iterable[str | None] = repeat(None)
-        if self.training is not None:
-            counts = self.training.counts
-            next_pairs = self.training.runners_up or next_pairs
-            languages = self.training.languages or languages
-        return [
-            Merge(
-                rank,
-                _known(tokens, left),
-                _known(tokens, right),
-                _known(tokens, id),
-                id,
-                count,
-                tuple(RunnerUp(_known(tokens, a), _known(tokens, b), n) for a, b, n in runners_up),
-                language,
-            )
-            for rank, ((left, right, id), count, runners_up, language) in enumerate(
-                zip(merges, counts, next_pairs, languages, strict=False)
-            )
-        ]
-
-    @property
-    def events(self) -> list[Event]:
-        """The merges and drops of PickyBPE (`train(picky=...)`), in chronological order.
-
-        >>> import digram
-        >>> tok = digram.train("the the hut she", max_merges=2, picky=0.6, pretokenizer="gpt2")
-        >>> for event in tok.events:
-        ...     print(event.kind, event.token, event.parts, event.count)
-        merge b'he' (b'h', b'e') 3
-        merge b'the' (b't', b'he') 2
-        drop b'he' (b'h', b'e') 1
-        >>> tok.tokens([256])
-        [b'the']
-
-        Empty for other tokenizers, which have `merges`. Takes about 2 µs per event.
-        """
-        scheme = picky(self._settings.kernel)
-        if scheme is None:
-            return []
-        base = single_symbols(self._model.tokens(), self.unit, self._settings.byte_ids)
-        return replayed(scheme, base, None if self.training is None else self.training.counts)
-
-    def _made(self) -> set[int]:
-        """The ids of the tokens that the model makes from other tokens."""
-        definition = self.definition
-        return definition.model.made(definition)
-
     @overload
     def pretokenize(self, text: str) -> list[str]: ...
     @overload
@@ -464,149 +358,6 @@ class Tokenizer(
         `InvalidTextError` for a lone surrogate. The time is linear in the text.
         """
         return self.pretokenizer.splitter().split(text)
-
-    def with_special_tokens(self, tokens: Iterable[str] | Mapping[str, int]) -> Tokenizer:
-        """Return a new tokenizer with additional special tokens.
-
-        >>> import digram
-        >>> tok = digram.train("a", max_merges=0)
-        >>> chat = tok.with_special_tokens(["<|user|>", "<|bot|>"])
-        >>> chat.special_tokens
-        {'<|user|>': 256, '<|bot|>': 257}
-        >>> chat.encode("<|user|>a", special="parse")
-        [256, 97]
-
-        `tokens` is several texts, which get the ids after the highest existing one, in order; or a
-        mapping from texts to ids. Raises `OptionError` for a special token that exists already, and
-        `VocabError` for an id that is in use. Takes time linear in the number of special tokens.
-        """
-        if isinstance(tokens, str | bytes):
-            raise TypeError("tokens is several special tokens; put a single one in a list")
-        if isinstance(tokens, Mapping):
-            added = dict(tokens)
-        else:
-            added = {}
-            for text in tokens:
-                added[text] = self.vocab_size + len(added)
-        special = self.special_tokens
-        known = special.keys() & added.keys()
-        if known:
-            first = min(known)
-            raise OptionError(
-                f"{first!r} is already a special token of this tokenizer.", value=first
-            )
-        return Tokenizer._of(Compact(self._model, special | added, self._settings))
-
-    def with_template(self, template: Template | None) -> Tokenizer:
-        """Return a new tokenizer with another template for `tok(text)`; None removes it.
-
-        >>> import digram
-        >>> tok = digram.train("a", max_merges=0, special_tokens=["<s>"])
-        >>> tok.with_template(digram.Template("<s> $A"))("a").ids
-        [256, 97]
-
-        `encode` is not affected. Raises `OptionError` for a special token that does not exist.
-        """
-        if template is not None and not isinstance(template, Template):
-            kind = type(template).__name__
-            raise TypeError(f"template is a digram.Template or None, not {kind}")
-        return self._with(self._settings._replace(template=template))
-
-    def with_context_size(self, context_size: int | None) -> Tokenizer:
-        """Return a new tokenizer with another context size; None removes it.
-
-        >>> import digram
-        >>> tok = digram.train("low low", max_merges=2).with_context_size(3)
-        >>> len(tok("low lower", max_length="context"))
-        3
-
-        `context_size` is a number of tokens. Raises `OptionError` if it is less than 1.
-        """
-        return self._with(self._settings._replace(context_size=context_size))
-
-    def with_pad_token(self, pad_token: str | None) -> Tokenizer:
-        """Return a new tokenizer with another token for `tok(text, padding=...)`; None removes it.
-
-        >>> import digram
-        >>> tok = digram.train("low low", max_merges=2, special_tokens=["<pad>"])
-        >>> tok = tok.with_pad_token("<pad>")
-        >>> tok(["low", "low!"], padding="longest").ids
-        [[257, 258], [257, 33]]
-
-        `pad_token` is the text of a special token. If `tok.padding` has the token that was that,
-        it has this one too, or is removed. Raises `OptionError` if the token does not exist.
-        """
-        padding = self._settings.padding
-        if padding is not None and padding.id is None and padding.token == self.pad_token:
-            padding = None if pad_token is None else replace(padding, token=pad_token)
-        return self._with(self._settings._replace(pad_token=pad_token, padding=padding))
-
-    def with_rules(self, rules: Rules | None) -> Tokenizer:
-        """Return a new tokenizer with other rules, and with tokens for their terms and units.
-
-        >>> import digram
-        >>> tok = digram.train("a dose of 5 mg", vocab_size=260, pretokenizer="gpt2")
-        >>> ruled = tok.with_rules(digram.Rules(["metformin"], units=["mg"]))
-        >>> ruled.tokens(digram.Change.of(tok, ruled).added)
-        [b'metformin', b' metformin', b'mg', b' mg']
-        >>> ruled.tokens(ruled.encode("metformin 5mg 5-mg"))
-        [b'metformin', b' 5', b'mg', b' 5', b'-', b'mg']
-
-        Terms and units that are not tokens yet get new ids after the highest one. Text is first
-        split by the rules, and a pretoken that is a token is encoded as that token. Old ids keep
-        their meaning; a text gets other ids where the rules split it, and where a whole pretoken is
-        a token that no merge makes. Existing rules are replaced, but their tokens are kept; None
-        removes the rules. Forbidden merges and tokens only affect a later `extend`; existing tokens
-        are kept. `prefer` only affects training. `extend`, `prune` and `shrink` keep the tokens of
-        rules.
-
-        Also works for published vocabularies. `digram.Change.of` compares the ids. Raises
-        `OptionError` if `unit` is "char", and for PickyBPE and boundless superwords. Takes time
-        linear in the size of the vocabulary.
-        """
-        if rules is not None:
-            instance("rules", rules, Rules)
-        require_ranked(self._settings.kernel, "with_rules")
-        definition = self.definition
-        multiple, whole = multiple_of(definition), without_padding(definition)
-        if rules is None:
-            ruled = replace(whole, pretokenizer=whole.pretokenizer.with_rules(None))
-        else:
-            ruled = protecting(whole, rules)
-        return Tokenizer(padded(ruled, multiple))
-
-    def with_segmentation(self, segmentation: Literal["fewest"]) -> Tokenizer:
-        """Return a tokenizer with the same vocabulary that encodes into the fewest tokens.
-
-        >>> import digram
-        >>> tok = digram.train(["ab"] * 5 + ["bcd"] * 3, max_merges=3, pretokenizer=None)
-        >>> tok.tokens(tok.encode("abcd"))
-        [b'ab', b'c', b'd']
-        >>> fewest = tok.with_segmentation("fewest")
-        >>> fewest.tokens(fewest.encode("abcd"))
-        [b'a', b'bcd']
-
-        Merges are greedy: a pretoken may become more tokens than it needs. Here it becomes the
-        fewest; of equal numbers, those with the longest first token, then with the longest second
-        one, and so on. All methods apply it, so that `digram.compare` and `digram.evaluate` say
-        what the merges cost on a corpus. Models are trained on the ids of merges, so use these ids
-        for a model that was trained on them. Only digram's own format stores the tokenizer.
-
-        Raises `OptionError` for another segmentation, for a model other than BPE, and for merges
-        that are not applied by rank alone. Encoding takes time linear in the text and in the length
-        of the longest token.
-        """
-        choice("segmentation", segmentation, "fewest")
-        kernel = require_ranked(self._settings.kernel, "with_segmentation")
-        kernel = replace(kernel, ignore_merges=False, scheme=Fewest())
-        return self._with(self._settings._replace(kernel=kernel))
-
-    def _uncut(self) -> Tokenizer:
-        """The tokenizer without a pretokenizer, for encoding single pretokens."""
-        return self._with(self._settings._replace(pretokenizer=Pretokenizer(None), matching=None))
-
-    def _with(self, settings: Settings) -> Tokenizer:
-        return Tokenizer._of(Compact(self._model, self.special_tokens, settings))
 
     def save(
         self,
@@ -740,12 +491,6 @@ def _id_of(unknown: bytes, model: Model) -> int:
             value=unknown,
             hint='Pass the bytes of a token, a digram.SpecialToken, "error" or "bytes".',
         ) from None
-
-
-def _known(tokens: Sequence[bytes | None], id: int) -> bytes:
-    token = tokens[id]
-    assert token is not None, "the core checked that every part of a merge is a token"
-    return token
 
 
 def _shown(pretokenizer: Pretokenizer) -> str:

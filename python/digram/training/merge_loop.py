@@ -17,7 +17,8 @@ from digram._util.validation import fraction, mapping
 from digram.corpus import Corpus
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.tokenizer.tokenizer import Merge, RunnerUp, Tokenizer
+from digram.tokenizer.merge_log import Merge, RunnerUp
+from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.checkpoint import Checkpoint
 from digram.training.counts import (
     Corpora,

@@ -11,7 +11,8 @@ from digram._util.validation import instance
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.pretokenizers.rules import Rules
-from digram.tokenizer.tokenizer import Merge, Tokenizer
+from digram.tokenizer.merge_log import Merge
+from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import CorporaLike, Counts, corpora
 from digram.training.id_layout import start_of, tokenizer_of
 from digram.training.like import in_pipeline, options_like

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from digram.multimodal.sequences.alphabet import Numbers
-    from digram.tokenizer.tokenizer import Merge
+    from digram.tokenizer.merge_log import Merge
 
 __all__ = ["train_ids"]
 

@@ -9,7 +9,8 @@ from digram.corpus import CorpusLike
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, PretokenizerLike, resolve
 from digram.pretokenizers.rules import Rules
-from digram.tokenizer.tokenizer import Merge, Tokenizer
+from digram.tokenizer.merge_log import Merge
+from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import Counting, Counts, named_corpora
 from digram.training.fair.learning import counted, learned
 from digram.training.fair.turns import checked_turns
