@@ -105,6 +105,41 @@ def padded_here(**options: Any) -> Callable[[digram.Tokenizer], Any]:
     return lambda tok: [plain(one) for one in parsed(tok, SHORT, **options)[:]]
 
 
+LIMITS = {
+    "truncation": ("max_length", "stride", "strategy", "direction"),
+    "padding": ("length", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token", "direction"),
+}
+
+
+def limits(kind: str, **options: Any) -> Callable[[tokenizers.Tokenizer], Any]:
+    """Those of a tokenizer, in the order of `LIMITS`; its file is left in `FOLDER`."""
+
+    def call(tok: tokenizers.Tokenizer) -> Any:
+        getattr(tok, f"enable_{kind}")(**options)
+        tok.save(str(FOLDER / f"{kind}.json"))
+        found = getattr(tok, kind)
+        getattr(tok, f"no_{kind}")()
+        return [found[name] for name in LIMITS[kind]]
+
+    return call
+
+
+def limits_here(kind: str) -> Callable[[digram.Tokenizer], Any]:
+    def call(_: digram.Tokenizer) -> Any:
+        read = digram.load(FOLDER / f"{kind}.json")
+        if (cut := read.truncation) is not None:
+            return [cut.max_length, cut.overlap, cut.strategy, cut.side]
+        padding = read.padding
+        assert padding is not None
+        id = read.special_tokens[padding.token] if padding.id is None else padding.id
+        return [
+            *(padding.length, padding.multiple_of, id),
+            *(padding.type_id, padding.token, padding.side),
+        ]
+
+    return call
+
+
 def as_text(tok: tokenizers.Tokenizer) -> Any:
     """Special tokens as text, as it is there after setting an attribute."""
     tok.encode_special_tokens = True
@@ -304,7 +339,11 @@ TOKENIZER: dict[str, Row] = {
         note="`stride` is `overlap`, `direction` is `truncation_side`, `strategy` is `truncation`",
     ),
     "no_truncation": Absent(IMMUTABLE),
-    "truncation": Absent(IMMUTABLE),
+    "truncation": same(
+        "tok.truncation",
+        (limits("truncation", max_length=7, stride=2, direction="left"), limits_here("truncation")),
+        note="that of the file; `tok(text, **tok.call_options)` applies it",
+    ),
     "enable_padding": same(
         'tok(texts, padding="longest")',
         (padded(), padded_here(padding="longest")),
@@ -317,7 +356,11 @@ TOKENIZER: dict[str, Row] = {
         note="the token is that of `tok.with_pad_token`",
     ),
     "no_padding": Absent(IMMUTABLE),
-    "padding": Absent(IMMUTABLE),
+    "padding": same(
+        "tok.padding",
+        (limits("padding", direction="left", pad_to_multiple_of=4), limits_here("padding")),
+        note="that of the file; `tok(text, **tok.call_options)` applies it",
+    ),
     "post_process": same(
         "tok(text)",
         (
