@@ -20,7 +20,8 @@ from digram.shards import encoding, manifest
 
 END = "<|endoftext|>"
 TOK = digram.train("low lower lowest newer", vocab_size=270, special_tokens=[END])
-OPTIONS: dict[str, Any] = {"format": "megatron", "shard_tokens": 60}
+# The number of threads decides how far reading is ahead of writing, and so where a break is.
+OPTIONS: dict[str, Any] = {"format": "megatron", "shard_tokens": 60, "threads": 2}
 
 
 @pytest.fixture(autouse=True)
