@@ -137,8 +137,8 @@ impl Precompiled {
         ControlFlow::Continue(())
     }
 
-    /// The number of bytes at the start, up to an end of a cluster, that remain as they are. Clusters of several
-    /// characters have so many bytes that they are not looked up whole.
+    /// The number of bytes at the start, up to an end of a cluster, that remain as they are. A cluster of several
+    /// characters counts only if it is too long to be looked up whole.
     fn plain_len(&self, text: &[u8]) -> usize {
         let is_ascii = |byte: u8| byte.is_ascii() && byte != b'\r' && !self.ascii[usize::from(byte)];
         // The last place known to be between two clusters, and what is before the one after that.
