@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::Tokenizer;
 use super::batch::without_index;
+use super::encoding::push_added;
 use super::working::Working;
-use super::{Tokenizer, push_added};
 use crate::added_tokens::{AddedMatch, OnSpecial};
 use crate::encode::{Dropout, DropoutChoices, DropoutScratch};
 use crate::error::Result;

@@ -6,7 +6,8 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use super::{Tokenizer, push_added};
+use super::Tokenizer;
+use super::encoding::push_added;
 use crate::added_tokens::{AddedMatch, AddedTokens, OnSpecial};
 use crate::encode::{EncodeWords, Encoder, GROUP, Group, Scratch, Sink};
 use crate::error::Result;

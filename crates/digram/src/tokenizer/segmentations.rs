@@ -1,6 +1,7 @@
 //! Other segmentations of a text than the best one, for models of scores.
 
-use super::{Tokenizer, push_added};
+use super::Tokenizer;
+use super::encoding::push_added;
 use crate::added_tokens::{AddedMatch, OnSpecial};
 use crate::encode::{Edge, Lattice, one_of};
 use crate::error::{Error, Result};

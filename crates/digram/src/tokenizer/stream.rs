@@ -5,7 +5,8 @@
 //! of the whole text, however it is divided into chunks, and only its end is stored. The stored text is examined
 //! again only after it has doubled, so a long pretoken in small chunks takes linear time.
 
-use super::{Tokenizer, push_added};
+use super::Tokenizer;
+use super::encoding::push_added;
 use crate::added_tokens::{AddedMatch, AddedTokens, OnSpecial};
 use crate::encode::Scratch;
 use crate::error::{Error, Result};
