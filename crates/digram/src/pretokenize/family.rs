@@ -27,7 +27,7 @@ use super::kinds::KindsOfOthers;
 use crate::cpu::SimdLevel;
 use crate::interrupt::Never;
 pub(super) use classes::BLOCK;
-use classes::{CASELESS, HARD, LETTER, MARK, OTHER, UPPER};
+use classes::{CASELESS, HARD, LETTER, MARK, OTHER, SPACE, UPPER};
 #[cfg(target_arch = "x86_64")]
 use others::{Bitmaps, Rows};
 pub(super) use successive::Starts;
@@ -35,7 +35,8 @@ pub(super) use successive::Starts;
 /// A member of the family that a pattern belongs to.
 pub(super) struct FamilyMember {
     family: Family,
-    /// The kinds of characters that are not ASCII: [`LETTER`], [`OTHER`] or [`HARD`].
+    /// The kinds of characters that are not ASCII: [`LETTER`], [`OTHER`], [`SPACE`] or [`HARD`], and where case is
+    /// distinguished also [`UPPER`], [`CASELESS`] and [`MARK`].
     kinds: KindsOfOthers,
     simd: SimdLevel,
     /// Made when a text first has characters that are not ASCII.
@@ -75,8 +76,9 @@ impl FamilyMember {
         let family = Family::of(automaton)?;
         // Characters of one class are the same to the automaton.
         let alphabet = automaton.alphabet();
-        let kinds = [('b', LETTER), ('#', OTHER), ('B', UPPER), (IDEOGRAPH, CASELESS), (ACCENT, MARK)];
-        let kinds = if family.kind == FamilyKind::O200k { &kinds[..] } else { &kinds[..2] };
+        let kinds =
+            [('b', LETTER), ('#', OTHER), ('\t', SPACE), ('B', UPPER), (IDEOGRAPH, CASELESS), (ACCENT, MARK)];
+        let kinds = if family.kind == FamilyKind::O200k { &kinds[..] } else { &kinds[..3] };
         let kind = |class: usize| {
             let kind = kinds.iter().find(|(c, _)| usize::from(alphabet.class(*c)) == class);
             kind.map_or(HARD, |&(_, kind)| kind)
@@ -250,6 +252,9 @@ mod tests {
             "—".as_bytes(),
             "。".as_bytes(),
             "“".as_bytes(),
+            "\u{3000}".as_bytes(),
+            "\u{a0}".as_bytes(),
+            "\u{85}".as_bytes(),
             "𝒳".as_bytes(),
             "🙂".as_bytes(),
             b"\xff",
@@ -259,12 +264,9 @@ mod tests {
             b"\xf4\x90\x80\x80",
             b"\xe3\x81",
             b"\xc3",
-            "\u{3000}".as_bytes(),
-            "\u{a0}".as_bytes(),
             "ſ".as_bytes(),
             "٣".as_bytes(),
             "K".as_bytes(),
-            "\u{85}".as_bytes(),
         ];
         let mut random = 1u64;
         let mut next = move |below: usize| {
@@ -284,7 +286,7 @@ mod tests {
                 // Some have many blocks.
                 for _ in 0..next(if round % 8 == 0 { 400 } else { 40 }) {
                     // Many are ASCII, and few are hard.
-                    let pieces = [30, 42, 42, 42, 42, 42, 42, PIECES.len()][next(8)];
+                    let pieces = [30, 45, 45, 45, 45, 45, 45, PIECES.len()][next(8)];
                     let longest = [1, 1, 1, 4, 40][next(5)];
                     text.extend(PIECES[next(pieces)].repeat(1 + next(longest)));
                 }

@@ -30,7 +30,7 @@ impl FamilyMember {
         start: usize,
     ) -> Others {
         let bitmaps = self.bitmaps.get_or_init(|| Bitmaps::new(&self.kinds));
-        let read = bitmaps.read::<CASED>(high, after_letters, text, start);
+        let read = bitmaps.read::<CASED>(high, after_letters, &self.kinds, text, start);
         read.unwrap_or_else(|| self.others::<CASED>(high, after_letters, text, start))
     }
 

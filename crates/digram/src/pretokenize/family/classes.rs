@@ -13,8 +13,10 @@ pub(super) const LETTER: u8 = 1;
 pub(super) const UPPER: u8 = LETTER | 1 << UPPER_BIT;
 pub(super) const CASELESS: u8 = LETTER | 1 << CASELESS_BIT;
 pub(super) const MARK: u8 = CASELESS | 8;
-/// Any other character: white space, a digit, a letter that is part of a contraction.
+/// Any other character: a digit, a letter that is part of a contraction.
 pub(super) const HARD: u8 = 16;
+/// White space that the pattern does not distinguish from a tab. It is rare, so it is found among what is hard.
+pub(super) const SPACE: u8 = HARD | 32;
 
 pub(super) const UPPER_BIT: u32 = 1;
 pub(super) const CASELESS_BIT: u32 = 2;
@@ -57,7 +59,7 @@ impl BlockClasses {
         // Only numbers are passed on: a structure in memory would be written in words and read at once as a
         // vector, for which a processor waits.
         let others = match high {
-            0 => Others { len: BLOCK as u32, firsts: 0, letters: 0, upper: 0, caseless: 0 },
+            0 => Others { len: BLOCK as u32, ..Others::default() },
             _ => others(high, letters << 1 | after_letter),
         };
         let valid = u64::MAX.checked_shr(BLOCK as u32 - others.len).unwrap_or(0);
@@ -68,7 +70,7 @@ impl BlockClasses {
             upper: (upper | others.upper) & valid,
             caseless: others.caseless & valid,
             digits: digits & valid,
-            spaces: (controls | blanks) & valid,
+            spaces: (controls | blanks | others.spaces) & valid,
             newlines: newlines & valid,
             blanks: blanks & valid,
             apostrophes: apostrophes & valid,

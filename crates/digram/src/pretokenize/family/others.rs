@@ -8,7 +8,7 @@ mod avx512;
 use super::super::kinds::KindsOfOthers;
 #[cfg(target_arch = "x86_64")]
 use super::super::kinds::NONE;
-use super::classes::{BLOCK, CASELESS_BIT, HARD, MARK, UPPER_BIT};
+use super::classes::{BLOCK, CASELESS_BIT, HARD, MARK, SPACE, UPPER_BIT};
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Rows;
@@ -19,7 +19,7 @@ pub(super) use avx512::Bitmaps;
 pub(super) const MORE: usize = 2;
 
 /// The characters of a block that are not ASCII, up to the first that is hard or incomplete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Others {
     /// The number of bytes before that one; the masks have arbitrary bits from there on.
     pub(super) len: u32,
@@ -28,6 +28,7 @@ pub(super) struct Others {
     pub(super) letters: u64,
     pub(super) upper: u64,
     pub(super) caseless: u64,
+    pub(super) spaces: u64,
 }
 
 impl Others {
@@ -42,12 +43,12 @@ impl Others {
         start: usize,
     ) -> Others {
         let (mut remaining, mut len) = (high, BLOCK);
-        let (mut firsts, mut letters, mut upper, mut caseless) = (0, 0, 0, 0);
+        let (mut firsts, mut letters, mut upper, mut caseless, mut spaces) = (0, 0, 0, 0, 0);
         while remaining != 0 {
             let offset = remaining.trailing_zeros() as usize;
             let (kind, width) = kinds.first(text, start + offset);
             // A mark is a part of a word only after a letter.
-            let is_hard = kind & HARD != 0
+            let is_hard = kind & HARD != 0 && kind != SPACE
                 || CASED && kind == MARK && (letters << 1 | after_letters) >> offset & 1 == 0;
             if is_hard || offset + width > BLOCK {
                 len = offset;
@@ -57,6 +58,7 @@ impl Others {
             // Branch-free, because the kind is unpredictable.
             let bytes_if = |bit: u32| bytes & u64::from(kind >> bit & 1).wrapping_neg();
             letters |= bytes_if(0);
+            spaces |= bytes & u64::from(kind == SPACE).wrapping_neg();
             if CASED {
                 upper |= bytes_if(UPPER_BIT);
                 caseless |= bytes_if(CASELESS_BIT);
@@ -64,8 +66,27 @@ impl Others {
             firsts |= 1 << offset;
             remaining &= !bytes;
         }
-        Others { len: len as u32, firsts, letters, upper, caseless }
+        Others { len: len as u32, firsts, letters, upper, caseless, spaces }
     }
+}
+
+/// The bytes of white space at the start of what is hard, and what is hard after that. The characters are those at
+/// `offset` in `text`, and `hard` are their first bytes.
+#[cfg(target_arch = "x86_64")]
+#[cold]
+#[inline(never)]
+fn spaces_of(kinds: &KindsOfOthers, text: &[u8], start: usize, mut hard: u64) -> (u64, u64) {
+    let mut spaces = 0;
+    while hard != 0 {
+        let offset = hard.trailing_zeros();
+        let (kind, width) = kinds.first(text, start + offset as usize);
+        if kind != SPACE {
+            break;
+        }
+        spaces |= ((1 << width) - 1) << offset;
+        hard &= hard - 1;
+    }
+    (spaces, hard)
 }
 
 /// The bytes of marks that are parts of words: those after a letter. An addition carries through each run of marks
@@ -141,8 +162,8 @@ mod tests {
                 SimdLevel::Avx512 => {
                     compare(Bitmaps::new, |bitmaps, member, high, after_letters, text| unsafe {
                         match member.has_case() {
-                            true => bitmaps.read::<true>(high, after_letters, text, 0),
-                            false => bitmaps.read::<false>(high, after_letters, text, 0),
+                            true => bitmaps.read::<true>(high, after_letters, &member.kinds, text, 0),
+                            false => bitmaps.read::<false>(high, after_letters, &member.kinds, text, 0),
                         }
                     })
                 }
@@ -178,6 +199,7 @@ mod tests {
                     0x600,
                     0x900,
                     0xe00,
+                    0x2000,
                     0x3000,
                     0x4e00,
                     0xac00,
@@ -186,7 +208,7 @@ mod tests {
                     0x1_f300,
                     next(0x1_0000),
                 ];
-                let part = part[next(12) as usize];
+                let part = part[next(13) as usize];
                 let mut text = Vec::new();
                 while text.len() < BLOCK + 2 {
                     let range = [4, 0x80, 0x800][next(3) as usize];
@@ -211,8 +233,8 @@ mod tests {
                 let after_letters = letters << 1 | u64::from(next(2));
                 let masks = |others: Others, len: u32| {
                     let valid = u64::MAX.checked_shr(BLOCK as u32 - len).unwrap_or(0);
-                    let Others { firsts, letters, upper, caseless, .. } = others;
-                    [firsts, letters, upper, caseless].map(|mask| mask & valid)
+                    let Others { firsts, letters, upper, caseless, spaces, .. } = others;
+                    [firsts, letters, upper, caseless, spaces].map(|mask| mask & valid)
                 };
                 let found = read(&tables, &member, high, after_letters, &text);
                 let expected = match member.has_case() {

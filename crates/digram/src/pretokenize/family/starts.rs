@@ -73,7 +73,11 @@ impl Family {
         let after_other = others << 1 | was.other;
         let after_letter = letters << 1 | was.letter;
         // White space before a character that is none.
-        let last_spaces = spaces & !(spaces >> 1 | after.space << last);
+        let mut last_spaces = spaces & !(spaces >> 1 | after.space << last);
+        // From the last byte of a character to its first one.
+        while last_spaces & !begins != 0 {
+            last_spaces = last_spaces & begins | (last_spaces & !begins) >> 1;
+        }
         let mut certain = u64::MAX;
         let mut starts;
         match self.kind {

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::super::kinds::KindsOfOthers;
 use super::super::classes::{BLOCK, CASELESS_BIT, HARD, MARK, UPPER_BIT};
-use super::{MORE, Others, Row, attached, bit, common_bits, row_of};
+use super::{MORE, Others, Row, attached, bit, common_bits, row_of, spaces_of};
 
 /// The rows of all characters of two and three bytes. Most texts use few of them in a block, so that many characters
 /// are looked up together.
@@ -103,12 +103,17 @@ impl Rows {
             letters |= attached;
             hard |= bits[bit::MARK] & !attached;
         }
+        let mut spaces = 0;
+        if hard & !incomplete != 0 {
+            (spaces, hard) = spaces_of(kinds, text, start, hard & !incomplete);
+        }
         Some(Others {
             len: (hard | incomplete).trailing_zeros(),
             firsts: leads.two,
             letters,
             upper: leads.all_bytes(bits[bit::UPPER]),
             caseless: leads.all_bytes(bits[bit::CASELESS]),
+            spaces,
         })
     }
 }

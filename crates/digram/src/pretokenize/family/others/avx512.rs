@@ -2,7 +2,7 @@
 
 use super::super::super::kinds::KindsOfOthers;
 use super::super::classes::BLOCK;
-use super::{MORE, Others, Row, attached, bit, common_bits, row_of};
+use super::{MORE, Others, Row, attached, bit, common_bits, row_of, spaces_of};
 
 /// The classes of all characters of two and three bytes, as sets of bits that vector instructions look up for 64
 /// bytes at once.
@@ -59,6 +59,7 @@ impl Bitmaps {
         &self,
         high: u64,
         after_letters: u64,
+        kinds: &KindsOfOthers,
         text: &[u8],
         start: usize,
     ) -> Option<Others> {
@@ -141,12 +142,17 @@ impl Bitmaps {
             hard |= bits[bit::MARK] & !attached;
         }
         let incomplete = firsts & 1 << 63 | three & 1 << 62;
+        let mut spaces = 0;
+        if hard & !incomplete != 0 {
+            (spaces, hard) = spaces_of(kinds, text, start, hard & !incomplete);
+        }
         Some(Others {
             len: (hard | incomplete).trailing_zeros(),
             firsts,
             letters,
             upper: all_bytes(bits[bit::UPPER]),
             caseless: all_bytes(bits[bit::CASELESS]),
+            spaces,
         })
     }
 }
