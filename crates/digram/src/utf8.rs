@@ -41,6 +41,16 @@ pub(crate) fn three_bytes_at(text: &[u8], offset: usize) -> Option<char> {
     is_character.then(|| unsafe { char::from_u32_unchecked(code) })
 }
 
+/// The character of two bytes at an offset of a text, if there is one.
+#[inline(always)]
+pub(crate) fn two_bytes_at(text: &[u8], offset: usize) -> Option<char> {
+    let [first, second] = *text.get(offset..)?.first_chunk()?;
+    // Not an overlong form.
+    let is_character = first & 0xe0 == 0xc0 && first >= 0xc2 && is_inside(second);
+    let code = u32::from(first & 0x1f) << 6 | u32::from(second & 0x3f);
+    is_character.then(|| char::from_u32(code)).flatten()
+}
+
 /// The number of bytes of the character that a byte begins.
 #[inline(always)]
 pub(crate) fn width(first: u8) -> usize {

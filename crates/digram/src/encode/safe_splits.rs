@@ -26,7 +26,7 @@ use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::merges::Merge;
-use crate::utf8::{decode, is_inside, three_bytes_at};
+use crate::utf8::{decode, is_inside, three_bytes_at, two_bytes_at};
 use crate::vocabulary::Vocabulary;
 
 use super::lookup::GROUP;
@@ -317,9 +317,12 @@ impl SafeSplits {
                     if run.left.c.is_ascii() {
                         self.read_ascii(&mut run, &mut pieces);
                     }
-                    let is_next_of_three = text.get(run.at).is_some_and(|byte| byte & 0xf0 == 0xe0);
-                    if is_next_of_three && pieces.count < GROUP {
-                        self.read_three_byte_characters(&mut run, &mut pieces);
+                    if pieces.count < GROUP {
+                        match text.get(run.at) {
+                            Some(0xc0..0xe0) => self.read_by::<2>(&mut run, &mut pieces, two_bytes_at),
+                            Some(0xe0..0xf0) => self.read_three_byte_characters(&mut run, &mut pieces),
+                            _ => (),
+                        }
                     }
                     if pieces.count == GROUP {
                         visitor.visit(
@@ -376,24 +379,31 @@ impl SafeSplits {
     /// the ends of its pieces, until there are [`GROUP`].
     fn read_three_byte_characters(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
         match self.simd {
-            SimdLevel::Plain => self.read_three_by(run, pieces),
+            SimdLevel::Plain => self.read_by::<3>(run, pieces, three_bytes_at),
             // SAFETY: these levels are chosen only where the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => unsafe {
                 avx2::read_three(self, run, pieces);
-                self.read_three_by(run, pieces);
+                self.read_by::<3>(run, pieces, three_bytes_at);
             },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx512 => unsafe {
                 avx512::read_three(self, run, pieces);
-                self.read_three_by(run, pieces);
+                self.read_by::<3>(run, pieces, three_bytes_at);
             },
         }
     }
 
+    /// Does this for characters of `WIDTH` bytes, of which `character_at` gives the one at an offset of a text.
     // Only numbers in the loop: the compiler would pack a `Neighbour` into one, and unpack it in each turn.
-    fn read_three_by(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
+    #[inline]
+    fn read_by<const WIDTH: usize>(
+        &self,
+        run: &mut Run,
+        pieces: &mut Pieces<'_>,
+        character_at: impl Fn(&[u8], usize) -> Option<char>,
+    ) {
         let Pieces { text, pretoken_ends, ends, count } = pieces;
         let Run { mut number, mut at, left } = *run;
         let pairs = self.pairs.view();
@@ -401,7 +411,7 @@ impl SafeSplits {
         let last = pretoken_ends[pretoken_ends.len() - 1];
         let (mut left_c, mut left_last, mut left_beside) = (left.c, left.last, left.beside);
         while at < last && end_count < GROUP {
-            let Some(c) = three_bytes_at(text, at) else { break };
+            let Some(c) = character_at(text, at) else { break };
             let (first, beside) = (text[at], self.beside.of(c));
             let by_byte =
                 left_beside >> BytesBeside::bit_behind(first) | beside >> BytesBeside::bit_before(left_last);
@@ -410,8 +420,8 @@ impl SafeSplits {
             ends[end_count] = at;
             end_count += usize::from(is_end) | (spanned ^ 1) as usize;
             number += usize::from(is_end);
-            (left_c, left_last, left_beside) = (c, text[at + 2], beside);
-            at += 3;
+            (left_c, left_last, left_beside) = (c, text[at + WIDTH - 1], beside);
+            at += WIDTH;
         }
         *run =
             Run { number, at, left: Neighbour { c: left_c, last: left_last, beside: left_beside, ..left } };

@@ -189,9 +189,8 @@ impl FamilyMember {
                 }
                 start = block_start + starts.ilog2() as usize;
                 block_start = start;
-            } else if let Some(last_letter) = classes.last_of_letters() {
-                // The rest of a run of letters is split like the whole run.
-                block_start += last_letter;
+            } else if let Some(later) = classes.last_of_run() {
+                block_start += later;
             } else {
                 return start;
             }

@@ -105,15 +105,25 @@ impl BlockClasses {
         self.upper & self.begins & self.caseless << 1
     }
 
-    /// The start of the last character, if all but the first are letters and there are many.
+    /// A later place from which the rest of a long run is split like the whole run, of which the block is a part: the
+    /// start of the last character, if all but the first are letters, and that of the last but one, if they are other
+    /// characters. The last of these alone would begin a word, or a contraction, with the letters after it.
     #[inline]
-    pub(super) fn last_of_letters(&self) -> Option<usize> {
+    pub(super) fn last_of_run(&self) -> Option<usize> {
         let valid = self.valid();
         let begins = self.begins & valid;
-        let second = (begins & begins.wrapping_sub(1)).trailing_zeros();
-        let rest = u64::MAX.checked_shl(second).unwrap_or(0) & valid;
-        let is_run = self.len as usize > BLOCK / 2 && rest & !self.letters == 0 && self.unclear() == 0;
-        is_run.then(|| begins.ilog2() as usize)
+        let without_first = begins & begins.wrapping_sub(1);
+        let rest = u64::MAX.checked_shl(without_first.trailing_zeros()).unwrap_or(0) & valid;
+        if self.len as usize <= BLOCK / 2 {
+            return None;
+        }
+        let last: u64 = 1 << begins.ilog2();
+        if rest & !self.letters == 0 && self.unclear() == 0 {
+            return Some(last.trailing_zeros() as usize);
+        }
+        let others = valid & !(self.letters | self.digits | self.spaces);
+        let are_others = (rest | 1) & !(others | self.blanks & 1) == 0;
+        are_others.then(|| (without_first & !last).checked_ilog2()).flatten().map(|place| place as usize)
     }
 }
 

@@ -111,14 +111,32 @@ const _: () = assert!(size_of::<Line>() == 64);
 
 impl Line {
     /// The entry that has a key, unless no entry has it, or the other one begins alike: only half of the key is
-    /// compared.
+    /// compared. That of the first one, since the second one may be empty, and half of a key of zeros is as one of
+    /// NUL characters.
     #[inline(always)]
     pub(super) fn likely(&self, key: &u128) -> &Entry {
-        &self.0[usize::from(self.0[1].key as u64 == *key as u64)]
+        &self.0[usize::from(self.0[0].key as u64 != *key as u64)]
     }
 }
 
 // SAFETY: all bytes of it are zeros, and it has no padding, since a line has 64 bytes.
 unsafe impl Zero for Line {
     const ZERO: Line = Line([Entry { key: 0, ids: [0; FEW] }; 2]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_nul_characters_is_told_from_an_empty_one() {
+        // Half of this key is zero, as that of an empty entry.
+        let key = 1 << 120;
+        let (nul, other, empty) = (Entry::near(key, &[7]), Entry::near(key | 1, &[8]), Entry::near(0, &[]));
+        for (entries, count) in [([nul, empty], 1), ([nul, other], 2), ([other, nul], 2)] {
+            for entry in &entries[..count] {
+                assert!(Line(entries).likely(&entry.key).has_key(&entry.key));
+            }
+        }
+    }
 }
