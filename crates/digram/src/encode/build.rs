@@ -156,11 +156,16 @@ impl Encoder {
         ignore_merges: bool,
         ordinary: Ordinary<'_>,
     ) -> Result<Encoder> {
-        let ranked = Ranked::new(symbols.clone(), model.merges.clone(), model.vocabulary.clone());
         // A place between two unknown characters of one token is no split.
         let joins_spaces = symbols.has_spaces();
         let splits = || SafeSplits::new(&model.vocabulary, model.merges.in_order(), joins_spaces);
         let splits = symbols.unknown_run().is_none().then(splits);
+        let ranked = Ranked::new(
+            symbols.clone(),
+            model.merges.clone(),
+            model.vocabulary.clone(),
+            splits.as_ref().filter(|_| !joins_spaces),
+        );
         let kernel = kernel.unwrap_or_else(|| Kernel::Ranked(ranked.clone()));
         let known = model.known.clone().filter(|_| symbols.are_bytes());
         let unreachable = match &known {

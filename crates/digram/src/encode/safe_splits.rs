@@ -18,6 +18,7 @@ mod avx512;
 mod cut_scripts;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
@@ -44,7 +45,7 @@ enum KnownNeighbour {
 /// token, if the character of that byte is only in part in the token: bit `first & 15` for the first byte of the
 /// character behind it, and bit `16 + (last & 15)` for the last byte of the one before it. Other characters share
 /// the bits of those, though not of ASCII: no part of an ASCII character is in a token without the rest.
-struct BytesBeside {
+pub(super) struct BytesBeside {
     bits: Box<[u32; 1 << 16]>,
     /// The bits that all characters with a last byte have, at its lower six bits. Few characters have others.
     of_last: [u16; 64],
@@ -78,9 +79,17 @@ impl BytesBeside {
         }
     }
 
+    /// The bits of a character.
     #[inline(always)]
-    fn of(&self, c: char) -> u32 {
+    pub(super) fn of(&self, c: char) -> u32 {
         self.bits[BytesBeside::place(c)]
+    }
+
+    /// Whether a token that holds only a part of a character may span the place between two characters: the bits of
+    /// the left one and its last byte, those of the right one and its first byte.
+    #[inline(always)]
+    pub(super) fn may_span((left, last): (u32, u8), (right, first): (u32, u8)) -> bool {
+        (left >> BytesBeside::bit_behind(first) | right >> BytesBeside::bit_before(last)) & 1 == 1
     }
 
     /// The place of a character, which keeps the six bits of its last byte.
@@ -108,7 +117,7 @@ pub(super) struct SafeSplits {
     /// The pairs of characters.
     pairs: BitFilter,
     /// The pairs of a character and a byte, and those of a last and a first byte.
-    beside: BytesBeside,
+    beside: Arc<BytesBeside>,
     scripts: CutScripts,
     /// ASCII pairs that can be split, computed at first use; a text without splits tests every place.
     ascii: OnceBox<AsciiPairs>,
@@ -231,7 +240,18 @@ impl SafeSplits {
         parts.into_iter().for_each(|(last, first)| beside.add_behind_last(last, first));
         // One bit in sixteen is set: about 6 % of the valid splits are missed.
         let (pairs, scripts) = (BitFilter::of(pairs, 16), letters.cut_scripts());
-        SafeSplits { pairs, beside, scripts, ascii: OnceBox::new(), simd: SimdLevel::best() }
+        SafeSplits {
+            pairs,
+            beside: Arc::new(beside),
+            scripts,
+            ascii: OnceBox::new(),
+            simd: SimdLevel::best(),
+        }
+    }
+
+    /// The bytes beside characters of which tokens hold only a part.
+    pub(super) fn beside(&self) -> &Arc<BytesBeside> {
+        &self.beside
     }
 
     /// The scripts whose letters are joined by few tokens.
@@ -458,9 +478,8 @@ impl SafeSplits {
     /// Whether a token may span the place between two characters.
     #[inline(always)]
     fn spanned(&self, left: Neighbour, right: Neighbour) -> bool {
-        let by_byte = left.beside >> BytesBeside::bit_behind(right.first)
-            | right.beside >> BytesBeside::bit_before(left.last);
-        self.pairs.may_contain(hash(left.c, right.c)) | (by_byte & 1 == 1)
+        let by_byte = BytesBeside::may_span((left.beside, left.last), (right.beside, right.first));
+        self.pairs.may_contain(hash(left.c, right.c)) | by_byte
     }
 }
 

@@ -6,6 +6,10 @@
 //! there, so they are merged. And if a token has only merges of higher ranks than its own, merging them at once
 //! changes nothing else. In published vocabularies half of all merges are of this kind.
 
+use std::sync::Arc;
+
+use super::first_characters::FirstCharacters;
+use crate::encode::safe_splits::BytesBeside;
 use crate::merges::{Merges, Rank};
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
@@ -75,10 +79,17 @@ pub(in crate::encode) struct FirstMerges {
     near_ids: Option<(TokenId, [u8; 256])>,
     /// By [`index`].
     pairs: Box<[BytePair; 1 << 16]>,
+    /// The characters that are symbols from the start, where they are known.
+    characters: Option<FirstCharacters>,
 }
 
 impl FirstMerges {
-    pub(super) fn new(ids: &[TokenId; 256], merges: &Merges, vocabulary: &Vocabulary) -> FirstMerges {
+    pub(super) fn new(
+        ids: &[TokenId; 256],
+        merges: &Merges,
+        vocabulary: &Vocabulary,
+        beside: Option<&Arc<BytesBeside>>,
+    ) -> FirstMerges {
         let mut pairs = Box::new([BytePair::NONE; 1 << 16]);
         // Of merges that are not rising, only those of whole words of two bytes are known.
         if !merges.is_rising() {
@@ -106,7 +117,14 @@ impl FirstMerges {
         let lowest_id = ids.iter().copied().min().unwrap_or_default();
         let is_near = ids.iter().all(|id| id - lowest_id < 256);
         let near_ids = is_near.then(|| (lowest_id, ids.map(|id| (id - lowest_id) as u8)));
-        FirstMerges { ids: *ids, near_ids, pairs }
+        let characters = beside.and_then(|beside| FirstCharacters::new(ids, merges, vocabulary, beside));
+        FirstMerges { ids: *ids, near_ids, pairs, characters }
+    }
+
+    /// The characters that are symbols from the start.
+    #[inline(always)]
+    pub(super) fn characters(&self) -> Option<&FirstCharacters> {
+        self.characters.as_ref()
     }
 
     /// The token of a byte.

@@ -12,6 +12,7 @@ use crate::cpu::SimdLevel;
 use crate::merges::{Merges, PairSlot};
 use crate::vocabulary::TokenId;
 
+use super::first_characters::{FirstCharacter, FirstCharacters};
 use super::first_merges::{FirstMerges, NO_MERGE};
 use super::rank_key::{NONE, RankKey, key, rank_and_place};
 
@@ -35,6 +36,27 @@ struct Word<const LEN: usize> {
     /// The places where symbols remain, as bits.
     remaining: u64,
     len: u32,
+}
+
+/// The first byte of characters of three bytes, and of longer ones, is at least this one. The bytes of shorter ones
+/// are mostly merged at once.
+const THREE: u8 = 0xe0;
+
+impl<const LEN: usize> Word<LEN> {
+    /// Makes symbols of the characters of a word, of which some bytes are `merged`; returns the places of all symbols
+    /// of several bytes.
+    // Not inlined: most words have none.
+    #[inline(never)]
+    fn start_with(&mut self, characters: &FirstCharacters, bytes: &[u8], mut merged: u64) -> u64 {
+        characters.each(bytes, |FirstCharacter { at, width, id }| {
+            self.ids[at] = id;
+            self.keys[at.saturating_sub(1)..at + width].fill(NONE);
+            let places = ((1 << width) - 1) << at;
+            merged = merged & !places | 1 << at;
+            self.remaining = self.remaining & !places | 1 << at;
+        });
+        merged
+    }
 }
 
 /// A pair whose rank is being read.
@@ -112,6 +134,12 @@ impl<const LEN: usize> Lockstep<LEN> {
         }
         word.remaining = u64::MAX >> (LONGEST - len) & !(merged << 1);
         word.len = len as u32;
+        let merged = match first_merges.characters() {
+            Some(characters) if bytes.iter().any(|&byte| byte >= THREE) => {
+                word.start_with(characters, &bytes[..len], merged)
+            }
+            _ => merged,
+        };
         self.ask_beside(merged, merges);
     }
 
@@ -226,7 +254,7 @@ mod tests {
             // Ids below and above the table of low ids.
             let (list, merges, vocabulary) = naive::random_merges(&mut next, [4, 200, 300][round % 3], 100);
             let ids = std::array::from_fn(|byte| byte as TokenId);
-            let first_merges = FirstMerges::new(&ids, &merges, &vocabulary);
+            let first_merges = FirstMerges::new(&ids, &merges, &vocabulary, None);
             rising += usize::from(merges.is_rising());
             let mut lockstep = Lockstep::<LEN>::new();
             for _ in 0..30 {

@@ -7,6 +7,7 @@ pub(super) mod certain;
 pub(super) mod dropout;
 pub(super) mod events;
 pub(super) mod fewest;
+mod first_characters;
 mod first_merges;
 pub(super) mod greedy;
 pub(super) mod layered;

@@ -8,6 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::merges::Merges;
 use crate::vocabulary::Vocabulary;
 
+use super::super::safe_splits::SafeSplits;
 use super::super::symbols::{Join, Symbol, SymbolRun, Symbols, Unit};
 use super::super::{Context, Sink};
 use super::dropout::{self, DropoutChoices};
@@ -28,15 +29,18 @@ pub(in crate::encode) struct Ranked {
 }
 
 impl Ranked {
+    /// Merges of these symbols. `splits` are the places that no token spans, if they are known.
     pub(in crate::encode) fn new(
         symbols: Arc<Symbols>,
         merges: Arc<Merges>,
         vocabulary: Arc<Vocabulary>,
+        splits: Option<&SafeSplits>,
     ) -> Ranked {
         let first_merges = match symbols.unit() {
             // The highest rank stands for no merge there.
             Unit::Byte { ids } if merges.in_order().len() <= NO_MERGE as usize => {
-                Some(Arc::new(FirstMerges::new(ids, &merges, &vocabulary)))
+                let beside = splits.map(SafeSplits::beside);
+                Some(Arc::new(FirstMerges::new(ids, &merges, &vocabulary, beside)))
             }
             _ => None,
         };

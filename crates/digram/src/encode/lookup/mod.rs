@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::Result;
 use crate::index::TokenIndex;
 use crate::interrupt::{Never, Pacer};
+use crate::memory;
 use crate::vocabulary::TokenId;
 
 use super::kernels::Kernel;
@@ -203,7 +204,8 @@ impl Lookup {
     }
 
     /// Emits the ids of a long pretoken. It is split into parts of up to [`LONG`] bytes, the pieces of which are
-    /// looked up in groups, as those of short pretokens are, and into longer pieces.
+    /// looked up in groups, as those of short pretokens are, and into longer pieces. A part with the bytes of the one
+    /// before it has its ids: they depend on nothing else.
     fn encode_in_parts(
         &self,
         splits: &SafeSplits,
@@ -212,6 +214,8 @@ impl Lookup {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let (mut rest, mut pacer) = (pretoken, Pacer::new(context.interrupt));
+        // The part before, and its ids: what is so long mostly repeats itself.
+        let (mut before, mut ids_before) = (TextSlice { end: rest.start, ..rest }, Vec::new());
         while rest.len() > 0 {
             let part_len = match rest.len() {
                 len @ ..=LONG => Some(len),
@@ -224,7 +228,20 @@ impl Lookup {
             let part = TextSlice { end: rest.start + len, ..rest };
             if part_len.is_some() {
                 pacer.after(len)?;
-                with_list_of(sink, context, |context, ids| self.encode_pieces(splits, part, context, ids))?;
+                if part.bytes() != before.bytes() {
+                    with_list_of(sink, context, |context, ids| {
+                        let first = ids.len();
+                        self.encode_pieces(splits, part, context, ids)?;
+                        ids_before.clear();
+                        memory::try_reserve(&mut ids_before, ids.len() - first)?;
+                        ids_before.extend_from_slice(&ids[first..]);
+                        Ok(())
+                    })?;
+                    before = part;
+                } else {
+                    sink.reserve(ids_before.len())?;
+                    sink.push_ids(&ids_before);
+                }
             } else if let Some(id) = self.whole(part) {
                 sink.reserve(1)?;
                 sink.push_id(id);

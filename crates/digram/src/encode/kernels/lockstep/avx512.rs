@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::first_merges::{FirstMerges, NO_MERGE, RANK_BITS};
 use super::super::rank_key::{NONE, RankKey};
-use super::{LONGEST, Lockstep, Word};
+use super::{LONGEST, Lockstep, THREE, Word};
 use crate::bits::set_bits;
 use crate::merges::Merges;
 
@@ -47,11 +47,11 @@ fn start<const LEN: usize>(
     // The word with zeros behind it.
     let mut padded = [0u8; LONGEST + 1];
     let in_word = u64::MAX >> (LONGEST - len);
-    // SAFETY: only bytes of the word are read, and there is space for as many as are stored.
-    unsafe {
-        let block = _mm512_maskz_loadu_epi8(in_word, bytes.as_ptr().cast());
-        _mm512_storeu_si512(padded.as_mut_ptr().cast(), block);
-    }
+    // SAFETY: only bytes of the word are read.
+    let block = unsafe { _mm512_maskz_loadu_epi8(in_word, bytes.as_ptr().cast()) };
+    // SAFETY: there is space for as many bytes.
+    unsafe { _mm512_storeu_si512(padded.as_mut_ptr().cast(), block) };
+    let has_three = _mm512_cmpge_epu8_mask(block, _mm512_set1_epi8(THREE as i8)) != 0;
     let none = _mm512_set1_epi32(NO_MERGE as i32);
     let [mut ranks, mut takes_first] = [[none; LONGEST / LANES + 1]; 2];
     // With those of no pairs before the first.
@@ -122,7 +122,10 @@ fn start<const LEN: usize>(
     }
     word.remaining = in_word & !(merged << 1);
     word.len = len as u32;
-    merged
+    match first_merges.characters() {
+        Some(characters) if has_three => word.start_with(characters, bytes, merged),
+        _ => merged,
+    }
 }
 
 /// The tokens of sixteen bytes from a place on.
@@ -166,7 +169,7 @@ mod tests {
             [(shuffled, true), (shuffled.map(|id| id + 1_000_000), true), (shuffled.map(|id| id * 2), false)]
         {
             let vocabulary = Vocabulary::new(std::iter::empty::<Option<Vec<u8>>>()).unwrap();
-            let first_merges = FirstMerges::new(&ids, &Merges::with_capacity(0), &vocabulary);
+            let first_merges = FirstMerges::new(&ids, &Merges::with_capacity(0), &vocabulary, None);
             assert_eq!(first_merges.near_ids().is_some(), are_near);
             for start in 0..256 {
                 let bytes: [u8; LONGEST + 1] = std::array::from_fn(|at| (start + at * 5) as u8);
