@@ -1,4 +1,5 @@
-//! The characters that words start with: whole, where only whole characters are joined beside them.
+//! The characters that words start with: whole, where only whole characters are joined beside them (see
+//! docs/algorithm.md, 20).
 //!
 //! If no token that holds a part of a character spans a place between two characters, each token that spans it holds
 //! both of them whole. So no merge crosses the borders of a character with such places on both sides before its bytes
