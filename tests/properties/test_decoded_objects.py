@@ -49,6 +49,10 @@ def test_texts_are_those_of_python(batch: list[bytes]) -> None:
         assert list(map(hash, texts)) == list(map(hash, expected))
         assert [text.encode() for text in texts] == [text.encode() for text in expected]
     assert [BYTES.decode_bytes(one) for one in lists] == batch
+    assert BYTES.decode_bytes_batch(lists, threads=1) == batch
+    assert BYTES.decode_bytes_batch(lists, threads=2) == batch
+    assert BYTES.decode_bytes_batch(FlatIds(ids, offsets), threads=1) == batch
+    assert BYTES.decode_bytes_batch(FlatIds(ids.astype(np.int64), offsets), threads=2) == batch
     for one, data in zip(lists, batch, strict=True):
         try:
             text = data.decode()

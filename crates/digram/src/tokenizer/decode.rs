@@ -28,6 +28,16 @@ pub struct FlatBytes {
 }
 
 impl FlatBytes {
+    /// The number of all bytes.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// The bytes of each sequence, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let start = |index: usize| if index == 0 { 0 } else { self.ends[index - 1] };
