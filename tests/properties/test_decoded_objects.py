@@ -63,6 +63,25 @@ def test_texts_are_those_of_python(batch: list[bytes]) -> None:
             assert BYTES.decode(one, errors="strict") == text
 
 
+@pytest.mark.parametrize("size", [900, 20_000, 140_000, 5_000_000])
+def test_texts_of_many_megabytes_are_those_of_python(size: int) -> None:
+    """For these, memory comes in large pages."""
+    kinds = ["plain text, ", "des étés, ", "日本語 ", "a \U0001f642 "]
+    batch = [(kind * size)[: size + place] for place, kind in enumerate(kinds * (2_000_000 // size))]
+    batch = batch or [kind * (size // len(kind)) for kind in kinds[:2]]
+    data = [text.encode() for text in batch]
+    assert sum(map(len, data)) > 8_000_000
+    offsets = np.cumsum([0, *map(len, data)]).astype(np.uint64)
+    flat = FlatIds(np.frombuffer(b"".join(data), np.uint8).astype(np.uint32), offsets)
+    lists = [list(one) for one in data]
+    for threads in [1, 2]:
+        for ids in [flat, lists]:
+            assert BYTES.decode_batch(ids, threads=threads) == batch
+            assert BYTES.decode_bytes_batch(ids, threads=threads) == data
+    assert [BYTES.decode(ids) for ids in lists[:4]] == batch[:4]
+    assert [BYTES.decode_bytes(ids) for ids in lists[:4]] == data[:4]
+
+
 @given(
     st.lists(st.integers(0, 255), max_size=80),
     st.sampled_from([-1, -300, 256, 2**30, 2**30 + 1, 2**32, 2**32 + 65, 2**64, -(2**64)]),
@@ -76,6 +95,8 @@ def test_numbers_that_are_no_ids_are_refused(ids: list[int], wrong: int, place: 
     assert error.value.index == place
     with pytest.raises(TokenIdError, match=r"batch\[1\]"):
         BYTES.decode_batch([[65], ids], threads=1)
+    with pytest.raises(TokenIdError, match=r"batch\[1\]"):
+        BYTES.decode_bytes_batch([[65], ids], threads=2)
 
 
 @pytest.mark.parametrize("wrong", [True, 1.0, "a", None, np.float64(1)])
@@ -84,6 +105,11 @@ def test_objects_that_are_no_ids_are_refused(wrong: Any) -> None:
         with pytest.raises(TypeError, match=rf"ids\[{before}\]"):
             BYTES.decode([*[65] * before, wrong, 66])
     assert BYTES.decode([65, np.uint32(66), 0, Index(67)]) == "AB\0C"
+
+
+def test_bytes_are_not_a_kind_of_errors() -> None:
+    with pytest.raises(TypeError, match="errors is a str, not NoneType"):
+        BYTES.decode_batch([[65]], errors=None)  # type: ignore[call-overload]
 
 
 def test_a_list_may_change_while_it_is_read() -> None:

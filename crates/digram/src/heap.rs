@@ -12,6 +12,9 @@ use other as system;
 /// For fewer bytes of objects, large pages are not worth it.
 const MANY: usize = 4 << 20;
 
+/// For fewer bytes, another large page is not worth it.
+const FEW: usize = 512 << 10;
+
 /// Allocations of less memory are not mappings of their own.
 pub const MAPPED: usize = 128 << 10;
 
@@ -28,7 +31,7 @@ impl GrowingHeap {
     /// To be called now and then, when objects of about `expected` bytes will still be made.
     #[inline]
     pub fn before(&mut self, expected: usize) {
-        if expected >= if self.is_begun { system::LARGE_PAGE } else { MANY } {
+        if expected >= if self.is_begun { FEW } else { MANY } {
             self.is_begun = true;
             self.state.grow();
         }
@@ -51,7 +54,7 @@ mod linux {
 
     use libc::{MADV_COLLAPSE, MADV_POPULATE_WRITE, c_void, madvise};
 
-    pub(super) use crate::memory::LARGE_PAGE;
+    use crate::memory::LARGE_PAGE;
 
     /// The size of the smallest pages that there are.
     pub(super) const PAGE: usize = 4096;
@@ -59,8 +62,8 @@ mod linux {
     /// The heap grows by blocks that are smaller than those which the allocator maps for themselves.
     const BLOCK: usize = 64 << 10;
 
-    /// A block and what the allocator adds.
-    const BLOCKS: usize = LARGE_PAGE / BLOCK + 2;
+    /// The most blocks at a time. The first ones may be in memory inside the heap that objects have left.
+    const BLOCKS: usize = 3 * LARGE_PAGE / BLOCK;
 
     #[derive(Default)]
     pub(super) struct State {
@@ -89,8 +92,8 @@ mod linux {
             let mut blocks: Vec<Block> = Vec::with_capacity(BLOCKS);
             while blocks.last().is_none_or(|block| block.0.addr() + BLOCK < end) {
                 if blocks.len() == BLOCKS {
-                    // There is free memory inside the heap.
-                    self.end = before;
+                    // There is much free memory inside the heap.
+                    self.end = end_of_heap();
                     return Some(());
                 }
                 let block = Block::new()?;
@@ -149,8 +152,6 @@ mod linux {
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod other {
-    pub(super) use crate::memory::LARGE_PAGE;
-
     pub(super) const PAGE: usize = 4096;
 
     #[derive(Default)]

@@ -18,7 +18,8 @@ use crate::convert::{IdArray, append_ids, flag};
 use crate::errors;
 use crate::new_strings;
 use crate::objects::{
-    CHECK_INTERVAL, SignalChecks, bytes as bytes_object, collected, integer, list, reserve, string, tuple,
+    CHECK_INTERVAL, SignalChecks, bytes as bytes_object, collected, integer, list, prefetch, reserve, string,
+    tuple,
 };
 use crate::signals::Signals;
 
@@ -259,6 +260,9 @@ struct Results<'a, 'py> {
     later_ids: usize,
 }
 
+/// The number of ids in a line of the processor's caches.
+const IDS_PER_LINE: usize = 16;
+
 /// About the number of bytes of an object for each id.
 const BYTES_PER_ID: usize = 4;
 
@@ -318,6 +322,10 @@ impl<'a, 'py> Results<'a, 'py> {
             ids.extend(array.ids()[start..end].iter().map(Cell::get));
             copied_ranges.extend(wave.iter().map(|range| range.start - start..range.end - start));
             self.later_ids = self.later_ids.saturating_sub(ids.len());
+            // The ids of the next wave come from memory while this one is decoded.
+            for line in array.ids()[end..].chunks(IDS_PER_LINE).take(WAVE_IDS / IDS_PER_LINE) {
+                prefetch(line.as_ptr());
+            }
             self.add(py, &ids, &copied_ranges, 1)?;
             rest = remaining;
         }
