@@ -51,6 +51,7 @@ pub fn provide_pages(start: *mut u8, len: usize) {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux {
     use std::ptr;
+    use std::time::{Duration, Instant};
 
     use libc::{MADV_COLLAPSE, MADV_POPULATE_WRITE, c_void, madvise};
 
@@ -64,6 +65,9 @@ mod linux {
 
     /// The most blocks at a time. The first ones may be in memory inside the heap that objects have left.
     const BLOCKS: usize = 3 * LARGE_PAGE / BLOCK;
+
+    /// The faults of as many small pages take about as long.
+    const SLOW: Duration = Duration::from_millis(1);
 
     #[derive(Default)]
     pub(super) struct State {
@@ -103,11 +107,13 @@ mod linux {
                 }
                 blocks.push(block);
             }
+            let started = Instant::now();
             // SAFETY: a large page in place of small ones, which has the same contents. The memory is that of the
             // heap; if not all of it is, the system refuses.
             let is_large =
                 unsafe { madvise(ptr::without_provenance_mut(large_page), LARGE_PAGE, MADV_COLLAPSE) };
-            if is_large != 0 {
+            // Where memory is in pieces, the system may move others to make room, which takes longer than it saves.
+            if is_large != 0 || started.elapsed() > SLOW {
                 return None;
             }
             self.last = blocks.pop();
