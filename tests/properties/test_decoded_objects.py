@@ -65,7 +65,7 @@ def test_texts_are_those_of_python(batch: list[bytes]) -> None:
 
 @pytest.mark.parametrize("size", [900, 20_000, 140_000, 5_000_000])
 def test_texts_of_many_megabytes_are_those_of_python(size: int) -> None:
-    """For these, memory comes in large pages."""
+    """For these, pages of memory are provided before they are written."""
     kinds = ["plain text, ", "des étés, ", "日本語 ", "a \U0001f642 "]
     batch = [(kind * size)[: size + place] for place, kind in enumerate(kinds * (2_000_000 // size))]
     batch = batch or [kind * (size // len(kind)) for kind in kinds[:2]]

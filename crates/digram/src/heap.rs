@@ -1,19 +1,15 @@
-//! Memory of the heap in large pages, before many objects are made in it.
+//! The pages of memory for many objects, provided before they are made.
 //!
-//! Where memory is used for the first time, each page costs a fault: two fifths of the time of decoding a batch. The
-//! heap grows by some pages at a time, which are therefore small ones. Here it grows to the end of a large page, which
-//! the system then provides at once.
+//! Where memory is used for the first time, each page costs a fault: two fifths of the time of decoding a batch. A call
+//! that provides many pages takes about half of the time of their faults.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use linux as system;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 use other as system;
 
-/// For fewer bytes of objects, large pages are not worth it.
-const MANY: usize = 4 << 20;
-
-/// For fewer bytes, another large page is not worth it.
-const FEW: usize = 512 << 10;
+/// For fewer bytes of objects, providing pages is not worth it.
+const MANY: usize = 2 << 20;
 
 /// Allocations of less memory are not mappings of their own.
 pub const MAPPED: usize = 128 << 10;
@@ -31,7 +27,7 @@ impl GrowingHeap {
     /// To be called now and then, when objects of about `expected` bytes will still be made.
     #[inline]
     pub fn before(&mut self, expected: usize) {
-        if expected >= if self.is_begun { FEW } else { MANY } {
+        if expected >= if self.is_begun { system::STEP } else { MANY } {
             self.is_begun = true;
             self.state.grow();
         }
@@ -43,6 +39,7 @@ impl GrowingHeap {
 /// The memory must be that of a living allocation.
 #[inline]
 pub fn provide_pages(start: *mut u8, len: usize) {
+    // The allocator puts its own few bytes before an allocation that has pages of its own.
     if len >= MAPPED && start.addr() % system::PAGE < 64 {
         system::provide_pages(start, len);
     }
@@ -51,23 +48,20 @@ pub fn provide_pages(start: *mut u8, len: usize) {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux {
     use std::ptr;
-    use std::time::{Duration, Instant};
 
-    use libc::{MADV_COLLAPSE, MADV_POPULATE_WRITE, c_void, madvise};
-
-    use crate::memory::LARGE_PAGE;
+    use libc::{MADV_POPULATE_WRITE, c_void, madvise};
 
     /// The size of the smallest pages that there are.
     pub(super) const PAGE: usize = 4096;
+
+    /// The number of bytes by which the heap grows: few enough that they are in the caches when they are written.
+    pub(super) const STEP: usize = 512 << 10;
 
     /// The heap grows by blocks that are smaller than those which the allocator maps for themselves.
     const BLOCK: usize = 64 << 10;
 
     /// The most blocks at a time. The first ones may be in memory inside the heap that objects have left.
-    const BLOCKS: usize = 3 * LARGE_PAGE / BLOCK;
-
-    /// The faults of as many small pages take about as long.
-    const SLOW: Duration = Duration::from_millis(1);
+    const BLOCKS: usize = 4 * STEP / BLOCK;
 
     #[derive(Default)]
     pub(super) struct State {
@@ -79,41 +73,30 @@ mod linux {
     }
 
     impl State {
-        /// Lets the heap grow to the end of a large page, if it has grown since the last call.
+        /// Lets the heap grow, if it has grown since the last call.
         #[inline]
         pub(super) fn grow(&mut self) {
             if !self.is_useless && end_of_heap() != self.end {
-                self.is_useless = self.grow_to_large_page().is_none();
+                self.is_useless = self.grow_by_step().is_none();
             }
         }
 
         /// `None` if this is of no use: other threads have other heaps, and there are other allocators.
         #[cold]
-        fn grow_to_large_page(&mut self) -> Option<()> {
+        fn grow_by_step(&mut self) -> Option<()> {
             let before = end_of_heap();
-            let large_page = before / LARGE_PAGE * LARGE_PAGE;
-            let end = large_page + LARGE_PAGE;
             let mut blocks: Vec<Block> = Vec::with_capacity(BLOCKS);
-            while blocks.last().is_none_or(|block| block.0.addr() + BLOCK < end) {
-                if blocks.len() == BLOCKS {
-                    // There is much free memory inside the heap.
-                    self.end = end_of_heap();
-                    return Some(());
-                }
+            let end = |blocks: &[Block]| blocks.last().map_or(0, |block| block.0.addr() + BLOCK);
+            while end(&blocks) < before + STEP && blocks.len() < BLOCKS {
                 let block = Block::new()?;
-                // Blocks that were free before come first. The heap does not shrink.
+                // The heap does not shrink.
                 if block.0.addr() > end_of_heap() || end_of_heap() < before {
                     return None;
                 }
                 blocks.push(block);
             }
-            let started = Instant::now();
-            // SAFETY: a large page in place of small ones, which has the same contents. The memory is that of the
-            // heap; if not all of it is, the system refuses.
-            let is_large =
-                unsafe { madvise(ptr::without_provenance_mut(large_page), LARGE_PAGE, MADV_COLLAPSE) };
-            // Where memory is in pieces, the system may move others to make room, which takes longer than it saves.
-            if is_large != 0 || started.elapsed() > SLOW {
+            // Otherwise there is much free memory inside the heap.
+            if end(&blocks) > before && !provide(before, end(&blocks)) {
                 return None;
             }
             self.last = blocks.pop();
@@ -149,16 +132,23 @@ mod linux {
 
     #[cold]
     pub(super) fn provide_pages(start: *mut u8, len: usize) {
-        let first = start.map_addr(|address| address.next_multiple_of(PAGE));
-        let len = (start.addr() + len).saturating_sub(first.addr()) / PAGE * PAGE;
-        // SAFETY: the pages are inside the memory, whose contents stay. A system that cannot do it refuses.
-        unsafe { madvise(first.cast(), len, MADV_POPULATE_WRITE) };
+        provide(start.addr(), start.addr() + len);
+    }
+
+    /// Provides the pages between two addresses, if the system can.
+    fn provide(start: usize, end: usize) -> bool {
+        let start = start.next_multiple_of(PAGE);
+        let len = end.saturating_sub(start) / PAGE * PAGE;
+        // SAFETY: the contents of all pages stay. Where pages are larger, or not all of them are there, or the system
+        // does not know the advice, it refuses.
+        unsafe { madvise(ptr::without_provenance_mut(start), len, MADV_POPULATE_WRITE) == 0 }
     }
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod other {
     pub(super) const PAGE: usize = 4096;
+    pub(super) const STEP: usize = 512 << 10;
 
     #[derive(Default)]
     pub(super) struct State;
