@@ -67,7 +67,9 @@ def test_texts_are_those_of_python(batch: list[bytes]) -> None:
 def test_texts_of_many_megabytes_are_those_of_python(size: int) -> None:
     """For these, pages of memory are provided before they are written."""
     kinds = ["plain text, ", "des étés, ", "日本語 ", "a \U0001f642 "]
-    batch = [(kind * size)[: size + place] for place, kind in enumerate(kinds * (2_000_000 // size))]
+    batch = [
+        (kind * size)[: size + place] for place, kind in enumerate(kinds * (2_000_000 // size))
+    ]
     batch = batch or [kind * (size // len(kind)) for kind in kinds[:2]]
     data = [text.encode() for text in batch]
     assert sum(map(len, data)) > 8_000_000
@@ -109,7 +111,7 @@ def test_objects_that_are_no_ids_are_refused(wrong: Any) -> None:
 
 def test_bytes_are_not_a_kind_of_errors() -> None:
     with pytest.raises(TypeError, match="errors is a str, not NoneType"):
-        BYTES.decode_batch([[65]], errors=None)  # type: ignore[call-overload]
+        BYTES.decode_batch([[65]], errors=None)  # type: ignore[arg-type]
 
 
 def test_a_list_may_change_while_it_is_read() -> None:

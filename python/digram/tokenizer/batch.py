@@ -289,12 +289,12 @@ class BatchingCore(Core):
         skip_special_tokens: bool = False,
         threads: int | None = None,
     ) -> list[bytes]:
-        """Decode several sequences of ids to bytes: the result of `decode_bytes` for each, in order.
+        """Decode several sequences of ids to bytes: what `decode_bytes` returns for each.
 
         >>> import digram
         >>> tok = digram.train("a b", max_merges=0)
-        >>> tok.decode_bytes_batch([[97], [], [0xE2, 0x82]])
-        [b'a', b'', b'\xe2\x82']
+        >>> tok.decode_bytes_batch([[97], [], [97, 98]])
+        [b'a', b'', b'ab']
 
         The arguments are those of `decode_batch`, and so are the errors, except that all bytes are
         valid. Runs without the GIL on `threads` threads (all cores by default). The time is linear
