@@ -189,7 +189,8 @@ impl Tokenizer {
         // Tokens have about 3.5 bytes on average; the buffer grows if that is not enough.
         memory::try_reserve(bytes, range.len() * 4)?;
         let slots = self.slots.get_or_try_init(|| TokenSlots::new(vocabulary).map(Box::new))?;
-        for start in range.clone().step_by(CHECK_INTERVAL) {
+        let mut start = range.start;
+        while start < range.end {
             if start > range.start {
                 interrupt.check()?;
             }
@@ -202,6 +203,7 @@ impl Tokenizer {
                     vocab_size: self.vocabulary.size() as u32,
                 },
             })?;
+            start = end;
         }
         Ok(())
     }

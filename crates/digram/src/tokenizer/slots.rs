@@ -91,14 +91,14 @@ impl TokenSlots {
         let mut position = range.start;
         while position < range.end {
             let end = range.end.min(position + BLOCK);
-            let room = (end - position) * SLOT_SIZE + MAX_LONG;
-            memory::try_reserve(bytes, room).map_err(AppendError::Memory)?;
+            memory::try_reserve(bytes, (end - position) * SLOT_SIZE).map_err(AppendError::Memory)?;
             position = self.append_short(ids, position..end, bytes);
             if position == end {
                 continue;
             }
             // A hole, an id past the end, or a token that does not fit into a slot.
             let id = ids[position];
+            memory::try_reserve(bytes, MAX_LONG).map_err(AppendError::Memory)?;
             if !self.append_long(id, bytes) {
                 let token = vocabulary.get(id).ok_or(AppendError::NoToken(position))?;
                 memory::try_reserve(bytes, token.len()).map_err(AppendError::Memory)?;
