@@ -94,7 +94,7 @@ def run(options: Options) -> tuple[str, list[Task]]:
             f"{ENCODING}, up to {megabytes:g} MB of each corpus, one thread.",
             "### Decode to text",
             _table(results, [*map(title, decoders)], decoders, groups[:n], wrong),
-            "### Decode to bytes, one call for each document",
+            "### Decode to bytes, by digram in one call, by others in one for each document",
             _table(results, [*map(title, to_bytes)], to_bytes, groups[n : 2 * n], wrong),
             "### Count",
             _table(results, heads[: len(counters)], counters, groups[2 * n :], wrong),

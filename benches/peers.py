@@ -124,16 +124,12 @@ def _digram(encoding: str) -> Any:
 
 def _digram_arrays(encoding: str, threads: int) -> Encoder:
     tok = _digram(encoding)
-
-    def rows(out: Any) -> list[NDArray[Any]]:
-        return np.split(out.ids, out.offsets[1:-1].astype(np.int64))
-
     return Encoder(
         batch=lambda texts: tok.encode_batch(texts, threads=threads, out="numpy"),
         flat=lambda out: (out.ids, np.diff(out.offsets.astype(np.int64))),
         one=tok.encode,
         decode=lambda out: tok.decode_batch(out, threads=threads),
-        decode_bytes=lambda out: [tok.decode_bytes(row) for row in rows(out)],
+        decode_bytes=lambda out: tok.decode_bytes_batch(out, threads=threads),
         count=lambda texts: [tok.count(text) for text in texts],
     )
 
@@ -145,7 +141,7 @@ def _digram_lists(encoding: str, threads: int) -> Encoder:
         flat=flat_lists,
         one=tok.encode,
         decode=lambda ids: tok.decode_batch(ids, threads=threads),
-        decode_bytes=lambda batch: [tok.decode_bytes(ids) for ids in batch],
+        decode_bytes=lambda ids: tok.decode_bytes_batch(ids, threads=threads),
         count=lambda texts: [tok.count(text) for text in texts],
         special=lambda text: tok.encode(text, special={"<|endoftext|>"}),
     )

@@ -38,6 +38,7 @@ ALONE = {"reference"}  # imports nothing of the project
 RUST = [
     "error",
     "memory",
+    "heap",
     "interrupt",
     "parallel",
     "utf8",

@@ -517,6 +517,7 @@ class Core:
         dropout: float | None = None,
         seed: int | None = None,
     ) -> ArrowIds: ...
+    @overload
     def _decode_batch(
         self,
         batch: Iterable[_Ids] | ArrowIds,
@@ -525,6 +526,15 @@ class Core:
         threads: int | None,
         skip_special_tokens: bool,
     ) -> list[str]: ...
+    @overload
+    def _decode_batch(
+        self,
+        batch: Iterable[_Ids] | ArrowIds,
+        offsets: _Ids | None,
+        errors: None,
+        threads: int | None,
+        skip_special_tokens: bool,
+    ) -> list[bytes]: ...
     def _stream(self, special: _OnSpecial | None, limit: int) -> Stream: ...
     def _encoded(
         self,

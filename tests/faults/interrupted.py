@@ -63,6 +63,7 @@ def calls(
         "stream": (lambda: chunks, lambda c: list(TOK.encode_stream(c))),
         "stream to arrays": (lambda: chunks, lambda c: list(TOK.encode_stream(c, out="numpy"))),
         "decode_batch": (ids, lambda found: TOK.decode_batch(found * 2, **told)),
+        "decode_bytes_batch": (ids, lambda found: TOK.decode_bytes_batch(found * 2, **told)),
         "decode_batch of Arrow": (
             lambda: TOK.encode_batch(texts * 4, out="arrow"),
             lambda found: TOK.decode_batch(found, **told),

@@ -129,6 +129,9 @@ CALLS: dict[str, Callable[[], object]] = {
     "decode_bytes": lambda: PLAIN.decode_bytes(IDS),
     "decode_batch": lambda: PLAIN.decode_batch([97] * 4 for _ in range(400_000)),
     "decode_batch of an array": lambda: PLAIN.decode_batch(PLAIN.encode_batch(MANY, out="numpy")),
+    "decode_bytes_batch of an array": lambda: PLAIN.decode_bytes_batch(
+        PLAIN.encode_batch(MANY, out="numpy")
+    ),
     "decode_batch of Arrow": lambda: PLAIN.decode_batch(PLAIN.encode_batch(MANY, out="arrow")),
     "decode, no UTF-8": lambda: PLAIN.decode([0x80] * 4_000_000),
     "decoder": lambda: PLAIN.decoder().extend(IDS),

@@ -65,6 +65,7 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
     ),
     "decode": (lambda: repeat(97, 50_000_000), TOK.decode),
     "decode_batch": (lambda: repeat([97] * 20, 5_000_000), TOK.decode_batch),
+    "decode_bytes_batch": (lambda: repeat([97] * 20, 5_000_000), TOK.decode_bytes_batch),
 }
 
 

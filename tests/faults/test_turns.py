@@ -255,6 +255,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "count": lambda: TOK.count(TEXT),
     "count_batch": lambda: TOK.count_batch(["low"]),
     "decode_batch": lambda: TOK.decode_batch([[97]]),
+    "decode_bytes_batch": lambda: TOK.decode_bytes_batch([[97]]),
     "call": lambda: TOK(TEXT),
     "count_pretokens": lambda: digram.count_pretokens(["low"], progress=False),
     "train": lambda: digram.train("low low", vocab_size=258, progress=False),

@@ -49,6 +49,10 @@ def test_texts_are_those_of_python(batch: list[bytes]) -> None:
         assert list(map(hash, texts)) == list(map(hash, expected))
         assert [text.encode() for text in texts] == [text.encode() for text in expected]
     assert [BYTES.decode_bytes(one) for one in lists] == batch
+    assert BYTES.decode_bytes_batch(lists, threads=1) == batch
+    assert BYTES.decode_bytes_batch(lists, threads=2) == batch
+    assert BYTES.decode_bytes_batch(FlatIds(ids, offsets), threads=1) == batch
+    assert BYTES.decode_bytes_batch(FlatIds(ids.astype(np.int64), offsets), threads=2) == batch
     for one, data in zip(lists, batch, strict=True):
         try:
             text = data.decode()
@@ -57,6 +61,27 @@ def test_texts_are_those_of_python(batch: list[bytes]) -> None:
                 BYTES.decode(one, errors="strict")
         else:
             assert BYTES.decode(one, errors="strict") == text
+
+
+@pytest.mark.parametrize("size", [900, 20_000, 140_000, 5_000_000])
+def test_texts_of_many_megabytes_are_those_of_python(size: int) -> None:
+    """For these, pages of memory are provided before they are written."""
+    kinds = ["plain text, ", "des étés, ", "日本語 ", "a \U0001f642 "]
+    batch = [
+        (kind * size)[: size + place] for place, kind in enumerate(kinds * (2_000_000 // size))
+    ]
+    batch = batch or [kind * (size // len(kind)) for kind in kinds[:2]]
+    data = [text.encode() for text in batch]
+    assert sum(map(len, data)) > 8_000_000
+    offsets = np.cumsum([0, *map(len, data)]).astype(np.uint64)
+    flat = FlatIds(np.frombuffer(b"".join(data), np.uint8).astype(np.uint32), offsets)
+    lists = [list(one) for one in data]
+    for threads in [1, 2]:
+        for ids in [flat, lists]:
+            assert BYTES.decode_batch(ids, threads=threads) == batch
+            assert BYTES.decode_bytes_batch(ids, threads=threads) == data
+    assert [BYTES.decode(ids) for ids in lists[:4]] == batch[:4]
+    assert [BYTES.decode_bytes(ids) for ids in lists[:4]] == data[:4]
 
 
 @given(
@@ -72,6 +97,8 @@ def test_numbers_that_are_no_ids_are_refused(ids: list[int], wrong: int, place: 
     assert error.value.index == place
     with pytest.raises(TokenIdError, match=r"batch\[1\]"):
         BYTES.decode_batch([[65], ids], threads=1)
+    with pytest.raises(TokenIdError, match=r"batch\[1\]"):
+        BYTES.decode_bytes_batch([[65], ids], threads=2)
 
 
 @pytest.mark.parametrize("wrong", [True, 1.0, "a", None, np.float64(1)])
@@ -80,6 +107,11 @@ def test_objects_that_are_no_ids_are_refused(wrong: Any) -> None:
         with pytest.raises(TypeError, match=rf"ids\[{before}\]"):
             BYTES.decode([*[65] * before, wrong, 66])
     assert BYTES.decode([65, np.uint32(66), 0, Index(67)]) == "AB\0C"
+
+
+def test_bytes_are_not_a_kind_of_errors() -> None:
+    with pytest.raises(TypeError, match="errors is a str, not NoneType"):
+        BYTES.decode_batch([[65]], errors=None)  # type: ignore[arg-type]
 
 
 def test_a_list_may_change_while_it_is_read() -> None:

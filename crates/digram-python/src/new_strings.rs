@@ -6,6 +6,7 @@
 use std::ffi::{c_char, c_void};
 use std::mem::{self, MaybeUninit};
 
+use digram::heap;
 use digram::transcode::{self, Survey, Unit, Width};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -104,6 +105,7 @@ impl Maker {
         unsafe {
             let object = (self.new)(characters as ffi::Py_ssize_t, highest);
             let object = Bound::from_owned_ptr_or_err(py, object)?;
+            heap::provide_pages(object.as_ptr().cast(), offset + characters * size_of::<U>());
             let first = object.as_ptr().cast::<u8>().add(offset).cast();
             let is_valid = write(std::slice::from_raw_parts_mut(first, characters));
             Ok(is_valid.then(|| object.cast_into_unchecked()))

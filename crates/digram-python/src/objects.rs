@@ -4,8 +4,9 @@
 //! Ctrl-C regularly.
 
 use std::ops::Deref;
+use std::ptr;
 
-use digram::memory;
+use digram::{heap, memory};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -163,10 +164,17 @@ pub(crate) fn first_characters<'py>(text: &Bound<'py, PyAny>, len: usize) -> PyR
 #[inline]
 pub(crate) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let (start, len) = (bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t);
-    // SAFETY: Python copies `len` bytes from `start`. The result is a new reference to a `bytes`, or null
-    // with an exception set.
+    // SAFETY: Python copies `len` bytes from `start`, or leaves them to the caller. The result is a new reference to a
+    // `bytes`, or null with an exception set.
     unsafe {
-        let object = Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(start, len))?;
+        if bytes.len() < heap::MAPPED {
+            let object = Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(start, len))?;
+            return Ok(object.cast_into_unchecked());
+        }
+        let object = Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(ptr::null(), len))?;
+        let first = ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>();
+        heap::provide_pages(object.as_ptr().cast(), first.addr() - object.as_ptr().addr() + bytes.len());
+        first.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         Ok(object.cast_into_unchecked())
     }
 }

@@ -19,7 +19,7 @@
 //! # Ok::<(), digram::Error>(())
 //! ```
 //!
-//! Each module imports only modules before it in this list: [`error`], [`memory`], [`interrupt`], [`parallel`],
+//! Each module imports only modules before it in this list: [`error`], [`memory`], [`heap`], [`interrupt`], [`parallel`],
 //! [`vocabulary`], [`merges`], [`events`], [`ranks`], [`model`], [`pretokenize`], [`added_tokens`],
 //! [`normalize`], [`count`], [`encode`], [`tokenizer`], [`train`]. The crate prints nothing. Its only global state is the number of
 //! processors and the amount of memory that all tokenizers keep for later calls. It starts no thread that
@@ -32,6 +32,7 @@ mod cpu;
 pub mod encode;
 pub mod error;
 pub mod events;
+pub mod heap;
 mod index;
 pub mod interrupt;
 mod keys;

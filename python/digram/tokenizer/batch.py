@@ -278,6 +278,55 @@ class BatchingCore(Core):
         Raises the errors of `decode`, with the index of the sequence in `batch`, and `OptionError`
         for offsets that decrease or are outside the ids.
         """
+        if errors is None:  # which would be bytes
+            raise TypeError("errors is a str, not NoneType")
+        return self._decoded(batch, errors, skip_special_tokens, threads)
+
+    def decode_bytes_batch(
+        self,
+        batch: Iterable[Iterable[SupportsIndex]] | FlatIds | ArrowIds,
+        *,
+        skip_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> list[bytes]:
+        """Decode several sequences of ids to bytes: what `decode_bytes` returns for each.
+
+        >>> import digram
+        >>> tok = digram.train("a b", max_merges=0)
+        >>> tok.decode_bytes_batch([[97], [], [97, 98]])
+        [b'a', b'', b'ab']
+
+        The arguments are those of `decode_batch`, and so are the errors, except that all bytes are
+        valid. Runs without the GIL on `threads` threads (all cores by default). The time is linear
+        in the bytes.
+        """
+        return self._decoded(batch, None, skip_special_tokens, threads)
+
+    @overload
+    def _decoded(
+        self,
+        batch: Iterable[Iterable[SupportsIndex]] | FlatIds | ArrowIds,
+        errors: Literal["replace", "strict"],
+        skip_special_tokens: bool,
+        threads: int | None,
+    ) -> list[str]: ...
+
+    @overload
+    def _decoded(
+        self,
+        batch: Iterable[Iterable[SupportsIndex]] | FlatIds | ArrowIds,
+        errors: None,
+        skip_special_tokens: bool,
+        threads: int | None,
+    ) -> list[bytes]: ...
+
+    def _decoded(
+        self,
+        batch: Iterable[Iterable[SupportsIndex]] | FlatIds | ArrowIds,
+        errors: Literal["replace", "strict"] | None,
+        skip_special_tokens: bool,
+        threads: int | None,
+    ) -> list[str] | list[bytes]:
         threads, skip = check_threads(threads), flag("skip_special_tokens", skip_special_tokens)
         if isinstance(batch, tuple) and [_dtype(part) for part in batch] == ["uint32", "uint64"]:
             batch = FlatIds(*batch)

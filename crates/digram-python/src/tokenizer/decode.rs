@@ -5,6 +5,7 @@ use std::mem;
 use std::ops::Range;
 
 use digram::Error;
+use digram::heap::GrowingHeap;
 use digram::tokenizer::{FlatBytes, OffsetUnit, OnInvalid};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
@@ -17,7 +18,8 @@ use crate::convert::{IdArray, append_ids, flag};
 use crate::errors;
 use crate::new_strings;
 use crate::objects::{
-    CHECK_INTERVAL, SignalChecks, bytes as bytes_object, collected, integer, list, reserve, string, tuple,
+    CHECK_INTERVAL, SignalChecks, bytes as bytes_object, collected, integer, list, prefetch, reserve, string,
+    tuple,
 };
 use crate::signals::Signals;
 
@@ -137,47 +139,42 @@ impl Core {
         list(py, spans.into_iter().map(span), &mut SignalChecks::new())
     }
 
-    /// The texts of several sequences of ids; with `offsets` `batch` is all their ids, flat.
+    /// The texts of several sequences of ids, or their bytes where `errors` is `None`; with `offsets` `batch` is all
+    /// their ids, flat.
     #[pyo3(signature = (batch, offsets, errors, threads, skip_special_tokens))]
     fn _decode_batch<'py>(
         &self,
         py: Python<'py>,
         batch: &Bound<'py, PyAny>,
         offsets: Option<&Bound<'py, PyAny>>,
-        errors: OnInvalidBytes,
+        errors: Option<OnInvalidBytes>,
         threads: Option<usize>,
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let threads = crate::threads::threads(py, threads)?;
-        let mut texts = Texts {
-            core: self,
-            on_invalid: errors.0,
-            skip_special_tokens,
-            texts: Vec::new(),
-            decoded: FlatBytes::default(),
-            checks: SignalChecks::new(),
-        };
+        let on_invalid = errors.map(|errors| errors.0);
+        let mut results = Results::new(self, on_invalid, skip_special_tokens);
         match (offsets, batch.cast::<ArrowIds>()) {
             (Some(offsets), _)
                 if threads == 1
                     && let Some(ids) = IdArray::of(batch) =>
             {
                 let ranges = ranges(offsets, ids.ids().len())?;
-                texts.add_from_array(py, &ids, &ranges)?;
+                results.add_from_array(py, &ids, &ranges)?;
             }
             (Some(offsets), _) => {
                 let ids = self.ids(batch)?;
-                texts.add(py, &ids, &ranges(offsets, ids.len())?, threads)?;
+                results.add(py, &ids, &ranges(offsets, ids.len())?, threads)?;
             }
             (None, Ok(lists)) => {
                 let (ids, offsets) = lists.get().parts();
                 // Offsets of `ArrowIds` are ascending and inside the ids.
                 let ranges = offsets.windows(2).map(|ends| Ok(ends[0] as usize..ends[1] as usize));
-                texts.add(py, ids, &collected(py, ranges)?, threads)?;
+                results.add(py, ids, &collected(py, ranges)?, threads)?;
             }
-            (None, Err(_)) => texts.add_sequences(py, batch, threads)?,
+            (None, Err(_)) => results.add_sequences(py, batch, threads)?,
         }
-        list(py, texts.texts.into_iter().map(Ok), &mut SignalChecks::new())
+        list(py, results.objects.into_iter().map(Ok), &mut SignalChecks::new())
     }
 }
 
@@ -247,37 +244,66 @@ fn ranges(offsets: &Bound<'_, PyAny>, ids: usize) -> PyResult<Vec<Range<usize>>>
     Err(errors::raise(py, "OptionError", message))
 }
 
-/// The texts of a batch, made wave by wave.
-struct Texts<'a, 'py> {
+/// The texts of a batch, or the bytes, made wave by wave.
+struct Results<'a, 'py> {
     core: &'a Core,
-    on_invalid: OnInvalid,
+    /// `None` for bytes.
+    on_invalid: Option<OnInvalid>,
     skip_special_tokens: bool,
-    texts: Vec<Bound<'py, PyString>>,
+    objects: Vec<Bound<'py, PyAny>>,
     /// The bytes of the last wave, whose memory is used again.
     decoded: FlatBytes,
     /// One for all waves, since a wave may be too small for a check.
     checks: SignalChecks,
+    heap: GrowingHeap,
+    /// About the number of ids that will be added later.
+    later_ids: usize,
 }
 
-impl<'py> Texts<'_, 'py> {
+/// The number of ids in a line of the processor's caches.
+const IDS_PER_LINE: usize = 16;
+
+/// About the number of bytes of an object for each id.
+const BYTES_PER_ID: usize = 4;
+
+impl<'a, 'py> Results<'a, 'py> {
+    fn new(core: &'a Core, on_invalid: Option<OnInvalid>, skip_special_tokens: bool) -> Results<'a, 'py> {
+        Results {
+            core,
+            on_invalid,
+            skip_special_tokens,
+            objects: Vec::new(),
+            decoded: FlatBytes::default(),
+            checks: SignalChecks::new(),
+            heap: GrowingHeap::default(),
+            later_ids: 0,
+        }
+    }
+
     /// Adds the texts of an iterable of sequences. On one thread, the ids of a wave are still in the cache when
     /// they are decoded.
     fn add_sequences(&mut self, py: Python<'py>, batch: &Bound<'py, PyAny>, threads: usize) -> PyResult<()> {
         let enough = if threads == 1 { WAVE_IDS } else { usize::MAX };
         let (mut ids, mut ranges, mut checks) = (Vec::new(), Vec::new(), SignalChecks::new());
+        let (count, mut all_ids) = (batch.cast::<PyList>().map_or(0, |list| list.len()), 0);
         for sequence in batch.try_iter()? {
-            let (start, index) = (ids.len(), self.texts.len() + ranges.len());
+            let (start, index) = (ids.len(), self.objects.len() + ranges.len());
             append_ids(&sequence?, &self.core.tokenizer, &mut ids)
                 .map_err(|error| in_batch(py, index, error))?;
             reserve(&mut ranges, 1)?;
             ranges.push(start..ids.len());
             checks.after(py, ids.len() - start + 1)?;
             if ids.len() >= enough || ranges.len() >= enough {
+                all_ids += ids.len();
+                let done = self.objects.len() + ranges.len();
+                // As many for each sequence as so far.
+                self.later_ids = (all_ids / done).saturating_mul(count.saturating_sub(done));
                 self.add(py, &ids, &ranges, threads)?;
                 ids.clear();
                 ranges.clear();
             }
         }
+        self.later_ids = 0;
         self.add(py, &ids, &ranges, threads)
     }
 
@@ -285,6 +311,7 @@ impl<'py> Texts<'_, 'py> {
     /// change while they are decoded.
     fn add_from_array(&mut self, py: Python<'py>, array: &IdArray, ranges: &[Range<usize>]) -> PyResult<()> {
         let (mut ids, mut copied_ranges, mut rest) = (Vec::new(), Vec::new(), ranges);
+        self.later_ids = ranges.iter().map(ExactSizeIterator::len).sum();
         while let Some(Range { start, .. }) = rest.first().cloned() {
             let (wave, remaining) = rest.split_at(wave(rest));
             ids.clear();
@@ -294,6 +321,11 @@ impl<'py> Texts<'_, 'py> {
             reserve(&mut copied_ranges, wave.len())?;
             ids.extend(array.ids()[start..end].iter().map(Cell::get));
             copied_ranges.extend(wave.iter().map(|range| range.start - start..range.end - start));
+            self.later_ids = self.later_ids.saturating_sub(ids.len());
+            // The ids of the next wave come from memory while this one is decoded.
+            for line in array.ids()[end..].chunks(IDS_PER_LINE).take(WAVE_IDS / IDS_PER_LINE) {
+                prefetch(line.as_ptr());
+            }
             self.add(py, &ids, &copied_ranges, 1)?;
             rest = remaining;
         }
@@ -305,7 +337,7 @@ impl<'py> Texts<'_, 'py> {
         let signals = Signals::new();
         if self.skip_special_tokens {
             let core = self.core;
-            let (ids, ranges) = core.without_special(py, ids, ranges, self.texts.len(), &signals)?;
+            let (ids, ranges) = core.without_special(py, ids, ranges, self.objects.len(), &signals)?;
             return self.add_all(py, &ids, &ranges, threads, &signals);
         }
         self.add_all(py, ids, ranges, threads, &signals)
@@ -320,41 +352,56 @@ impl<'py> Texts<'_, 'py> {
         signals: &Signals,
     ) -> PyResult<()> {
         let tokenizer = &self.core.tokenizer;
-        reserve(&mut self.texts, ranges.len())?;
+        reserve(&mut self.objects, ranges.len())?;
         let error = |error: (usize, Error), texts: usize| {
             in_batch(py, texts + error.0, signals.error(py, error.1, None))
         };
+        let on_invalid = self.on_invalid.unwrap_or(OnInvalid::Replace);
         py.detach(|| {
             ranges.iter().enumerate().try_for_each(|(index, range)| {
-                let checked = tokenizer.check_invalid(&ids[range.clone()], self.on_invalid, signals);
+                let checked = tokenizer.check_invalid(&ids[range.clone()], on_invalid, signals);
                 checked.map_err(|error| (index, error))
             })
         })
-        .map_err(|failed| error(failed, self.texts.len()))?;
+        .map_err(|failed| error(failed, self.objects.len()))?;
         if threads > 1 {
             let decoded = py.detach(|| tokenizer.decode_batch(ids, ranges, threads, signals));
-            for part in decoded.map_err(|failed| error(failed, self.texts.len()))? {
-                self.add_decoded(py, &part)?;
+            let parts = decoded.map_err(|failed| error(failed, self.objects.len()))?;
+            let mut later: usize = parts.iter().map(FlatBytes::len).sum();
+            for part in parts {
+                later -= part.len();
+                self.add_decoded(py, &part, later)?;
             }
             return Ok(());
         }
         let (mut decoded, mut rest) = (mem::take(&mut self.decoded), ranges);
+        let mut later_ids = ranges.iter().map(ExactSizeIterator::len).sum::<usize>() + self.later_ids;
         while !rest.is_empty() {
             let (wave, remaining) = rest.split_at(wave(rest));
             py.detach(|| tokenizer.decode_again(ids, wave, signals, &mut decoded))
-                .map_err(|failed| error(failed, self.texts.len()))?;
-            self.add_decoded(py, &decoded)?;
+                .map_err(|failed| error(failed, self.objects.len()))?;
+            later_ids = later_ids.saturating_sub(wave.iter().map(ExactSizeIterator::len).sum());
+            self.add_decoded(py, &decoded, later_ids.saturating_mul(BYTES_PER_ID))?;
             rest = remaining;
         }
         self.decoded = decoded;
         Ok(())
     }
 
-    fn add_decoded(&mut self, py: Python<'py>, decoded: &FlatBytes) -> PyResult<()> {
+    /// Adds the objects of sequences, after which about `later` bytes will be added.
+    fn add_decoded(&mut self, py: Python<'py>, decoded: &FlatBytes, later: usize) -> PyResult<()> {
+        let mut expected = later.saturating_add(decoded.len());
         for bytes in decoded.iter() {
             self.checks.after(py, bytes.len() + 1)?;
-            let index = self.texts.len();
-            self.texts.push(text(py, bytes, self.on_invalid).map_err(|error| in_batch(py, index, error))?);
+            self.heap.before(expected);
+            expected -= bytes.len();
+            let index = self.objects.len();
+            self.objects.push(match self.on_invalid {
+                Some(on_invalid) => {
+                    text(py, bytes, on_invalid).map_err(|error| in_batch(py, index, error))?.into_any()
+                }
+                None => bytes_object(py, bytes)?.into_any(),
+            });
         }
         Ok(())
     }

@@ -28,6 +28,16 @@ pub struct FlatBytes {
 }
 
 impl FlatBytes {
+    /// The number of all bytes.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// The bytes of each sequence, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let start = |index: usize| if index == 0 { 0 } else { self.ends[index - 1] };
@@ -60,9 +70,21 @@ impl Tokenizer {
 
     /// Appends the decoded bytes of `ids` to `bytes`. On an error `bytes` is unchanged.
     pub fn decode(&self, ids: &[TokenId], interrupt: &dyn Interrupt, bytes: &mut Vec<u8>) -> Result<()> {
+        self.decode_range(ids, 0..ids.len(), interrupt, bytes)
+    }
+
+    /// As [`Tokenizer::decode`], for the ids of a range. An index in an error is that in the range.
+    fn decode_range(
+        &self,
+        ids: &[TokenId],
+        range: Range<usize>,
+        interrupt: &dyn Interrupt,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
         let start = bytes.len();
-        self.append_bytes(ids, true, interrupt, bytes).inspect_err(|_| bytes.truncate(start))?;
-        if self.ends_word(ids) {
+        self.append_bytes(ids, range.clone(), true, interrupt, bytes)
+            .inspect_err(|_| bytes.truncate(start))?;
+        if self.ends_word(&ids[range]) {
             bytes.pop();
         }
         Ok(())
@@ -105,30 +127,33 @@ impl Tokenizer {
         self.strips_last_space && ids.last().is_some_and(ends)
     }
 
-    /// Appends the decoded bytes of the tokens, which are the first ones or come after others.
+    /// Appends the decoded bytes of the tokens of a range, which are the first ones or come after others.
     pub(super) fn append_bytes(
         &self,
         ids: &[TokenId],
+        range: Range<usize>,
         are_first: bool,
         interrupt: &dyn Interrupt,
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
         if let Some(decoding) = &self.decoding {
-            return decoding.append(ids, &self.vocabulary, (are_first, OnInvalid::Replace), interrupt, bytes);
+            let are_first = (are_first, OnInvalid::Replace);
+            return decoding.append(&ids[range], &self.vocabulary, are_first, interrupt, bytes);
         }
         let start = bytes.len();
         let Some(forms) = &self.word_forms else {
-            self.append_tokens(&self.vocabulary, ids, interrupt, bytes)?;
+            self.append_tokens(&self.vocabulary, ids, range, interrupt, bytes)?;
             if are_first && self.strips_first_space && bytes.get(start) == Some(&b' ') {
                 bytes.remove(start);
             }
             return Ok(());
         };
-        match ids.split_first() {
-            Some((&id, rest)) if are_first => match forms.first.get(id) {
+        match ids[range.clone()].first() {
+            Some(&id) if are_first => match forms.first.get(id) {
                 Some(first) => {
                     bytes.extend_from_slice(first);
-                    let appended = self.append_tokens(&forms.later, rest, interrupt, bytes);
+                    let rest = range.start + 1..range.end;
+                    let appended = self.append_tokens(&forms.later, ids, rest, interrupt, bytes);
                     appended.map_err(|error| match error {
                         Error::TokenId { index, id, vocab_size } => {
                             Error::TokenId { index: index + 1, id, vocab_size }
@@ -138,7 +163,7 @@ impl Tokenizer {
                 }
                 None => Err(Error::TokenId { index: 0, id, vocab_size: self.vocabulary.size() as u32 }),
             },
-            _ => self.append_tokens(&forms.later, ids, interrupt, bytes),
+            _ => self.append_tokens(&forms.later, ids, range, interrupt, bytes),
         }
     }
 
@@ -152,29 +177,33 @@ impl Tokenizer {
         }
     }
 
-    /// Appends the bytes of tokens, which are those of `vocabulary`, always the same one.
+    /// Appends the bytes of the tokens of a range, which are those of `vocabulary`, always the same one.
     fn append_tokens(
         &self,
         vocabulary: &Vocabulary,
         ids: &[TokenId],
+        range: Range<usize>,
         interrupt: &dyn Interrupt,
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
         // Tokens have about 3.5 bytes on average; the buffer grows if that is not enough.
-        memory::try_reserve(bytes, ids.len() * 4)?;
-        let slots = self.slots.get_or_init(|| Box::new(TokenSlots::new(vocabulary)));
-        for (chunk, chunk_ids) in ids.chunks(CHECK_INTERVAL).enumerate() {
-            if chunk > 0 {
+        memory::try_reserve(bytes, range.len() * 4)?;
+        let slots = self.slots.get_or_try_init(|| TokenSlots::new(vocabulary).map(Box::new))?;
+        let mut start = range.start;
+        while start < range.end {
+            if start > range.start {
                 interrupt.check()?;
             }
-            slots.append(chunk_ids, vocabulary, bytes).map_err(|error| match error {
+            let end = range.end.min(start + CHECK_INTERVAL);
+            slots.append(ids, start..end, vocabulary, bytes).map_err(|error| match error {
                 AppendError::Memory(error) => error,
                 AppendError::NoToken(index) => Error::TokenId {
-                    index: chunk * CHECK_INTERVAL + index,
-                    id: chunk_ids[index],
+                    index: index - range.start,
+                    id: ids[index],
                     vocab_size: self.vocabulary.size() as u32,
                 },
             })?;
+            start = end;
         }
         Ok(())
     }
@@ -205,9 +234,8 @@ impl Tokenizer {
         let mut pacer = Pacer::new(interrupt);
         memory::try_reserve(&mut decoded.ends, indices.len()).map_err(|error| (0, error))?;
         for index in indices {
-            let sequence = &ids[ranges[index].clone()];
             let start = decoded.bytes.len();
-            self.decode(sequence, interrupt, &mut decoded.bytes)
+            self.decode_range(ids, ranges[index].clone(), interrupt, &mut decoded.bytes)
                 .and_then(|()| pacer.after_text(decoded.bytes.len() - start))
                 .map_err(|error| (index, error))?;
             decoded.ends.push(decoded.bytes.len());

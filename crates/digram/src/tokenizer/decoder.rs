@@ -55,7 +55,7 @@ impl Decoder {
         tokenizer.check_single_tokens("a stream of ids cannot be decoded")?;
         let mut bytes = self.pending[..self.pending_len].to_vec();
         bytes.extend(self.holds_space.then_some(b' '));
-        tokenizer.append_bytes(ids, !self.is_begun, interrupt, &mut bytes)?;
+        tokenizer.append_bytes(ids, 0..ids.len(), !self.is_begun, interrupt, &mut bytes)?;
         let holds_space = tokenizer.ends_word(ids);
         if holds_space {
             bytes.pop();
