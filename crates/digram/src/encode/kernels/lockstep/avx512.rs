@@ -27,6 +27,10 @@ impl<const LEN: usize> Lockstep<LEN> {
     ) {
         for bytes in words {
             let bytes = &bytes[..bytes.len().min(LEN)];
+            if !first_merges.is_of_bytes(bytes) {
+                self.push_characters(bytes, first_merges, merges);
+                continue;
+            }
             let merged = start(&mut self.words[self.count], bytes, first_merges, merges);
             self.ask_beside(merged, merges);
         }
