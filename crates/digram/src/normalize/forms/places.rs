@@ -41,7 +41,10 @@ impl Places {
             SimdLevel::Plain => self.advance_plain(table, text),
             // SAFETY: these levels are chosen only where the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 | SimdLevel::Avx512 => unsafe { self.advance_avx2(table, text) },
+            SimdLevel::Avx2 => unsafe { self.advance_avx2(table, text) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => unsafe { self.advance_avx512(table, text) },
         }
         self.places != 0
     }
@@ -69,14 +72,29 @@ impl Places {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn advance_avx2(&mut self, table: &FormTable, text: &[u8]) {
         while self.places == 0 && self.end < text.len() {
-            match table.sets.read(text, self.end) {
-                Some(block) => {
-                    self.start = self.end;
-                    self.places = self.uncertain(&block);
-                    self.end += block.len;
-                }
-                None => self.each_character(table, text),
+            self.take(table.sets.read(text, self.end), table, text);
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn advance_avx512(&mut self, table: &FormTable, text: &[u8]) {
+        while self.places == 0 && self.end < text.len() {
+            self.take(table.sets.read_avx512(text, self.end), table, text);
+        }
+    }
+
+    /// Goes on to a block.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn take(&mut self, block: Option<Block<{ super::SETS }>>, table: &FormTable, text: &[u8]) {
+        match block {
+            Some(block) => {
+                self.start = self.end;
+                self.places = self.uncertain(&block);
+                self.end += block.len;
             }
+            None => self.each_character(table, text),
         }
     }
 

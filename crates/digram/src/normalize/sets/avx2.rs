@@ -42,7 +42,7 @@ impl<const N: usize> Sets<N> {
     /// number of others.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    fn complete_len(&self, rest: &[u8], high: u64, [two, three, four]: [u64; 3]) -> Option<usize> {
+    pub(super) fn complete_len(&self, rest: &[u8], high: u64, [two, three, four]: [u64; 3]) -> Option<usize> {
         if high & !two != two << 1 | three << 2 | four << 3 {
             return None;
         }
