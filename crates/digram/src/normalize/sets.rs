@@ -46,9 +46,19 @@ pub(super) struct Block<const N: usize> {
     /// Those of `mixed` that are in each set.
     pub(super) sets: [u64; N],
     /// The first bytes of characters of two or more bytes, of three or more, and of four.
-    leads: [u64; 3],
+    pub(super) leads: [u64; 3],
     /// The number of bytes of the characters that begin in it.
     pub(super) len: usize,
+}
+
+/// The bytes of a block by what they are in ASCII.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+pub(super) struct Ascii {
+    /// Those from " " to "~".
+    pub(super) printable: u64,
+    pub(super) spaces: u64,
+    /// Those that are not ASCII.
+    pub(super) others: u64,
 }
 
 impl<const N: usize> Sets<N> {
@@ -145,6 +155,30 @@ mod tests {
         assert_eq!(block.len, offset - start);
         for (at, len) in widths {
             assert_eq!(block.after(1 << at), 1 << (at + len));
+        }
+    }
+
+    #[test]
+    fn each_byte_is_told() {
+        let text: Vec<u8> = (0..=u8::MAX).collect();
+        for start in 0..text.len() {
+            let bits = |is: fn(u8) -> bool| {
+                let block = text[start..].iter().take(BLOCK).enumerate();
+                block.fold(0u64, |bits, (at, &byte)| bits | u64::from(is(byte)) << at)
+            };
+            for simd in SimdLevel::available() {
+                // SAFETY: the processor has these instructions.
+                let found = match simd {
+                    SimdLevel::Plain => continue,
+                    SimdLevel::Avx2 => unsafe { Ascii::at(&text, start) },
+                    SimdLevel::Avx512 => unsafe { Ascii::at_avx512(&text, start) },
+                };
+                assert_eq!(found.printable, bits(|byte| (b' '..=b'~').contains(&byte)));
+                assert_eq!(
+                    (found.spaces, found.others),
+                    (bits(|byte| byte == b' '), bits(|byte| byte >= 0x80))
+                );
+            }
         }
     }
 

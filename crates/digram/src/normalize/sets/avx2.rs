@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{BLOCK, Block, Row, Sets};
+use super::{Ascii, BLOCK, Block, Row, Sets};
 use crate::utf8::is_inside;
 
 /// The bytes after a block that are read too: the others of a character of three bytes.
@@ -19,10 +19,7 @@ impl<const N: usize> Sets<N> {
     pub(in crate::normalize) fn read(&self, text: &[u8], start: usize) -> Option<Block<N>> {
         let rest = text.get(start..)?;
         let mut copy = [0; BLOCK + MORE];
-        let bytes = rest.first_chunk::<{ BLOCK + MORE }>().unwrap_or_else(|| {
-            copy[..rest.len()].copy_from_slice(rest);
-            &copy
-        });
+        let bytes = block_of(rest, &mut copy);
         let first = Halves::of(bytes, 0);
         let mixed = self.mixed(&first);
         let high = first.high();
@@ -94,6 +91,30 @@ impl<const N: usize> Sets<N> {
             _mm256_cmpgt_epi8(_mm256_and_si256(set, bit), _mm256_setzero_si256())
         })
     }
+}
+
+impl Ascii {
+    /// The bytes of a text from an offset on.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub(in crate::normalize) fn at(text: &[u8], start: usize) -> Ascii {
+        let mut copy = [0; BLOCK + MORE];
+        let bytes = Halves::of(block_of(&text[start..], &mut copy), 0);
+        let (before, last) = (_mm256_set1_epi8(b' ' as i8 - 1), _mm256_set1_epi8(b'~' as i8));
+        // Bytes beyond ASCII are negative.
+        let printable = bytes
+            .mask(|half| _mm256_andnot_si256(_mm256_cmpgt_epi8(half, last), _mm256_cmpgt_epi8(half, before)));
+        Ascii { printable, spaces: bytes.equal(b' '), others: bytes.high() }
+    }
+}
+
+/// The first bytes of a text, with zeros behind it.
+#[inline(always)]
+fn block_of<'a>(text: &'a [u8], copy: &'a mut [u8; BLOCK + MORE]) -> &'a [u8; BLOCK + MORE] {
+    text.first_chunk::<{ BLOCK + MORE }>().unwrap_or_else(|| {
+        copy[..text.len()].copy_from_slice(text);
+        copy
+    })
 }
 
 /// A table of sixteen bytes, twice.

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{BLOCK, Block, Row, Sets};
+use super::{Ascii, BLOCK, Block, Row, Sets};
 
 /// The bits of the part of a row that the second byte from the end of a character selects, and then the last one.
 const BITS: [i8; 16] = [1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128];
@@ -58,6 +58,21 @@ impl<const N: usize> Sets<N> {
             remaining &= !same;
         }
         Some(block)
+    }
+}
+
+impl Ascii {
+    /// The same as [`at`](Ascii::at).
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub(in crate::normalize) fn at_avx512(text: &[u8], start: usize) -> Ascii {
+        let bytes = bytes_from(&text[start..], 0);
+        let distance = _mm512_sub_epi8(bytes, _mm512_set1_epi8(b' ' as i8));
+        Ascii {
+            printable: _mm512_cmple_epu8_mask(distance, _mm512_set1_epi8((b'~' - b' ') as i8)),
+            spaces: _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b' ' as i8)),
+            others: _mm512_movepi8_mask(bytes),
+        }
     }
 }
 
