@@ -80,7 +80,7 @@ const MAX_MARKS: usize = 4;
 const PAIRS: usize = 256;
 
 /// The number of sets of characters.
-const SETS: usize = 4;
+const SETS: usize = 6;
 
 /// The number of bytes that are examined at once without vectors.
 const PLAIN_BLOCK: usize = 32;
@@ -364,7 +364,7 @@ impl FormTable {
     }
 }
 
-/// The characters that become another one with the next, in order: what all composed characters consist of.
+/// The characters that become another one with the next, in order.
 fn joining() -> Vec<char> {
     let mut joining = Vec::new();
     for composed in (0..END as u32).filter_map(char::from_u32) {
@@ -372,10 +372,8 @@ fn joining() -> Vec<char> {
         decompose_canonical(composed, |part| {
             whole = match whole {
                 None => Some(part),
-                Some(first) => {
-                    joining.push(first);
-                    compose(first, part)
-                }
+                // What is taken apart and never composed stays.
+                Some(first) => compose(first, part).inspect(|_| joining.push(first)),
             };
         });
     }

@@ -35,6 +35,9 @@ pub(super) struct Sets<const N: usize> {
     /// The number of each row among the distinct ones.
     numbers: Box<[u16]>,
     rows: Vec<Row<N>>,
+    /// The same: for each character of a row the sets that it is in, a bit each.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    classes: Vec<[u8; ROW]>,
 }
 
 /// Which characters of a block are in the sets.
@@ -45,8 +48,10 @@ pub(super) struct Block<const N: usize> {
     pub(super) mixed: u64,
     /// Those of `mixed` that are in each set.
     pub(super) sets: [u64; N],
-    /// The first bytes of characters of two or more bytes, of three or more, and of four.
-    pub(super) leads: [u64; 3],
+    /// The first bytes of characters of more than one byte.
+    pub(super) leads: u64,
+    /// Their other bytes.
+    pub(super) inside: u64,
     /// The number of bytes of the characters that begin in it.
     pub(super) len: usize,
 }
@@ -57,13 +62,12 @@ pub(super) struct Ascii {
     /// Those from " " to "~".
     pub(super) printable: u64,
     pub(super) spaces: u64,
-    /// Those that are not ASCII.
-    pub(super) others: u64,
 }
 
 impl<const N: usize> Sets<N> {
     /// Sets of characters, by a function that says for each of these sets whether a character is in it.
     pub(super) fn new(is_in: impl Fn(char) -> [bool; N]) -> Sets<N> {
+        const { assert!(N <= 8, "a bit for each set") };
         let mut rows: Vec<Row<N>> = Vec::new();
         let mut mixed = [0; 16];
         let mut mixed_rows = [0; ROWS / 8];
@@ -88,20 +92,33 @@ impl<const N: usize> Sets<N> {
             }) as u16
         };
         let numbers = (0..ROWS).map(&mut row).collect();
+        let class = |row: &Row<N>, code: usize| {
+            let bit = |set: &[u8; 16]| set[code % 16] >> (code / 16) & 1;
+            row.iter().rev().fold(0, |class, set| class << 1 | bit(set))
+        };
+        let classes = rows.iter().map(|row| std::array::from_fn(|code| class(row, code))).collect();
         mixed.iter_mut().for_each(|first| *first |= 1 << 3);
         let mixed_leads = std::array::from_fn(|lead| (mixed[lead % 16] >> (lead / 16) & 1) << 7);
-        Sets { mixed, mixed_leads, mixed_rows, numbers, rows }
+        Sets { mixed, mixed_leads, mixed_rows, numbers, rows, classes }
     }
 }
 
 impl<const N: usize> Block<N> {
-    /// The first bytes of the characters that follow those, also beyond the block.
+    /// The next bytes of a text, of which so many are left, if they are ASCII.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    pub(super) fn after(&self, firsts: u64) -> u128 {
-        let [two, three, four] = self.leads.map(|leads| u128::from(firsts & leads));
-        let one = u128::from(firsts) & !two;
-        one << 1 | (two & !three) << 2 | (three & !four) << 3 | four << 4
+    fn ascii(left: usize) -> Block<N> {
+        Block { mixed: 0, sets: [0; N], leads: 0, inside: 0, len: BLOCK.min(left) }
+    }
+
+    /// The first bytes of the characters that follow those, and whether the last one of the block is among those.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    pub(super) fn behind(&self, firsts: u64) -> (u64, bool) {
+        // A carry runs through the other bytes of a character.
+        let next = (firsts << 1).wrapping_add(self.inside) & !self.inside;
+        let starts = !self.inside & u64::MAX >> (BLOCK - self.len.min(BLOCK));
+        (next, firsts >> (starts | 1).ilog2() & 1 != 0)
     }
 }
 
@@ -153,8 +170,10 @@ mod tests {
         assert_eq!(block.mixed & !block.sets[0], outside);
         assert_eq!(block.sets, in_sets.map(|set| set & block.mixed));
         assert_eq!(block.len, offset - start);
+        let last = widths.last().copied();
         for (at, len) in widths {
-            assert_eq!(block.after(1 << at), 1 << (at + len));
+            let next = if at + len < BLOCK { 1 << (at + len) } else { 0 };
+            assert_eq!(block.behind(1 << at), (next, Some((at, len)) == last));
         }
     }
 
@@ -174,10 +193,7 @@ mod tests {
                     SimdLevel::Avx512 => unsafe { Ascii::at_avx512(&text, start) },
                 };
                 assert_eq!(found.printable, bits(|byte| (b' '..=b'~').contains(&byte)));
-                assert_eq!(
-                    (found.spaces, found.others),
-                    (bits(|byte| byte == b' '), bits(|byte| byte >= 0x80))
-                );
+                assert_eq!(found.spaces, bits(|byte| byte == b' '));
             }
         }
     }

@@ -95,12 +95,11 @@ impl Compiled {
             let Some((block, ascii)) = read(at) else { break };
             let in_block = u64::MAX >> (64 - block.len.min(64));
             let [common, begins, seconds, kept] = block.sets;
-            let [leads, ..] = block.leads;
-            let starts = in_block & !(ascii.others & !leads);
-            let kept = leads & (!block.mixed | common | kept);
-            let behind_kept = block.after(kept);
+            let starts = in_block & !block.inside;
+            let kept = block.leads & (!block.mixed | common | kept);
+            let (behind_kept, is_kept) = block.behind(kept);
             // It may be in an entry with the one before it.
-            let joins = seconds & !(behind_kept as u64 | after_kept);
+            let joins = seconds & !(behind_kept | after_kept);
             let repeats = if self.removes { ascii.spaces & (ascii.spaces << 1 | after_space) } else { 0 };
             let changes = starts & (!(ascii.printable | kept | begins) | joins | repeats);
             if changes != 0 {
@@ -109,7 +108,7 @@ impl Compiled {
                 return Some(if joins >> place & 1 != 0 { last_start(text, at) } else { at });
             }
             after_space = ascii.spaces >> (block.len - 1).min(63) & u64::from(block.len <= 64);
-            after_kept = (behind_kept >> block.len) as u64 & 1;
+            after_kept = u64::from(is_kept);
             at += block.len;
         }
         // The last character may be in an entry with what is not read.

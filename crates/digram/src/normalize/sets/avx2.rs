@@ -24,13 +24,13 @@ impl<const N: usize> Sets<N> {
         let mixed = self.mixed(&first);
         let high = first.high();
         if high == 0 {
-            return Some(Block { mixed: 0, sets: [0; N], leads: [0; 3], len: BLOCK.min(rest.len()) });
+            return Some(Block::ascii(rest.len()));
         }
         let leads = [0xc0, 0xe0, 0xf0].map(|byte| first.at_least(byte));
         let len = self.complete_len(rest, high, leads)?;
-        let mut block = Block { mixed, sets: [0; N], leads, len };
+        let mut block = Block { mixed, sets: [0; N], leads: leads[0], inside: high & !leads[0], len };
         if mixed != 0 {
-            self.look_up(&first, bytes, &mut block);
+            self.look_up(&first, bytes, leads, &mut block);
         }
         Some(block)
     }
@@ -55,8 +55,13 @@ impl<const N: usize> Sets<N> {
     /// Looks up the characters that are not all in the first set.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    fn look_up(&self, first: &Halves, bytes: &[u8; BLOCK + MORE], block: &mut Block<N>) {
-        let [_, three, four] = block.leads;
+    fn look_up(
+        &self,
+        first: &Halves,
+        bytes: &[u8; BLOCK + MORE],
+        [_, three, four]: [u64; 3],
+        block: &mut Block<N>,
+    ) {
         let mut remaining = block.mixed & !four;
         let second = Halves::of(bytes, 1);
         let twos = Parts::of(first, &second);
@@ -104,7 +109,7 @@ impl Ascii {
         // Bytes beyond ASCII are negative.
         let printable = bytes
             .mask(|half| _mm256_andnot_si256(_mm256_cmpgt_epi8(half, last), _mm256_cmpgt_epi8(half, before)));
-        Ascii { printable, spaces: bytes.equal(b' '), others: bytes.high() }
+        Ascii { printable, spaces: bytes.equal(b' ') }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, Block, Row, Sets};
+use super::{Ascii, BLOCK, Block, ROW, Sets};
 
 /// The bits of the part of a row that the second byte from the end of a character selects, and then the last one.
 const BITS: [i8; 16] = [1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128];
@@ -16,13 +16,13 @@ impl<const N: usize> Sets<N> {
         let first = bytes_from(rest, 0);
         let high = _mm512_movepi8_mask(first);
         if high == 0 {
-            return Some(Block { mixed: 0, sets: [0; N], leads: [0; 3], len: BLOCK.min(rest.len()) });
+            return Some(Block::ascii(rest.len()));
         }
         let leads =
             [0xc0u8, 0xe0, 0xf0].map(|byte| _mm512_cmpge_epu8_mask(first, _mm512_set1_epi8(byte as i8)));
         let len = self.complete_len(rest, high, leads)?;
-        let mut block = Block { mixed: 0, sets: [0; N], leads, len };
         let [two, three, four] = leads;
+        let mut block = Block { mixed: 0, sets: [0; N], leads: two, inside: high & !two, len };
         // SAFETY: these are 64 bytes each.
         let [by_lead, by_row] = [&self.mixed_leads, &self.mixed_rows]
             .map(|table| unsafe { _mm512_loadu_si512(table.as_ptr().cast()) });
@@ -31,31 +31,40 @@ impl<const N: usize> Sets<N> {
             return Some(block);
         }
         let second = bytes_from(rest, 1);
-        let (three_bits, four_bits) = (_mm512_set1_epi8(7), _mm512_set1_epi8(15));
-        let upper = _mm512_slli_epi16::<2>(_mm512_and_si512(first, four_bits));
+        let upper = _mm512_slli_epi16::<2>(_mm512_and_si512(first, _mm512_set1_epi8(15)));
         let lower = _mm512_and_si512(_mm512_srli_epi16::<4>(second), _mm512_set1_epi8(3));
         let rows = _mm512_permutexvar_epi8(_mm512_or_si512(upper, lower), by_row);
-        let row_bits = bits(_mm512_and_si512(_mm512_srli_epi16::<1>(second), three_bits));
-        block.mixed = may_be_mixed & (!three | four | _mm512_test_epi8_mask(rows, row_bits));
+        let row_bits = _mm512_and_si512(_mm512_srli_epi16::<1>(second), _mm512_set1_epi8(7));
+        block.mixed = may_be_mixed & (!three | four | _mm512_test_epi8_mask(rows, bits(row_bits)));
         let mut remaining = block.mixed & !four;
         if remaining == 0 {
             return Some(block);
         }
-        let twos = Parts::of(first, second);
-        let threes = Parts::of(second, bytes_from(rest, 2));
+        let third = bytes_from(rest, 2);
+        let mut classes = _mm512_setzero_si512();
         while remaining != 0 {
             let offset = remaining.trailing_zeros() as usize;
             let [a, b] = [rest[offset], rest[offset + 1]];
-            let (number, parts, same) = if three >> offset & 1 == 0 {
-                ((usize::from(a) & 0x1f) >> 1, &twos, same_but_last_bit(first, a))
+            let (number, places, same) = if three >> offset & 1 == 0 {
+                ((usize::from(a) & 0x1f) >> 1, places(first, second), same_but_last_bit(first, a))
             } else {
                 let same = _mm512_cmpeq_epi8_mask(first, _mm512_set1_epi8(a as i8));
                 let number = (usize::from(a) & 0xf) << 5 | (usize::from(b) & 0x3f) >> 1;
-                (number, &threes, same & same_but_last_bit(second, b))
+                (number, places(second, third), same & same_but_last_bit(second, b))
             };
+            let row = &self.classes[usize::from(self.numbers[number])];
+            // SAFETY: these are 64 bytes each.
+            let [low, high] =
+                [0, ROW / 2].map(|at| unsafe { _mm512_loadu_si512(row.as_ptr().add(at).cast()) });
             let same = same & remaining;
-            parts.add(&self.rows[usize::from(self.numbers[number])], same, &mut block.sets);
+            let of_row = _mm512_permutex2var_epi8(low, places, high);
+            classes = _mm512_mask_mov_epi8(classes, same, of_row);
             remaining &= !same;
+        }
+        let mut bit = 1;
+        for set in &mut block.sets {
+            *set = _mm512_test_epi8_mask(classes, _mm512_set1_epi8(bit));
+            bit <<= 1;
         }
         Some(block)
     }
@@ -71,7 +80,6 @@ impl Ascii {
         Ascii {
             printable: _mm512_cmple_epu8_mask(distance, _mm512_set1_epi8((b'~' - b' ') as i8)),
             spaces: _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b' ' as i8)),
-            others: _mm512_movepi8_mask(bytes),
         }
     }
 }
@@ -105,33 +113,12 @@ fn same_but_last_bit(bytes: __m512i, byte: u8) -> u64 {
     _mm512_cmpeq_epi8_mask(either, _mm512_set1_epi8((byte | 1) as i8))
 }
 
-/// The place of each character in its row.
-struct Parts {
-    /// The lower four bits.
-    byte: __m512i,
-    /// The bit that the next three select.
-    bit: __m512i,
-}
-
-impl Parts {
-    /// The places of characters whose last bytes are these.
-    #[target_feature(enable = "avx512f,avx512bw")]
-    #[inline]
-    fn of(before: __m512i, last: __m512i) -> Parts {
-        let lower = _mm512_and_si512(_mm512_srli_epi16::<4>(last), _mm512_set1_epi8(3));
-        let upper = _mm512_slli_epi16::<2>(_mm512_and_si512(before, _mm512_set1_epi8(1)));
-        let byte = _mm512_and_si512(last, _mm512_set1_epi8(15));
-        Parts { byte, bit: bits(_mm512_or_si512(lower, upper)) }
-    }
-
-    /// Adds to each set the characters `same` that are in it by a row.
-    #[target_feature(enable = "avx512f,avx512bw")]
-    #[inline]
-    fn add<const N: usize>(&self, row: &Row<N>, same: u64, sets: &mut [u64; N]) {
-        for (set, bytes) in sets.iter_mut().zip(row) {
-            // SAFETY: there are 16 bytes.
-            let bytes = _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) });
-            *set |= _mm512_test_epi8_mask(_mm512_shuffle_epi8(bytes, self.byte), self.bit) & same;
-        }
-    }
+/// The places of characters with these last bytes in their rows; the highest bit has no meaning.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn places(before: __m512i, last: __m512i) -> __m512i {
+    let lower = _mm512_and_si512(last, _mm512_set1_epi8(0x3f));
+    // The last bit of the byte before is that of the value 64.
+    let upper = _mm512_slli_epi16::<6>(_mm512_and_si512(before, _mm512_set1_epi8(1)));
+    _mm512_or_si512(lower, upper)
 }
