@@ -128,7 +128,7 @@ impl Encoder {
                 let scored = Scored::new(&scores, &unused, symbols.clone(), &model.vocabulary, ordinary)?;
                 let splits = scored.splits(&scores, &model.vocabulary);
                 let kernel = match unused.is_empty() {
-                    true => ScoreRanks::new(scored, &scores, &symbols, &model.vocabulary, ordinary)?,
+                    true => ScoreRanks::kernel(scored, &scores, &symbols, &model.vocabulary, ordinary)?,
                     false => Kernel::Scored(Box::new(scored)),
                 };
                 Encoder::of_kernel(model, symbols, kernel, splits, ordinary)

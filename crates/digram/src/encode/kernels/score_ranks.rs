@@ -31,9 +31,9 @@ pub(in crate::encode) struct ScoreRanks {
 const MAX_PAIRS: usize = 1 << 22;
 
 impl ScoreRanks {
-    /// By ranks where scores give them: each character of a token is a token, all scores of longer tokens differ, and
-    /// an unknown character becomes its bytes. No token is split again at the end.
-    pub(in crate::encode) fn new(
+    /// The kernel that merges by ranks where scores give them: each character of a token is a token, all scores of
+    /// longer tokens differ, and an unknown character becomes its bytes. No token is split again at the end.
+    pub(in crate::encode) fn kernel(
         scored: Scored,
         scores: &Scores,
         symbols: &Arc<Symbols>,
