@@ -56,12 +56,14 @@ pub(super) struct Block<const N: usize> {
     pub(super) len: usize,
 }
 
-/// The bytes of a block by what they are in ASCII.
+/// The bytes of a block that are some ASCII characters, or begin what is no character.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(super) struct Ascii {
     /// Those from " " to "~".
     pub(super) printable: u64,
     pub(super) spaces: u64,
+    /// The first bytes of overlong forms and of surrogates, if the bytes have the form of UTF-8.
+    pub(super) invalid: u64,
 }
 
 impl<const N: usize> Sets<N> {
@@ -126,7 +128,7 @@ impl<const N: usize> Block<N> {
 mod tests {
     use super::*;
     use crate::cpu::SimdLevel;
-    use crate::utf8::decode;
+    use crate::utf8::{decode, is_inside};
     use proptest::prelude::*;
 
     /// Sets without a rule behind them, except that whole first bytes are in the first one.
@@ -179,7 +181,10 @@ mod tests {
 
     #[test]
     fn each_byte_is_told() {
-        let text: Vec<u8> = (0..=u8::MAX).collect();
+        let mut text: Vec<u8> = (0..=u8::MAX).collect();
+        for first in [0xc0, 0xc1, 0xc2, 0xe0, 0xe1, 0xed] {
+            text.extend([0x80, 0x9f, 0xa0, 0xbf].iter().flat_map(|second| [first, *second, 0x80, b'a']));
+        }
         for start in 0..text.len() {
             let bits = |is: fn(u8) -> bool| {
                 let block = text[start..].iter().take(BLOCK).enumerate();
@@ -194,6 +199,13 @@ mod tests {
                 };
                 assert_eq!(found.printable, bits(|byte| (b' '..=b'~').contains(&byte)));
                 assert_eq!(found.spaces, bits(|byte| byte == b' '));
+                for at in 0..text.len().saturating_sub(start + 1).min(BLOCK) {
+                    let pair = [text[start + at], text[start + at + 1]];
+                    if is_inside(pair[1]) {
+                        let expected = matches!(pair, [0xc0..=0xc1, _] | [0xe0, ..0xa0] | [0xed, 0xa0..]);
+                        assert_eq!(found.invalid >> at & 1 != 0, expected, "{pair:x?} {simd:?}");
+                    }
+                }
             }
         }
     }

@@ -101,7 +101,7 @@ impl Compiled {
             // It may be in an entry with the one before it.
             let joins = seconds & !(behind_kept | after_kept);
             let repeats = if self.removes { ascii.spaces & (ascii.spaces << 1 | after_space) } else { 0 };
-            let changes = starts & (!(ascii.printable | kept | begins) | joins | repeats);
+            let changes = starts & (!(ascii.printable | kept | begins) | joins | repeats | ascii.invalid);
             if changes != 0 {
                 let place = changes.trailing_zeros() as usize;
                 at += place;

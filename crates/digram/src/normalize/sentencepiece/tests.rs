@@ -84,6 +84,31 @@ proptest! {
 }
 
 #[test]
+fn bytes_that_are_no_character_are_replaced_at_each_level() {
+    let rules = rules(false, &[], false);
+    for simd in SimdLevel::available() {
+        let compiled = simd.force(|| Compiled::new(&rules)).unwrap();
+        // Overlong forms, surrogates, and parts of characters.
+        for bytes in [
+            &b"\xc0\x80"[..],
+            b"\xc1\xbf",
+            b"\xe0\x80\x80",
+            b"\xe0\x9f\xbf",
+            b"\xed\xa0\x80",
+            b"\xe0\xa4",
+            b"\x80",
+        ] {
+            for len in [0, 1, 60, 61, 62, 63, 64, 130] {
+                let text = [&b"a".repeat(len)[..], bytes, "क".repeat(30).as_bytes()].concat();
+                let given = Traced::given(&text, 0, false).unwrap();
+                let new = compiled.applied(&given, &Never).unwrap().bytes;
+                assert_eq!(String::from_utf8(new).unwrap(), String::from_utf8_lossy(&text), "{simd:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_entry_is_found_wherever_it_stands() {
     let rules = rules(false, &[], false);
     for simd in SimdLevel::available() {

@@ -104,12 +104,16 @@ impl Ascii {
     #[inline]
     pub(in crate::normalize) fn at(text: &[u8], start: usize) -> Ascii {
         let mut copy = [0; BLOCK + MORE];
-        let bytes = Halves::of(block_of(&text[start..], &mut copy), 0);
+        let block = block_of(&text[start..], &mut copy);
+        let (bytes, second) = (Halves::of(block, 0), Halves::of(block, 1));
         let (before, last) = (_mm256_set1_epi8(b' ' as i8 - 1), _mm256_set1_epi8(b'~' as i8));
         // Bytes beyond ASCII are negative.
         let printable = bytes
             .mask(|half| _mm256_andnot_si256(_mm256_cmpgt_epi8(half, last), _mm256_cmpgt_epi8(half, before)));
-        Ascii { printable, spaces: bytes.equal(b' ') }
+        let is_high = second.at_least(0xa0);
+        let invalid =
+            bytes.same_but_last_bit(0xc0) | bytes.equal(0xe0) & !is_high | bytes.equal(0xed) & is_high;
+        Ascii { printable, spaces: bytes.equal(b' '), invalid }
     }
 }
 

@@ -76,10 +76,14 @@ impl Ascii {
     #[inline]
     pub(in crate::normalize) fn at_avx512(text: &[u8], start: usize) -> Ascii {
         let bytes = bytes_from(&text[start..], 0);
+        let second = bytes_from(&text[start..], 1);
+        let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
+        let is_low = _mm512_cmplt_epu8_mask(second, _mm512_set1_epi8(0xa0u8 as i8));
         let distance = _mm512_sub_epi8(bytes, _mm512_set1_epi8(b' ' as i8));
         Ascii {
             printable: _mm512_cmple_epu8_mask(distance, _mm512_set1_epi8((b'~' - b' ') as i8)),
-            spaces: _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b' ' as i8)),
+            spaces: is(b' '),
+            invalid: same_but_last_bit(bytes, 0xc0) | is(0xe0) & is_low | is(0xed) & !is_low,
         }
     }
 }
