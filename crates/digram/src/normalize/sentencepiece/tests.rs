@@ -102,7 +102,9 @@ fn bytes_that_are_no_character_are_replaced_at_each_level() {
                 let text = [&b"a".repeat(len)[..], bytes, "क".repeat(30).as_bytes()].concat();
                 let given = Traced::given(&text, 0, false).unwrap();
                 let new = compiled.applied(&given, &Never).unwrap().bytes;
-                assert_eq!(String::from_utf8(new).unwrap(), String::from_utf8_lossy(&text), "{simd:?}");
+                let new = String::from_utf8(new).unwrap();
+                assert_eq!(new, String::from_utf8(defined(&compiled, &text)).unwrap(), "{simd:?}");
+                assert_eq!(new.matches('\u{fffd}').count(), bytes.len());
             }
         }
     }
