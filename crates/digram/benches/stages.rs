@@ -13,6 +13,7 @@
 //! - `merge`: the others, each of them once, with nothing remembered from run to run.
 //! - `first`: the text, with nothing remembered. `encode`: the text again. `tally`: the number of its ids. `decode`: its
 //!   ids back to bytes.
+//! - `nfc`: each line, which the form NFC leaves as it is if the text is normal. Only if it is named.
 //! - `fresh`: as `first`, by a tokenizer that has encoded one line before. Only if it is named.
 
 use std::collections::HashSet;
@@ -23,6 +24,7 @@ use std::time::Instant;
 use digram::count::Counter;
 use digram::encode::{Algorithm, Unit};
 use digram::model::Model;
+use digram::normalize::{Form, Normalizer, Stage as Change};
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::ranks::Ranks;
 use digram::{Never, OnSpecial, Tokenizer};
@@ -127,6 +129,14 @@ fn main() {
             tokenizer.forget();
             encode(text);
         });
+        if is_named("nfc") {
+            let normalizer = Normalizer::new(vec![Change::Form(Form::Nfc)]).expect("a stage");
+            measure("nfc", text.len(), &mut || {
+                for line in text.split(|&byte| byte == b'\n') {
+                    black_box(normalizer.normalize(line, &Never).expect("normal").len());
+                }
+            });
+        }
         if is_named("fresh") {
             let make = || {
                 let model = Model::from_bytes(&stored).expect("what was stored");

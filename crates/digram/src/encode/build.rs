@@ -19,6 +19,7 @@ use super::kernels::fewest::Fewest;
 use super::kernels::greedy::Greedy;
 use super::kernels::layered::Layered;
 use super::kernels::ranked::Ranked;
+use super::kernels::score_ranks::ScoreRanks;
 use super::kernels::scored::Scored;
 use super::kernels::viterbi::Viterbi;
 use super::kernels::word_level::WordLevel;
@@ -126,7 +127,11 @@ impl Encoder {
             Algorithm::Scored { scores, unused } => {
                 let scored = Scored::new(&scores, &unused, symbols.clone(), &model.vocabulary, ordinary)?;
                 let splits = scored.splits(&scores, &model.vocabulary);
-                Encoder::of_kernel(model, symbols, Kernel::Scored(Box::new(scored)), splits, ordinary)
+                let kernel = match unused.is_empty() {
+                    true => ScoreRanks::kernel(scored, &scores, &symbols, &model.vocabulary, ordinary)?,
+                    false => Kernel::Scored(Box::new(scored)),
+                };
+                Encoder::of_kernel(model, symbols, kernel, splits, ordinary)
             }
         };
         let mut encoder = encoder?;

@@ -7,6 +7,7 @@
 mod algorithm;
 mod budget;
 mod build;
+mod character_ids;
 mod kernels;
 mod lattice;
 mod lookup;
@@ -37,6 +38,7 @@ pub(crate) use kernels::dropout::{DropoutChoices, DropoutScratch};
 pub(crate) use kernels::naive;
 pub(crate) use kernels::pieces::{Piece, Pieces};
 use kernels::ranked::Ranked;
+use kernels::scored::Scored;
 pub(crate) use lattice::{Edge, Lattice, one_of};
 use lookup::LONGEST_GIVEN;
 use lookup::Lookup;
@@ -135,10 +137,11 @@ impl Encoder {
 
     /// The text that the unknown token stands for.
     pub(crate) fn unknown(&self) -> Unknown<'_> {
-        let marked = match self.lookup.kernel() {
+        let kernel = self.lookup.kernel();
+        let marked = match kernel {
             _ if self.names.is_some() => self.names.as_ref().map(|names| &names.marked),
             Kernel::Viterbi(viterbi) => Some(viterbi.marked()),
-            Kernel::Scored(scored) => Some(scored.marked()),
+            Kernel::Scored(_) | Kernel::ScoreRanks(_) => kernel.merges_by_scores().map(Scored::marked),
             Kernel::WordLevel(words) => Some(words.marked()),
             Kernel::WordPiece(_) => None,
             _ => self.symbols.unknown_run().or(Some(&self.ordinary_unknown).filter(|ids| !ids.is_empty())),
@@ -200,6 +203,7 @@ impl Encoder {
             _ if self.has_names() => self.symbols.push_unknown(pretoken, marks)?,
             Kernel::Viterbi(viterbi) => viterbi.marks(pretoken, context, marks)?,
             Kernel::Scored(scored) => scored.marks(pretoken, context, marks)?,
+            Kernel::ScoreRanks(kernel) => kernel.scored.marks(pretoken, context, marks)?,
             Kernel::WordLevel(words) => words.marks(pretoken, context, marks)?,
             _ if self.is_unknown_token(pretoken) => Mark::push(marks, 0..pretoken.len(), false)?,
             _ => self.symbols.push_unknown(pretoken, marks)?,

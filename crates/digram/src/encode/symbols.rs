@@ -1,5 +1,7 @@
 //! The base symbols of tokens (bytes or characters), and the handling of text without a symbol.
 
+use std::sync::Arc;
+
 use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
@@ -7,6 +9,7 @@ use crate::interrupt::{Interrupt, Pacer};
 use crate::utf8::decode;
 use crate::vocabulary::{TokenId, Vocabulary};
 
+use super::character_ids::CharacterIds;
 use super::{Affixes, Mark, Sink};
 
 /// The base symbols of text, before merging.
@@ -43,6 +46,8 @@ pub(crate) struct Symbols {
     unit: Unit,
     /// The tokens of single characters, with the spaces that belong to them.
     characters: HashMap<Letter, TokenId>,
+    /// The same by character, if the units are characters to which no spaces belong.
+    character_ids: Option<Arc<CharacterIds>>,
     spaces: Spaces,
     /// The token of all consecutive unknown characters, if they are one token.
     unknown_run: HashSet<TokenId>,
@@ -62,6 +67,11 @@ struct Letter(u32);
 impl Letter {
     fn new(c: char, begins: bool, ends: bool) -> Letter {
         Letter(u32::from(c) | u32::from(begins) << 21 | u32::from(ends) << 22)
+    }
+
+    /// The character, if no spaces belong to it.
+    fn character(self) -> Option<char> {
+        char::from_u32(self.0)
     }
 }
 
@@ -128,7 +138,30 @@ impl Symbols {
                 }
             }
         }
-        Ok(Symbols { unit, characters, spaces, unknown_run: HashSet::new() })
+        let by_character = || {
+            let tokens = characters.iter().filter_map(|(letter, &id)| Some((letter.character()?, id)));
+            Arc::new(CharacterIds::new(tokens))
+        };
+        let is_plain = matches!(unit, Unit::Char { .. }) && !spaces.before && !spaces.behind;
+        let character_ids = is_plain.then(by_character);
+        Ok(Symbols { unit, characters, character_ids, spaces, unknown_run: HashSet::new() })
+    }
+
+    /// The tokens of characters, and of the bytes of unknown ones, if nothing else makes the symbols of a text.
+    pub(super) fn character_ids(&self) -> Option<(&Arc<CharacterIds>, &[TokenId; 256])> {
+        match &self.unit {
+            Unit::Char { on_unknown: OnUnknown::Bytes { ids } } => Some((self.character_ids.as_ref()?, ids)),
+            _ => None,
+        }
+    }
+
+    /// The token of a letter, which is a character and the spaces that belong to it.
+    #[inline(always)]
+    fn letter_id(&self, letter: Letter, c: char) -> Option<TokenId> {
+        match &self.character_ids {
+            Some(ids) => ids.get(c),
+            None => self.characters.get(&letter).copied(),
+        }
     }
 
     /// Makes consecutive unknown characters one token, if they have a token.
@@ -247,7 +280,7 @@ impl Symbols {
             std::str::from_utf8(piece).map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
         let mut run = |known: &str, sink: &mut _| {
             let letters = Letters { rest: known.chars(), spaces: self.spaces };
-            let symbols = letters.map(|(letter, _, len)| (self.characters[&letter], len));
+            let symbols = letters.filter_map(|(letter, c, len)| Some((self.letter_id(letter, c)?, len)));
             join.join(SymbolRun { symbols, len: known.len() }, sink)
         };
         let (mut start, mut end, mut pacer) = (0, 0, Pacer::new(interrupt));
@@ -255,7 +288,7 @@ impl Symbols {
             pacer.after(len)?;
             let at = end;
             end += len;
-            if self.characters.contains_key(&letter) {
+            if self.letter_id(letter, c).is_some() {
                 continue;
             }
             sink.reserve(len)?;

@@ -130,6 +130,32 @@ impl Merges {
     /// The caller guarantees that the merge fits the tokens and that the list stays in order.
     pub(crate) fn push(&mut self, merge: Merge) -> bool {
         let rank = self.in_order.len() as Rank;
+        if !self.insert(merge, rank) {
+            return false;
+        }
+        self.first_id = match (rank, self.first_id) {
+            (0, _) => Some(merge.id),
+            (_, Some(first)) if merge.id.checked_sub(first) == Some(rank) => Some(first),
+            _ => None,
+        };
+        self.in_order.push(merge);
+        true
+    }
+
+    /// Adds another pair within the capacity that makes the token of the last rank, and has that rank; the merges in
+    /// order do not have it. Returns whether the pair is new.
+    pub(crate) fn push_beside(&mut self, left: TokenId, right: TokenId) -> bool {
+        let Some(rank) = self.in_order.len().checked_sub(1) else { return false };
+        self.insert(Merge { left, right, ..self.in_order[rank] }, rank as Rank)
+    }
+
+    /// Says that a merge can make a pair of a lower rank than its own.
+    pub(crate) fn falls(&mut self) {
+        self.rising = false;
+    }
+
+    /// Adds the rank of a pair to the index, unless it has one.
+    fn insert(&mut self, merge: Merge, rank: Rank) -> bool {
         match low_index(merge.left, merge.right) {
             Some(index) if self.low[index] == NO_RANK => self.low[index] = rank,
             Some(_) => return false,
@@ -144,12 +170,6 @@ impl Merges {
                 self.filter.insert(hash);
             }
         }
-        self.first_id = match (rank, self.first_id) {
-            (0, _) => Some(merge.id),
-            (_, Some(first)) if merge.id.checked_sub(first) == Some(rank) => Some(first),
-            _ => None,
-        };
-        self.in_order.push(merge);
         true
     }
 

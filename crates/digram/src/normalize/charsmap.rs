@@ -17,6 +17,9 @@ pub(super) struct Charsmap {
 /// The number of units of a block, which holds all children of a node.
 const BLOCK: usize = 256;
 
+/// The maximum number of nodes that are read to find the second characters of entries.
+const MAX_SECONDS: usize = 1 << 13;
+
 /// The maximum number of nodes that are read to find the characters inside entries.
 const MAX_NODES: usize = 1 << 17;
 
@@ -170,6 +173,49 @@ impl Charsmap {
                         if is_first || seen.insert((child, key)) {
                             unread.push((child, key, len + 1, is_first));
                         }
+                    }
+                }
+            }
+        }
+        let mut found: Vec<char> = found.into_iter().collect();
+        found.sort_unstable();
+        Some(found)
+    }
+
+    /// Whether an entry begins with a character, and whether the character alone is one.
+    pub(super) fn begins(&self, c: char) -> (bool, bool) {
+        let mut buffer = [0; 4];
+        let bytes = c.encode_utf8(&mut buffer).as_bytes();
+        (self.has_entry_from(bytes), self.longest(bytes).is_some())
+    }
+
+    /// The characters that entries have behind one of these, with which they begin, in ascending order. `None` if the
+    /// map has too many entries to be read, or some that are not UTF-8.
+    pub(super) fn seconds(&self, firsts: impl Iterator<Item = char>) -> Option<Vec<char>> {
+        let Some(&root) = self.units.first() else { return Some(Vec::new()) };
+        let (mut found, mut nodes) = (HashSet::new(), 0);
+        for first in firsts {
+            let mut buffer = [0; 4];
+            let child = |node: usize, byte: u8| {
+                let at = node ^ usize::from(byte);
+                (label(self.units[at]) == u32::from(byte)).then(|| at ^ offset(self.units[at]))
+            };
+            let mut bytes = first.encode_utf8(&mut buffer).bytes();
+            let Some(node) = bytes.try_fold(offset(root), child) else { continue };
+            let mut unread = vec![(node, [0; 4], 0)];
+            while let Some((node, mut bytes, len)) = unread.pop() {
+                nodes += 1;
+                if nodes > MAX_SECONDS {
+                    return None;
+                }
+                // The other bytes of a character are these.
+                for byte in if len == 0 { 1..=u8::MAX } else { 0x80..=0xbf } {
+                    let Some(below) = child(node, byte) else { continue };
+                    bytes[len] = byte;
+                    match std::str::from_utf8(&bytes[..len + 1]) {
+                        Ok(character) => found.extend(character.chars()),
+                        Err(error) if error.error_len().is_some() => return None,
+                        Err(_) => unread.push((below, bytes, len + 1)),
                     }
                 }
             }

@@ -67,7 +67,8 @@ pub(super) struct FormTable {
     /// The characters that are looked up in blocks of text.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     sets: Sets<SETS>,
-    /// Characters with one that may join, and whether it does not: the first, the second, and a bit.
+    /// Characters that are not inert with the one before each, and whether they stay: one more than the first or 0, the
+    /// second, and a number of [`Stays`].
     pairs: [AtomicU64; PAIRS],
     simd: SimdLevel,
 }
@@ -79,13 +80,22 @@ const MAX_MARKS: usize = 4;
 const PAIRS: usize = 256;
 
 /// The number of sets of characters.
-const SETS: usize = 4;
+const SETS: usize = 6;
 
 /// The number of bytes that are examined at once without vectors.
 const PLAIN_BLOCK: usize = 32;
 
 /// A character of a new form: the character, and how many of the old ones it replaces beside one; 1 for none.
 type Changed = (char, isize);
+
+/// Whether a character stays as it is behind another one.
+#[derive(Clone, Copy)]
+enum Stays {
+    Always = 1,
+    NotAlways,
+    /// What is before them decides.
+    Perhaps,
+}
 
 /// The table of each form, made at first use.
 static TABLES: [OnceBox<FormTable>; 4] = [const { OnceBox::new() }; 4];
@@ -223,52 +233,67 @@ impl FormTable {
     }
 
     /// Whether a character that is not inert stays as it is, where the text before it does; false if that is not known.
+    #[inline]
     fn stays(&self, text: &[u8], offset: usize) -> bool {
         let Some(c) = decode(&text[offset..]).0 else { return true };
-        let (mut before, len) = bstr::decode_last_utf8(&text[..offset]);
-        let mut start = offset - len;
-        let last = before.map_or(0, canonical_combining_class);
-        match self.class(c) {
-            UNCERTAIN if self.form.may_join_with_last(c) => (),
-            UNCERTAIN => return false,
-            class => return class == 0 || class >= last,
+        let before = last_character(&text[..offset]);
+        let number = before.map_or(0, |before| u64::from(before) + 1);
+        match self.known(number << 32 | u64::from(c) << 2, || self.stays_behind(before, c)) {
+            Stays::Always => true,
+            Stays::NotAlways => false,
+            Stays::Perhaps => self.stays_behind_marks(&text[..offset], c),
         }
-        let class = canonical_combining_class(c);
-        if last != 0 {
+    }
+
+    /// What is known by a key, whose lowest two bits are zero; of several keys with one place it is that of the last.
+    #[inline(always)]
+    fn known(&self, key: u64, decide: impl FnOnce() -> Stays) -> Stays {
+        let place = &self.pairs[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize];
+        let known = place.load(Ordering::Relaxed);
+        match known ^ key {
+            1 => return Stays::Always,
+            2 => return Stays::NotAlways,
+            3 => return Stays::Perhaps,
+            _ => (),
+        }
+        let stays = decide();
+        place.store(key | stays as u64, Ordering::Relaxed);
+        stays
+    }
+
+    /// Whether a character that is not inert stays as it is behind another one, or the start of the text.
+    #[cold]
+    fn stays_behind(&self, before: Option<char>, c: char) -> Stays {
+        let (last, class) = (before.map_or(0, canonical_combining_class), canonical_combining_class(c));
+        let stays = match self.class(c) {
+            UNCERTAIN if !self.form.may_join_with_last(c) => false,
+            UNCERTAIN if last == 0 => before.is_some_and(|first| self.stays_apart(first, c)),
             // A mark between them of the same or a higher class keeps it from joining, but must not be higher.
-            if class == 0 || class == last {
-                return true;
-            }
-            if class < last {
-                return false;
-            }
-        }
+            UNCERTAIN if class > last => return Stays::Perhaps,
+            UNCERTAIN => class == 0 || class == last,
+            class => class == 0 || class >= last,
+        };
+        if stays { Stays::Always } else { Stays::NotAlways }
+    }
+
+    /// Whether a character that may join with a letter before marks of lower classes does not.
+    fn stays_behind_marks(&self, mut text: &[u8], c: char) -> bool {
         for _ in 0..MAX_MARKS {
-            let Some(first) = before else { return false };
+            let Some(first) = last_character(text) else { return false };
             if canonical_combining_class(first) == 0 {
                 return self.stays_apart(first, c);
             }
-            let len;
-            (before, len) = bstr::decode_last_utf8(&text[..start]);
-            start -= len;
+            text = &text[..text.len() - first.len_utf8()];
         }
         false
     }
 
     /// Whether a character does not join with one before it, with which it may.
     fn stays_apart(&self, first: char, c: char) -> bool {
-        let key = u64::from(first) << 32 | u64::from(c) << 1;
-        let pair = &self.pairs[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize];
-        let known = pair.load(Ordering::Relaxed);
-        if known & !1 == key {
-            return known & 1 == 1;
-        }
         // It would come before a mark of a higher class in the one before it.
         let (class, mut last_inside) = (canonical_combining_class(c), 0);
         decompose_canonical(first, |part| last_inside = canonical_combining_class(part));
-        let stays = compose(first, c).is_none() && (class == 0 || last_inside <= class);
-        pair.store(key | u64::from(stays), Ordering::Relaxed);
-        stays
+        compose(first, c).is_none() && (class == 0 || last_inside <= class)
     }
 
     /// The run of characters around a place that are not inert, with the inert one before them.
@@ -339,7 +364,7 @@ impl FormTable {
     }
 }
 
-/// The characters that become another one with the next, in order: what all composed characters consist of.
+/// The characters that become another one with the next, in order.
 fn joining() -> Vec<char> {
     let mut joining = Vec::new();
     for composed in (0..END as u32).filter_map(char::from_u32) {
@@ -347,10 +372,8 @@ fn joining() -> Vec<char> {
         decompose_canonical(composed, |part| {
             whole = match whole {
                 None => Some(part),
-                Some(first) => {
-                    joining.push(first);
-                    compose(first, part)
-                }
+                // What is taken apart and never composed stays.
+                Some(first) => compose(first, part).inspect(|_| joining.push(first)),
             };
         });
     }
@@ -364,6 +387,19 @@ impl Form {
     fn may_join_with_last(self, c: char) -> bool {
         self == Form::Nfc && is_nfc_quick([c].into_iter()) == IsNormalized::Maybe
     }
+}
+
+/// The character that a text ends with, unless its last bytes are none.
+#[inline]
+fn last_character(text: &[u8]) -> Option<char> {
+    for len in 1..=3 {
+        let start = text.len().checked_sub(len)?;
+        if !is_inside(text[start]) {
+            let (c, width) = decode(&text[start..]);
+            return c.filter(|_| width == len);
+        }
+    }
+    bstr::decode_last_utf8(text).0
 }
 
 /// Whether a character is several ones, or another one, in the form in which all characters are taken apart.

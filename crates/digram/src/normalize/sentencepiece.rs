@@ -5,6 +5,8 @@
 //! or behind it. Tokens have real spaces, so the symbol "▁", which SentencePiece does not tell from a space, becomes
 //! one.
 
+mod plain;
+
 use std::ops::ControlFlow;
 
 use once_cell::race::OnceBox;
@@ -13,6 +15,7 @@ use super::Seam;
 use super::charsmap::Charsmap;
 use super::traced::Traced;
 use super::unchanged::Unchanged;
+use crate::cpu::SimdLevel;
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
@@ -68,6 +71,9 @@ pub(super) struct Compiled {
     kept: Unchanged,
     /// Whether this holds for all but control characters, as it mostly does.
     all_are_plain: bool,
+    /// The sets by which blocks of text are examined; found at first use.
+    sets: OnceBox<Option<plain::PlainSets>>,
+    simd: SimdLevel,
 }
 
 /// The number of bytes that are examined at once.
@@ -120,6 +126,8 @@ impl Compiled {
             removes: rules.removes_spaces,
             symbol_pairs,
             inside: OnceBox::new(),
+            sets: OnceBox::new(),
+            simd: SimdLevel::best(),
             symbols: Trie::new(rules.symbols.iter().map(String::as_str)),
         })
     }
@@ -302,6 +310,9 @@ impl Compiled {
     /// The number of bytes at the start of a text whose characters remain as they are.
     #[inline]
     fn plain_len(&self, text: &[u8], is_after_space: bool) -> usize {
+        if let Some(len) = self.plain_blocks(text, is_after_space) {
+            return len;
+        }
         let mut len = self.kept_len(text);
         loop {
             let is_after_space =
@@ -319,11 +330,7 @@ impl Compiled {
     /// follows.
     #[inline]
     fn kept_len(&self, text: &[u8]) -> usize {
-        let is_kept = |c: char| {
-            let mut buffer = [0; 4];
-            let bytes = c.encode_utf8(&mut buffer).as_bytes();
-            !SPACE.contains(c) && !self.map.has_entry_from(bytes) && !self.symbols.has_prefix(bytes)
-        };
+        let is_kept = |c: char| self.may_be_plain(c) && !self.map.begins(c).0;
         let mut len = 0;
         while let Some(0xc2..=0xef) = text.get(len)
             && len < MAX_PLAIN
@@ -336,6 +343,11 @@ impl Compiled {
             }
         }
         len
+    }
+
+    /// Whether a character is no symbol, nor the start of one.
+    fn may_be_plain(&self, c: char) -> bool {
+        !SPACE.contains(c) && !self.symbols.has_prefix(c.encode_utf8(&mut [0; 4]).as_bytes())
     }
 
     /// The number of ASCII characters at the start of a text that remain as they are.
@@ -427,3 +439,6 @@ fn extend_last(new: &mut Traced, start: usize, old: &Traced) {
 fn place_before(origins: &[[usize; 2]], byte: usize) -> usize {
     origins.get(byte).map(|origin| origin[0]).or(origins.last().map(|origin| origin[1])).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 /// The number of bytes that are examined at once.
 pub(super) const BLOCK: usize = 64;
@@ -24,9 +26,18 @@ pub(super) struct Sets<const N: usize> {
     /// The first bytes of characters that are not all in the first set: the lower four bits select a byte, and the
     /// bits of it are for C0, D0, E0 and F0.
     mixed: [u8; 16],
+    /// The same by the lower six bits of a byte from C0 on: the highest bit of a byte.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    mixed_leads: [u8; 64],
+    /// The rows of characters of three bytes that are not all in the first set, a bit each in their order.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    mixed_rows: [u8; ROWS / 8],
     /// The number of each row among the distinct ones.
     numbers: Box<[u16]>,
     rows: Vec<Row<N>>,
+    /// The same: for each character of a row the sets that it is in, a bit each.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    classes: Vec<[u8; ROW]>,
 }
 
 /// Which characters of a block are in the sets.
@@ -37,17 +48,31 @@ pub(super) struct Block<const N: usize> {
     pub(super) mixed: u64,
     /// Those of `mixed` that are in each set.
     pub(super) sets: [u64; N],
-    /// The first bytes of characters of two or more bytes, of three or more, and of four.
-    leads: [u64; 3],
+    /// The first bytes of characters of more than one byte.
+    pub(super) leads: u64,
+    /// Their other bytes.
+    pub(super) inside: u64,
     /// The number of bytes of the characters that begin in it.
     pub(super) len: usize,
+}
+
+/// The bytes of a block that are some ASCII characters, or begin what is no character.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+pub(super) struct Ascii {
+    /// Those from " " to "~".
+    pub(super) printable: u64,
+    pub(super) spaces: u64,
+    /// The first bytes of overlong forms and of surrogates, if the bytes have the form of UTF-8.
+    pub(super) invalid: u64,
 }
 
 impl<const N: usize> Sets<N> {
     /// Sets of characters, by a function that says for each of these sets whether a character is in it.
     pub(super) fn new(is_in: impl Fn(char) -> [bool; N]) -> Sets<N> {
+        const { assert!(N <= 8, "a bit for each set") };
         let mut rows: Vec<Row<N>> = Vec::new();
         let mut mixed = [0; 16];
+        let mut mixed_rows = [0; ROWS / 8];
         let mut row = |number: usize| {
             let mut row = [[0; 16]; N];
             for code in number * ROW..(number + 1) * ROW {
@@ -59,6 +84,7 @@ impl<const N: usize> Sets<N> {
                 let first = if code < 0x800 { 0xc0 | code >> 6 } else { 0xe0 | code >> 12 };
                 if code >= 0x80 && !are_in[0] {
                     mixed[first % 16] |= 1 << (first / 16 - 0xc);
+                    mixed_rows[number / 8] |= 1 << (number % 8);
                 }
             }
             let known = rows.iter().position(|other| *other == row);
@@ -68,19 +94,33 @@ impl<const N: usize> Sets<N> {
             }) as u16
         };
         let numbers = (0..ROWS).map(&mut row).collect();
+        let class = |row: &Row<N>, code: usize| {
+            let bit = |set: &[u8; 16]| set[code % 16] >> (code / 16) & 1;
+            row.iter().rev().fold(0, |class, set| class << 1 | bit(set))
+        };
+        let classes = rows.iter().map(|row| std::array::from_fn(|code| class(row, code))).collect();
         mixed.iter_mut().for_each(|first| *first |= 1 << 3);
-        Sets { mixed, numbers, rows }
+        let mixed_leads = std::array::from_fn(|lead| (mixed[lead % 16] >> (lead / 16) & 1) << 7);
+        Sets { mixed, mixed_leads, mixed_rows, numbers, rows, classes }
     }
 }
 
 impl<const N: usize> Block<N> {
-    /// The first bytes of the characters that follow those, also beyond the block.
+    /// The next bytes of a text, of which so many are left, if they are ASCII.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    pub(super) fn after(&self, firsts: u64) -> u128 {
-        let [two, three, four] = self.leads.map(|leads| u128::from(firsts & leads));
-        let one = u128::from(firsts) & !two;
-        one << 1 | (two & !three) << 2 | (three & !four) << 3 | four << 4
+    fn ascii(left: usize) -> Block<N> {
+        Block { mixed: 0, sets: [0; N], leads: 0, inside: 0, len: BLOCK.min(left) }
+    }
+
+    /// The first bytes of the characters that follow those, and whether the last one of the block is among those.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    pub(super) fn behind(&self, firsts: u64) -> (u64, bool) {
+        // A carry runs through the other bytes of a character.
+        let next = (firsts << 1).wrapping_add(self.inside) & !self.inside;
+        let starts = !self.inside & u64::MAX >> (BLOCK - self.len.min(BLOCK));
+        (next, firsts >> (starts | 1).ilog2() & 1 != 0)
     }
 }
 
@@ -88,7 +128,7 @@ impl<const N: usize> Block<N> {
 mod tests {
     use super::*;
     use crate::cpu::SimdLevel;
-    use crate::utf8::decode;
+    use crate::utf8::{decode, is_inside};
     use proptest::prelude::*;
 
     /// Sets without a rule behind them, except that whole first bytes are in the first one.
@@ -98,18 +138,27 @@ mod tests {
         [is_whole || number & 1 == 0, number & 6 == 0]
     }
 
-    fn read(sets: &Sets<2>, text: &[u8], start: usize) -> Option<Block<2>> {
+    fn read(sets: &Sets<2>, text: &[u8], start: usize, simd: SimdLevel) -> Option<Block<2>> {
         // SAFETY: callers make sure that the processor has these instructions.
-        unsafe { sets.read(text, start) }
+        match simd {
+            SimdLevel::Avx512 => unsafe { sets.read_avx512(text, start) },
+            _ => unsafe { sets.read(text, start) },
+        }
     }
 
-    /// Compares a block with its characters, one by one.
+    /// Compares a block with its characters, one by one, at each level.
     fn compare(sets: &Sets<2>, text: &[u8], start: usize) {
+        for simd in SimdLevel::available().into_iter().filter(|simd| *simd != SimdLevel::Plain) {
+            compare_at(sets, text, start, simd);
+        }
+    }
+
+    fn compare_at(sets: &Sets<2>, text: &[u8], start: usize, simd: SimdLevel) {
         let mut offset = start;
         let (mut in_sets, mut outside, mut widths) = ([0u64; 2], 0u64, Vec::new());
         while offset < text.len().min(start + BLOCK) {
             let (Some(c), len) = decode(&text[offset..]) else {
-                return assert!(offset + 3 < text.len() || read(sets, text, start).is_none());
+                return assert!(offset + 3 < text.len() || read(sets, text, start, simd).is_none());
             };
             let bit = 1 << (offset - start);
             let [is_first, is_second] = if len == 4 { [false; 2] } else { is_in(c) };
@@ -119,20 +168,51 @@ mod tests {
             widths.push((offset - start, len));
             offset += len;
         }
-        let block = read(sets, text, start).unwrap();
+        let block = read(sets, text, start, simd).unwrap();
         assert_eq!(block.mixed & !block.sets[0], outside);
         assert_eq!(block.sets, in_sets.map(|set| set & block.mixed));
         assert_eq!(block.len, offset - start);
+        let last = widths.last().copied();
         for (at, len) in widths {
-            assert_eq!(block.after(1 << at), 1 << (at + len));
+            let next = if at + len < BLOCK { 1 << (at + len) } else { 0 };
+            assert_eq!(block.behind(1 << at), (next, Some((at, len)) == last));
+        }
+    }
+
+    #[test]
+    fn each_byte_is_told() {
+        let mut text: Vec<u8> = (0..=u8::MAX).collect();
+        for first in [0xc0, 0xc1, 0xc2, 0xe0, 0xe1, 0xed] {
+            text.extend([0x80, 0x9f, 0xa0, 0xbf].iter().flat_map(|second| [first, *second, 0x80, b'a']));
+        }
+        for start in 0..text.len() {
+            let bits = |is: fn(u8) -> bool| {
+                let block = text[start..].iter().take(BLOCK).enumerate();
+                block.fold(0u64, |bits, (at, &byte)| bits | u64::from(is(byte)) << at)
+            };
+            for simd in SimdLevel::available() {
+                // SAFETY: the processor has these instructions.
+                let found = match simd {
+                    SimdLevel::Plain => continue,
+                    SimdLevel::Avx2 => unsafe { Ascii::at(&text, start) },
+                    SimdLevel::Avx512 => unsafe { Ascii::at_avx512(&text, start) },
+                };
+                assert_eq!(found.printable, bits(|byte| (b' '..=b'~').contains(&byte)));
+                assert_eq!(found.spaces, bits(|byte| byte == b' '));
+                for at in 0..text.len().saturating_sub(start + 1).min(BLOCK) {
+                    let pair = [text[start + at], text[start + at + 1]];
+                    if is_inside(pair[1]) {
+                        let expected =
+                            matches!(pair, [0xc0..=0xc1, _] | [0xe0, ..=0x9f] | [0xed, 0xa0..=0xff]);
+                        assert_eq!(found.invalid >> at & 1 != 0, expected, "{pair:x?} {simd:?}");
+                    }
+                }
+            }
         }
     }
 
     #[test]
     fn every_character_is_looked_up() {
-        if SimdLevel::best() == SimdLevel::Plain {
-            return;
-        }
         let sets = Sets::new(is_in);
         let text: String = ('\0'..'\u{2_1000}').collect();
         for (offset, _) in text.char_indices() {
@@ -143,9 +223,7 @@ mod tests {
     proptest! {
         #[test]
         fn blocks_of_characters_of_all_widths(text in "[aé֑क्षि語가😀\u{7ff}\u{800}\u{ffff}]{1,60}") {
-            if SimdLevel::best() != SimdLevel::Plain {
-                compare(&Sets::new(is_in), text.as_bytes(), 0);
-            }
+            compare(&Sets::new(is_in), text.as_bytes(), 0);
         }
     }
 }

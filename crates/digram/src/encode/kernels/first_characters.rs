@@ -170,7 +170,7 @@ mod tests {
                     word
                 })
                 .collect();
-            let characters = first_merges.characters().expect("rising merges");
+            let characters = first_merges.whole_characters().expect("rising merges");
             for word in &words {
                 let mut count = 0;
                 characters.each(word, |character| count += character.width - 1);

@@ -8,9 +8,11 @@
 
 use std::sync::Arc;
 
+use super::super::character_ids::CharacterIds;
+use super::super::safe_splits::BytesBeside;
 use super::first_characters::FirstCharacters;
-use crate::encode::safe_splits::BytesBeside;
-use crate::merges::{Merges, Rank};
+use crate::merges::{Merge, Merges, Rank};
+use crate::utf8::decode;
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
 /// What merges do with two neighbouring bytes, as three ranks of [`RANK_BITS`] bits: that of their merge in the
@@ -79,31 +81,78 @@ pub(in crate::encode) struct FirstMerges {
     near_ids: Option<(TokenId, [u8; 256])>,
     /// By [`index`].
     pairs: Box<[BytePair; 1 << 16]>,
-    /// The characters that are symbols from the start, where they are known.
-    characters: Option<FirstCharacters>,
+    /// The symbols of words, unless these are bytes.
+    characters: Option<Characters>,
+    /// The characters that words of bytes start with, where they are known.
+    whole: Option<FirstCharacters>,
+}
+
+/// The symbols of words that are characters: a character without a token is that of its bytes, which nothing joins.
+struct Characters {
+    ids: Arc<CharacterIds>,
+    byte_ids: [TokenId; 256],
+    /// The ASCII characters that have tokens. Of words of these, the merges are those of bytes.
+    are_plain: [bool; 256],
 }
 
 impl FirstMerges {
+    /// Those of words whose symbols are bytes.
     pub(super) fn new(
         ids: &[TokenId; 256],
         merges: &Merges,
         vocabulary: &Vocabulary,
         beside: Option<&Arc<BytesBeside>>,
     ) -> FirstMerges {
+        let all = merges.in_order().iter().enumerate().map(|(rank, &merge)| (rank as Rank, merge));
+        let first_merges = FirstMerges::of(ids, all, merges.is_rising(), vocabulary);
+        let whole = beside.and_then(|beside| FirstCharacters::new(ids, merges, vocabulary, beside));
+        FirstMerges { whole, ..first_merges }
+    }
+
+    /// The characters that words of bytes start with.
+    #[inline(always)]
+    pub(super) fn whole_characters(&self) -> Option<&FirstCharacters> {
+        self.whole.as_ref()
+    }
+
+    /// Those of words whose symbols are characters, or bytes of those without a token; of `all` merges, each with its
+    /// rank, none joins such a byte.
+    pub(super) fn of_characters(
+        ids: &Arc<CharacterIds>,
+        byte_ids: &[TokenId; 256],
+        all: impl Iterator<Item = (Rank, Merge)>,
+        are_rising: bool,
+        vocabulary: &Vocabulary,
+    ) -> FirstMerges {
+        let known = |byte: usize| ids.get(char::from(byte as u8)).filter(|_| byte < 128);
+        // Those of other bytes are not used.
+        let ascii_ids = std::array::from_fn(|byte| known(byte).unwrap_or_default());
+        let are_plain = std::array::from_fn(|byte| known(byte).is_some());
+        let characters = Characters { ids: ids.clone(), byte_ids: *byte_ids, are_plain };
+        let first_merges = FirstMerges::of(&ascii_ids, all, are_rising, vocabulary);
+        FirstMerges { characters: Some(characters), ..first_merges }
+    }
+
+    fn of(
+        ids: &[TokenId; 256],
+        all: impl Iterator<Item = (Rank, Merge)>,
+        are_rising: bool,
+        vocabulary: &Vocabulary,
+    ) -> FirstMerges {
         let mut pairs = Box::new([BytePair::NONE; 1 << 16]);
         // Of merges that are not rising, only those of whole words of two bytes are known.
-        if !merges.is_rising() {
+        if !are_rising {
             for pair in pairs.iter_mut() {
                 pair.set(1, 0);
                 pair.set(2, 0);
             }
         }
-        for (rank, merge) in merges.in_order().iter().enumerate() {
+        for (rank, merge) in all {
             let (Some(left), Some(right)) = (vocabulary.get(merge.left), vocabulary.get(merge.right)) else {
                 continue;
             };
             let (Some(&end), Some(&start)) = (left.last(), right.first()) else { continue };
-            let (rank, pair) = (rank as Rank, &mut pairs[index([end, start])]);
+            let pair = &mut pairs[index([end, start])];
             if right.len() == 1 {
                 pair.lower(1, rank);
             }
@@ -117,14 +166,35 @@ impl FirstMerges {
         let lowest_id = ids.iter().copied().min().unwrap_or_default();
         let is_near = ids.iter().all(|id| id - lowest_id < 256);
         let near_ids = is_near.then(|| (lowest_id, ids.map(|id| (id - lowest_id) as u8)));
-        let characters = beside.and_then(|beside| FirstCharacters::new(ids, merges, vocabulary, beside));
-        FirstMerges { ids: *ids, near_ids, pairs, characters }
+        FirstMerges { ids: *ids, near_ids, pairs, characters: None, whole: None }
     }
 
-    /// The characters that are symbols from the start.
+    /// Whether the symbols of a word are bytes, or like those.
     #[inline(always)]
-    pub(super) fn characters(&self) -> Option<&FirstCharacters> {
-        self.characters.as_ref()
+    pub(super) fn is_of_bytes(&self, word: &[u8]) -> bool {
+        let Some(characters) = &self.characters else { return true };
+        word.iter().fold(true, |all, &byte| all & characters.are_plain[usize::from(byte)])
+    }
+
+    /// Whether a word consists of symbols.
+    #[inline(always)]
+    pub(super) fn has_symbols(&self, word: &[u8]) -> bool {
+        self.characters.is_none() || word.is_ascii() || std::str::from_utf8(word).is_ok()
+    }
+
+    /// Calls `visit` with the place and the token of each symbol of a word, and whether merges may join it.
+    #[inline(always)]
+    pub(super) fn each_symbol(&self, word: &[u8], mut visit: impl FnMut(usize, TokenId, bool)) {
+        let Some(Characters { ids, byte_ids, .. }) = &self.characters else { return };
+        let mut at = 0;
+        while at < word.len() {
+            let (c, len) = decode(&word[at..]);
+            match c.and_then(|c| ids.get(c)) {
+                Some(id) => visit(at, id, true),
+                None => (at..at + len).for_each(|at| visit(at, byte_ids[usize::from(word[at])], false)),
+            }
+            at += len;
+        }
     }
 
     /// The token of a byte.

@@ -106,6 +106,9 @@ impl<const LEN: usize> Lockstep<LEN> {
 
     #[inline]
     fn push(&mut self, bytes: &[u8], first_merges: &FirstMerges, merges: &Merges) {
+        if !first_merges.is_of_bytes(bytes) {
+            return self.push_characters(bytes, first_merges, merges);
+        }
         let word = &mut self.words[self.count];
         word.keys = [NONE; LEN];
         let len = bytes.len().min(LEN);
@@ -134,13 +137,33 @@ impl<const LEN: usize> Lockstep<LEN> {
         }
         word.remaining = u64::MAX >> (LONGEST - len) & !(merged << 1);
         word.len = len as u32;
-        let merged = match first_merges.characters() {
+        let merged = match first_merges.whole_characters() {
             Some(characters) if bytes.iter().any(|&byte| byte >= THREE) => {
                 word.start_with(characters, &bytes[..len], merged)
             }
             _ => merged,
         };
         self.ask_beside(merged, merges);
+    }
+
+    /// Adds a word whose symbols are characters. A symbol stands at its first byte. No pair is merged at once.
+    #[inline(never)]
+    fn push_characters(&mut self, bytes: &[u8], first_merges: &FirstMerges, merges: &Merges) {
+        let bytes = &bytes[..bytes.len().min(LEN)];
+        let word = &mut self.words[self.count];
+        word.keys = [NONE; LEN];
+        (word.remaining, word.len) = (0, bytes.len() as u32);
+        let pending = self.pending.as_flattened_mut();
+        let (mut before, mut before_joins) = (0, false);
+        first_merges.each_symbol(bytes, |at, id, joins| {
+            word.ids[at] = id;
+            word.remaining |= 1 << at;
+            let (slot, may_be) = merges.prefetch_pair(word.ids[before], id);
+            pending[self.pending_count] = Pending { word: self.count as u8, at: before as u8, slot };
+            self.pending_count += usize::from(may_be & joins & before_joins);
+            (before, before_joins) = (at, joins);
+        });
+        self.count += 1;
     }
 
     /// Prefetches the ranks of the pairs of a new word that are beside its merged ones.

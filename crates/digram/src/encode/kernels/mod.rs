@@ -19,6 +19,7 @@ pub(crate) mod pieces;
 mod rank_key;
 pub(super) mod ranked;
 pub(super) mod reach;
+pub(super) mod score_ranks;
 pub(super) mod scored;
 mod short;
 pub(super) mod viterbi;
@@ -34,6 +35,7 @@ use fewest::Fewest;
 use greedy::Greedy;
 use layered::Layered;
 use ranked::Ranked;
+use score_ranks::ScoreRanks;
 use scored::Scored;
 use viterbi::Viterbi;
 use word_level::WordLevel;
@@ -69,6 +71,7 @@ pub(super) enum Kernel {
     Events(Box<ByEvents>),
     Viterbi(Box<Viterbi>),
     Scored(Box<Scored>),
+    ScoreRanks(Box<ScoreRanks>),
     WordPiece(Box<WordPiece>),
     WordLevel(Box<WordLevel>),
     Greedy(Box<Greedy>),
@@ -82,7 +85,7 @@ impl Kernel {
             Kernel::Layered(_) => KernelKind::Layered,
             Kernel::Events(_) => KernelKind::Events,
             Kernel::Viterbi(_) => KernelKind::Viterbi,
-            Kernel::Scored(_) => KernelKind::Scored,
+            Kernel::Scored(_) | Kernel::ScoreRanks(_) => KernelKind::Scored,
             Kernel::WordPiece(_) => KernelKind::WordPiece,
             Kernel::WordLevel(_) => KernelKind::WordLevel,
             Kernel::Greedy(_) => KernelKind::Greedy,
@@ -101,6 +104,17 @@ impl Kernel {
     pub(super) fn in_lockstep(&self) -> Option<&Ranked> {
         match self {
             Kernel::Ranked(ranked) if ranked.merges_words() => Some(ranked),
+            Kernel::ScoreRanks(kernel) => Some(&kernel.ranked),
+            _ => None,
+        }
+    }
+
+    /// The kernel, if it merges by scores.
+    #[inline]
+    pub(super) fn merges_by_scores(&self) -> Option<&Scored> {
+        match self {
+            Kernel::Scored(scored) => Some(scored),
+            Kernel::ScoreRanks(kernel) => Some(&kernel.scored),
             _ => None,
         }
     }
@@ -128,6 +142,7 @@ impl Kernel {
             Kernel::Events(events) => events.encode(piece.bytes(), context, sink),
             Kernel::Viterbi(viterbi) => viterbi.encode(piece.bytes(), context, sink),
             Kernel::Scored(scored) => scored.encode(piece.bytes(), context, sink),
+            Kernel::ScoreRanks(kernel) => kernel.encode(piece.bytes(), context, sink),
             Kernel::WordPiece(pieces) => pieces.encode(piece.bytes(), context, sink),
             Kernel::WordLevel(words) => words.encode(piece.bytes(), context, sink),
             Kernel::Greedy(greedy) => greedy.encode(piece.bytes(), context, sink),

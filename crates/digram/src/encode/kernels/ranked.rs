@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
+
 use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
-use crate::merges::Merges;
-use crate::vocabulary::Vocabulary;
+use crate::merges::{Merge, Merges, Rank};
+use crate::vocabulary::{TokenId, Vocabulary};
 
 use super::super::safe_splits::SafeSplits;
 use super::super::symbols::{Join, Symbol, SymbolRun, Symbols, Unit};
@@ -38,13 +40,41 @@ impl Ranked {
     ) -> Ranked {
         let first_merges = match symbols.unit() {
             // The highest rank stands for no merge there.
-            Unit::Byte { ids } if merges.in_order().len() <= NO_MERGE as usize => {
+            _ if merges.in_order().len() > NO_MERGE as usize => None,
+            Unit::Byte { ids } => {
                 let beside = splits.map(SafeSplits::beside);
-                Some(Arc::new(FirstMerges::new(ids, &merges, &vocabulary, beside)))
+                Some(FirstMerges::new(ids, &merges, &vocabulary, beside))
             }
-            _ => None,
+            Unit::Char { .. } => {
+                let all = merges.in_order().iter().enumerate().map(|(rank, &merge)| (rank as Rank, merge));
+                first_merges_of(&symbols, all, merges.is_rising(), &vocabulary)
+            }
         };
-        Ranked { symbols, merges, vocabulary, first_merges, simd: SimdLevel::best() }
+        Ranked {
+            symbols,
+            merges,
+            vocabulary,
+            first_merges: first_merges.map(Arc::new),
+            simd: SimdLevel::best(),
+        }
+    }
+
+    /// Several pairs of `merges` may have one rank, if they make one token: `all` are the merges and these pairs, each
+    /// with its rank. `None` if words cannot be merged in lockstep. Only pieces of up to [`SHORT`] bytes can be encoded.
+    pub(super) fn of_ties(
+        symbols: &Arc<Symbols>,
+        merges: Merges,
+        all: impl Iterator<Item = (Rank, Merge)> + Clone,
+        vocabulary: &Arc<Vocabulary>,
+    ) -> Option<Ranked> {
+        let first_merges = first_merges_of(symbols, all, merges.is_rising(), vocabulary)?;
+        Some(Ranked {
+            symbols: symbols.clone(),
+            merges: Arc::new(merges),
+            vocabulary: vocabulary.clone(),
+            first_merges: Some(Arc::new(first_merges)),
+            simd: SimdLevel::best(),
+        })
     }
 
     /// For each id, whether the bytes of its token encode to it; `None` if the merges alone do not
@@ -59,8 +89,13 @@ impl Ranked {
         self.first_merges.is_some()
     }
 
-    /// Merges up to [`WORDS`](super::lockstep::WORDS) words of up to `LEN` bytes in lockstep. The symbols are
-    /// bytes.
+    /// Whether a word can be merged in lockstep: one that is not UTF-8 has no symbols if these are characters.
+    #[inline]
+    pub(in crate::encode) fn has_symbols(&self, word: &[u8]) -> bool {
+        self.first_merges.as_ref().is_some_and(|first_merges| first_merges.has_symbols(word))
+    }
+
+    /// Merges up to [`WORDS`](super::lockstep::WORDS) words of up to `LEN` bytes in lockstep, which consist of symbols.
     #[inline]
     pub(in crate::encode) fn merge_words<'a, const LEN: usize>(
         &self,
@@ -98,6 +133,21 @@ impl Ranked {
         let mut join = DropoutJoin { merges: &self.merges, choices, scratch, interrupt };
         self.symbols.join(pretoken, &mut join, interrupt, sink)
     }
+}
+
+/// The merges that words of characters start with; `None` if such words cannot be merged in lockstep.
+fn first_merges_of(
+    symbols: &Symbols,
+    all: impl Iterator<Item = (Rank, Merge)> + Clone,
+    are_rising: bool,
+    vocabulary: &Vocabulary,
+) -> Option<FirstMerges> {
+    let (ids, byte_ids) = symbols.character_ids()?;
+    // A byte of a character without a token is no part of a merge in its place, whatever merges there are.
+    let of_bytes: HashSet<TokenId> = byte_ids.iter().copied().collect();
+    let joins_bytes =
+        all.clone().any(|(_, merge)| of_bytes.contains(&merge.left) || of_bytes.contains(&merge.right));
+    (!joins_bytes).then(|| FirstMerges::of_characters(ids, byte_ids, all, are_rising, vocabulary))
 }
 
 struct RankJoin<'a> {

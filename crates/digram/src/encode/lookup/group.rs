@@ -10,7 +10,7 @@ use super::super::{Context, Scratch};
 use super::Lookup;
 use super::new_words::is_in_pieces;
 use super::scripts::{Scripts, has_splits};
-use super::table::{AHEAD, BEYOND, GroupQuery, Owner};
+use super::table::{AHEAD, BEYOND, GroupQuery, LONGEST, Owner};
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
 use crate::memory;
@@ -98,6 +98,10 @@ impl Lookup {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         if let Some(splits) = self.splits.as_ref().filter(|_| self.splits_first) {
+            // One that is not stored, as a text that is not split into pretokens.
+            if group.ends.len() == 1 && group.len() > LONGEST {
+                return self.encode_pieces(splits, group.pretoken(0), context, ids);
+            }
             let scripts = Scripts::of(group, splits.scripts(), context.scratch.table.simd());
             if scripts.are_cut {
                 return self.encode_wide_group(splits, group, &scripts, context, ids);
@@ -199,8 +203,8 @@ impl Lookup {
             let pretoken = group.pretoken(scratch.misses.number(miss));
             let has_pieces =
                 cut.is_some_and(|cut| is_in_pieces(pretoken, cut)) && !has_splits(pretoken.bytes());
-            let is_word = in_lockstep.is_some()
-                && pretoken.len() <= lockstep::LONGEST
+            let is_word = pretoken.len() <= lockstep::LONGEST
+                && in_lockstep.is_some_and(|ranked| ranked.has_symbols(pretoken.bytes()))
                 && if group.are_split { !has_pieces } else { !has_splits(pretoken.bytes()) };
             let is_no_token =
                 scratch.misses.is_no_token(miss) || scratch.table.has_tokens_of_len(pretoken.len());

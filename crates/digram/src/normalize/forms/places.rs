@@ -1,13 +1,16 @@
 //! The places of a text where it may change: characters that are neither inert nor certain to stay.
 //!
 //! A mark stays behind an inert character. A character that could join with the one before it stays behind a *solid*
-//! one: an inert one that joins with nothing and does not decompose. All others are looked at one by one.
+//! one: an inert one that joins with nothing and does not decompose; some frequent marks stay behind more of them. All others are looked at one by one.
 
 use super::{FormTable, PLAIN_BLOCK, UNCERTAIN};
 use crate::cpu::SimdLevel;
 use crate::normalize::sets::BLOCK;
 #[cfg(target_arch = "x86_64")]
 use crate::normalize::sets::Block;
+
+/// Marks that are frequent behind letters with which they are no character, as in Yoruba behind "ẹ" and "ọ".
+const TONES: [char; 3] = ['\u{300}', '\u{301}', '\u{304}'];
 
 /// A search for places, from an inert character on or the start of the text.
 pub(super) struct Places {
@@ -17,7 +20,7 @@ pub(super) struct Places {
     pub(super) places: u64,
     /// The end of the block.
     pub(super) end: usize,
-    /// Whether the character before its end is solid, or is certain to be inert.
+    /// What the character before its end is certain to be.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     is_after: After,
 }
@@ -27,6 +30,8 @@ pub(super) struct Places {
 struct After {
     solid: bool,
     inert: bool,
+    /// Whether no [tone](TONES) changes it.
+    even: bool,
 }
 
 impl Places {
@@ -41,7 +46,10 @@ impl Places {
             SimdLevel::Plain => self.advance_plain(table, text),
             // SAFETY: these levels are chosen only where the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 | SimdLevel::Avx512 => unsafe { self.advance_avx2(table, text) },
+            SimdLevel::Avx2 => unsafe { self.advance_avx2(table, text) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => unsafe { self.advance_avx512(table, text) },
         }
         self.places != 0
     }
@@ -69,14 +77,29 @@ impl Places {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn advance_avx2(&mut self, table: &FormTable, text: &[u8]) {
         while self.places == 0 && self.end < text.len() {
-            match table.sets.read(text, self.end) {
-                Some(block) => {
-                    self.start = self.end;
-                    self.places = self.uncertain(&block);
-                    self.end += block.len;
-                }
-                None => self.each_character(table, text),
+            self.take(table.sets.read(text, self.end), table, text);
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    fn advance_avx512(&mut self, table: &FormTable, text: &[u8]) {
+        while self.places == 0 && self.end < text.len() {
+            self.take(table.sets.read_avx512(text, self.end), table, text);
+        }
+    }
+
+    /// Goes on to a block.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn take(&mut self, block: Option<Block<{ super::SETS }>>, table: &FormTable, text: &[u8]) {
+        match block {
+            Some(block) => {
+                self.start = self.end;
+                self.places = self.uncertain(&block);
+                self.end += block.len;
             }
+            None => self.each_character(table, text),
         }
     }
 
@@ -84,26 +107,41 @@ impl Places {
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn uncertain(&mut self, block: &Block<{ super::SETS }>) -> u64 {
-        let [inert, marks, joining, solid] = block.sets;
+        let [inert, marks, joining, solid, tones, even] = block.sets;
         let others = block.mixed & !inert;
         if others == 0 {
-            self.is_after = After { inert: true, solid: block.after(solid) >> block.len & 1 != 0 };
+            let [solid, even] = [solid, even].map(|firsts| block.behind(firsts).1);
+            self.is_after = After { inert: true, solid, even };
             return 0;
         }
-        let (after_others, after_solid) = (block.after(others), block.after(solid));
-        let certain_marks = marks & !(after_others as u64 | u64::from(!self.is_after.inert));
-        let certain_joining = joining & (after_solid as u64 | u64::from(self.is_after.solid));
-        self.is_after =
-            After { inert: after_others >> block.len & 1 == 0, solid: after_solid >> block.len & 1 != 0 };
-        others & !certain_marks & !certain_joining
+        let After { inert, solid: after_solid, even: after_even } = self.is_after;
+        let (behind_others, is_other) = block.behind(others);
+        let (behind_solid, is_solid) = block.behind(solid);
+        let (behind_even, is_even) = block.behind(even);
+        self.is_after = After { inert: !is_other, solid: is_solid, even: is_even };
+        let behind_others = behind_others | u64::from(!inert);
+        let behind_solid = behind_solid | u64::from(after_solid);
+        let behind_even = behind_even | u64::from(after_even);
+        let stay = marks & !behind_others | joining & behind_solid | tones & behind_even;
+        others & !stay
     }
 }
 
 impl FormTable {
-    /// Of which sets a character is one: inert, a mark that remains, one that may join, solid.
+    /// Of which sets a character is one: inert, a mark that remains, one that may join, solid, a tone, and an inert one
+    /// that no tone changes.
     pub(super) fn sets_of(&self, c: char) -> [bool; super::SETS] {
         let class = self.class(c);
         let is_inert = class == 0;
-        [is_inert, !is_inert && class != UNCERTAIN, self.form.may_join_with_last(c), self.is_solid(c)]
+        let (may_join, is_solid) = (self.form.may_join_with_last(c), self.is_solid(c));
+        let is_even = is_solid || is_inert && TONES.iter().all(|&tone| self.stays_apart(c, tone));
+        [
+            is_inert,
+            !is_inert && class != UNCERTAIN,
+            may_join,
+            is_solid,
+            may_join && TONES.contains(&c),
+            is_even,
+        ]
     }
 }

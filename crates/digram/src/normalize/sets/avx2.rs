@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{BLOCK, Block, Row, Sets};
+use super::{Ascii, BLOCK, Block, Row, Sets};
 use crate::utf8::is_inside;
 
 /// The bytes after a block that are read too: the others of a character of three bytes.
@@ -19,21 +19,18 @@ impl<const N: usize> Sets<N> {
     pub(in crate::normalize) fn read(&self, text: &[u8], start: usize) -> Option<Block<N>> {
         let rest = text.get(start..)?;
         let mut copy = [0; BLOCK + MORE];
-        let bytes = rest.first_chunk::<{ BLOCK + MORE }>().unwrap_or_else(|| {
-            copy[..rest.len()].copy_from_slice(rest);
-            &copy
-        });
+        let bytes = block_of(rest, &mut copy);
         let first = Halves::of(bytes, 0);
         let mixed = self.mixed(&first);
         let high = first.high();
         if high == 0 {
-            return Some(Block { mixed: 0, sets: [0; N], leads: [0; 3], len: BLOCK.min(rest.len()) });
+            return Some(Block::ascii(rest.len()));
         }
         let leads = [0xc0, 0xe0, 0xf0].map(|byte| first.at_least(byte));
         let len = self.complete_len(rest, high, leads)?;
-        let mut block = Block { mixed, sets: [0; N], leads, len };
+        let mut block = Block { mixed, sets: [0; N], leads: leads[0], inside: high & !leads[0], len };
         if mixed != 0 {
-            self.look_up(&first, bytes, &mut block);
+            self.look_up(&first, bytes, leads, &mut block);
         }
         Some(block)
     }
@@ -42,7 +39,7 @@ impl<const N: usize> Sets<N> {
     /// number of others.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    fn complete_len(&self, rest: &[u8], high: u64, [two, three, four]: [u64; 3]) -> Option<usize> {
+    pub(super) fn complete_len(&self, rest: &[u8], high: u64, [two, three, four]: [u64; 3]) -> Option<usize> {
         if high & !two != two << 1 | three << 2 | four << 3 {
             return None;
         }
@@ -58,8 +55,13 @@ impl<const N: usize> Sets<N> {
     /// Looks up the characters that are not all in the first set.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    fn look_up(&self, first: &Halves, bytes: &[u8; BLOCK + MORE], block: &mut Block<N>) {
-        let [_, three, four] = block.leads;
+    fn look_up(
+        &self,
+        first: &Halves,
+        bytes: &[u8; BLOCK + MORE],
+        [_, three, four]: [u64; 3],
+        block: &mut Block<N>,
+    ) {
         let mut remaining = block.mixed & !four;
         let second = Halves::of(bytes, 1);
         let twos = Parts::of(first, &second);
@@ -94,6 +96,34 @@ impl<const N: usize> Sets<N> {
             _mm256_cmpgt_epi8(_mm256_and_si256(set, bit), _mm256_setzero_si256())
         })
     }
+}
+
+impl Ascii {
+    /// The bytes of a text from an offset on.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub(in crate::normalize) fn at(text: &[u8], start: usize) -> Ascii {
+        let mut copy = [0; BLOCK + MORE];
+        let block = block_of(&text[start..], &mut copy);
+        let (bytes, second) = (Halves::of(block, 0), Halves::of(block, 1));
+        let (before, last) = (_mm256_set1_epi8(b' ' as i8 - 1), _mm256_set1_epi8(b'~' as i8));
+        // Bytes beyond ASCII are negative.
+        let printable = bytes
+            .mask(|half| _mm256_andnot_si256(_mm256_cmpgt_epi8(half, last), _mm256_cmpgt_epi8(half, before)));
+        let is_high = second.at_least(0xa0);
+        let invalid =
+            bytes.same_but_last_bit(0xc0) | bytes.equal(0xe0) & !is_high | bytes.equal(0xed) & is_high;
+        Ascii { printable, spaces: bytes.equal(b' '), invalid }
+    }
+}
+
+/// The first bytes of a text, with zeros behind it.
+#[inline(always)]
+fn block_of<'a>(text: &'a [u8], copy: &'a mut [u8; BLOCK + MORE]) -> &'a [u8; BLOCK + MORE] {
+    text.first_chunk::<{ BLOCK + MORE }>().unwrap_or_else(|| {
+        copy[..text.len()].copy_from_slice(text);
+        copy
+    })
 }
 
 /// A table of sixteen bytes, twice.

@@ -27,6 +27,10 @@ impl<const LEN: usize> Lockstep<LEN> {
     ) {
         for bytes in words {
             let bytes = &bytes[..bytes.len().min(LEN)];
+            if !first_merges.is_of_bytes(bytes) {
+                self.push_characters(bytes, first_merges, merges);
+                continue;
+            }
             let merged = start(&mut self.words[self.count], bytes, first_merges, merges);
             self.ask_beside(merged, merges);
         }
@@ -122,7 +126,7 @@ fn start<const LEN: usize>(
     }
     word.remaining = in_word & !(merged << 1);
     word.len = len as u32;
-    match first_merges.characters() {
+    match first_merges.whole_characters() {
         Some(characters) if has_three => word.start_with(characters, bytes, merged),
         _ => merged,
     }

@@ -1,0 +1,128 @@
+//! Sets of characters by AVX-512.
+
+use std::arch::x86_64::*;
+
+use super::{Ascii, BLOCK, Block, ROW, Sets};
+
+/// The bits of the part of a row that the second byte from the end of a character selects, and then the last one.
+const BITS: [i8; 16] = [1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128];
+
+impl<const N: usize> Sets<N> {
+    /// The same as [`read`](Sets::read).
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub(in crate::normalize) fn read_avx512(&self, text: &[u8], start: usize) -> Option<Block<N>> {
+        let rest = text.get(start..)?;
+        let first = bytes_from(rest, 0);
+        let high = _mm512_movepi8_mask(first);
+        if high == 0 {
+            return Some(Block::ascii(rest.len()));
+        }
+        let leads =
+            [0xc0u8, 0xe0, 0xf0].map(|byte| _mm512_cmpge_epu8_mask(first, _mm512_set1_epi8(byte as i8)));
+        let len = self.complete_len(rest, high, leads)?;
+        let [two, three, four] = leads;
+        let mut block = Block { mixed: 0, sets: [0; N], leads: two, inside: high & !two, len };
+        // SAFETY: these are 64 bytes each.
+        let [by_lead, by_row] = [&self.mixed_leads, &self.mixed_rows]
+            .map(|table| unsafe { _mm512_loadu_si512(table.as_ptr().cast()) });
+        let may_be_mixed = two & _mm512_movepi8_mask(_mm512_permutexvar_epi8(first, by_lead));
+        if may_be_mixed == 0 {
+            return Some(block);
+        }
+        let second = bytes_from(rest, 1);
+        let upper = _mm512_slli_epi16::<2>(_mm512_and_si512(first, _mm512_set1_epi8(15)));
+        let lower = _mm512_and_si512(_mm512_srli_epi16::<4>(second), _mm512_set1_epi8(3));
+        let rows = _mm512_permutexvar_epi8(_mm512_or_si512(upper, lower), by_row);
+        let row_bits = _mm512_and_si512(_mm512_srli_epi16::<1>(second), _mm512_set1_epi8(7));
+        block.mixed = may_be_mixed & (!three | four | _mm512_test_epi8_mask(rows, bits(row_bits)));
+        let mut remaining = block.mixed & !four;
+        if remaining == 0 {
+            return Some(block);
+        }
+        let third = bytes_from(rest, 2);
+        let mut classes = _mm512_setzero_si512();
+        while remaining != 0 {
+            let offset = remaining.trailing_zeros() as usize;
+            let [a, b] = [rest[offset], rest[offset + 1]];
+            let (number, places, same) = if three >> offset & 1 == 0 {
+                ((usize::from(a) & 0x1f) >> 1, places(first, second), same_but_last_bit(first, a))
+            } else {
+                let same = _mm512_cmpeq_epi8_mask(first, _mm512_set1_epi8(a as i8));
+                let number = (usize::from(a) & 0xf) << 5 | (usize::from(b) & 0x3f) >> 1;
+                (number, places(second, third), same & same_but_last_bit(second, b))
+            };
+            let row = &self.classes[usize::from(self.numbers[number])];
+            // SAFETY: these are 64 bytes each.
+            let [low, high] =
+                [0, ROW / 2].map(|at| unsafe { _mm512_loadu_si512(row.as_ptr().add(at).cast()) });
+            let same = same & remaining;
+            let of_row = _mm512_permutex2var_epi8(low, places, high);
+            classes = _mm512_mask_mov_epi8(classes, same, of_row);
+            remaining &= !same;
+        }
+        let mut bit = 1;
+        for set in &mut block.sets {
+            *set = _mm512_test_epi8_mask(classes, _mm512_set1_epi8(bit));
+            bit <<= 1;
+        }
+        Some(block)
+    }
+}
+
+impl Ascii {
+    /// The same as [`at`](Ascii::at).
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub(in crate::normalize) fn at_avx512(text: &[u8], start: usize) -> Ascii {
+        let bytes = bytes_from(&text[start..], 0);
+        let second = bytes_from(&text[start..], 1);
+        let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
+        let is_low = _mm512_cmplt_epu8_mask(second, _mm512_set1_epi8(0xa0u8 as i8));
+        let distance = _mm512_sub_epi8(bytes, _mm512_set1_epi8(b' ' as i8));
+        Ascii {
+            printable: _mm512_cmple_epu8_mask(distance, _mm512_set1_epi8((b'~' - b' ') as i8)),
+            spaces: is(b' '),
+            invalid: same_but_last_bit(bytes, 0xc0) | is(0xe0) & is_low | is(0xed) & !is_low,
+        }
+    }
+}
+
+/// The bytes of a text from an offset on, with zeros behind them.
+#[target_feature(enable = "avx512f,avx512bw,bmi2")]
+#[inline]
+fn bytes_from(text: &[u8], offset: usize) -> __m512i {
+    let count = text.len().saturating_sub(offset).min(BLOCK);
+    // SAFETY: only bytes of the text are read.
+    unsafe {
+        let bytes = text.as_ptr().wrapping_add(offset);
+        _mm512_maskz_loadu_epi8(_bzhi_u64(u64::MAX, count as u32), bytes.cast())
+    }
+}
+
+/// The bits that numbers below 16 select: those of the lower three of their bits.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn bits(numbers: __m512i) -> __m512i {
+    // SAFETY: there are 16 bytes.
+    let bits = _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(BITS.as_ptr().cast()) });
+    _mm512_shuffle_epi8(bits, numbers)
+}
+
+/// The bytes that are a byte or differ from it in the last bit.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn same_but_last_bit(bytes: __m512i, byte: u8) -> u64 {
+    let either = _mm512_or_si512(bytes, _mm512_set1_epi8(1));
+    _mm512_cmpeq_epi8_mask(either, _mm512_set1_epi8((byte | 1) as i8))
+}
+
+/// The places of characters with these last bytes in their rows; the highest bit has no meaning.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn places(before: __m512i, last: __m512i) -> __m512i {
+    let lower = _mm512_and_si512(last, _mm512_set1_epi8(0x3f));
+    // The last bit of the byte before is that of the value 64.
+    let upper = _mm512_slli_epi16::<6>(_mm512_and_si512(before, _mm512_set1_epi8(1)));
+    _mm512_or_si512(lower, upper)
+}
