@@ -84,7 +84,7 @@ def written_number(value: float) -> str | None:
         for one in _beside(whole):
             if one <= _LARGEST and one == int(one) and _scaled(one, -exponent) == size:
                 return f"{'-' if value < 0 else ''}{int(one)}e{-exponent}"
-        if exponent >= 0 and whole > _LARGEST or exponent < 0 and whole < 1:
+        if (exponent >= 0 and whole > _LARGEST) or (exponent < 0 and whole < 1):
             return None
     return None
 
