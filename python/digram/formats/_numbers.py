@@ -72,8 +72,8 @@ def written_number(value: float) -> str | None:
     None if there are none, as for one of a thousand numbers with all their bits; those that were
     read, and those with at most fifteen digits, have some.
 
-    >>> written_number(-10.266200065612791), written_number(-2.5)
-    ('-10.26620006561279', '-2.5')
+    >>> written_number(-10.266200065612793), written_number(-2.5)
+    ('-102662000656127936e-16', '-2.5')
     """
     text = repr(value)
     if read_number(text) == value:
