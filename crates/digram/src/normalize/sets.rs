@@ -56,7 +56,7 @@ pub(super) struct Block<const N: usize> {
     pub(super) len: usize,
 }
 
-/// The bytes of a block that are some ASCII characters, or begin what is no character.
+/// Bytes of a block, a bit each: ASCII characters of two kinds, and the first bytes of invalid sequences.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(super) struct Ascii {
     /// Those from " " to "~".
@@ -76,7 +76,7 @@ impl<const N: usize> Sets<N> {
         let mut row = |number: usize| {
             let mut row = [[0; 16]; N];
             for code in number * ROW..(number + 1) * ROW {
-                // Bytes that would be a surrogate are no character, and remain.
+                // A surrogate is not a character. Its bytes are not changed.
                 let are_in = char::from_u32(code as u32).map_or([true; N], &is_in);
                 for (set, is_in) in row.iter_mut().zip(are_in) {
                     set[code % 16] |= u8::from(is_in) << (code / 16 % 8);
@@ -106,7 +106,7 @@ impl<const N: usize> Sets<N> {
 }
 
 impl<const N: usize> Block<N> {
-    /// The next bytes of a text, of which so many are left, if they are ASCII.
+    /// A block of ASCII characters, of a text with `left` more bytes.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     fn ascii(left: usize) -> Block<N> {

@@ -1,13 +1,12 @@
-//! The characters that words start with: whole, where only whole characters are joined beside them (see
-//! docs/algorithm.md, 20).
+//! The characters of a word that merging starts with as single symbols (see docs/algorithm.md, 20).
 //!
-//! If no token that holds a part of a character spans a place between two characters, each token that spans it holds
-//! both of them whole. So no merge crosses the borders of a character with such places on both sides before its bytes
-//! are one symbol, and they are merged as if they were alone. In a list in which each token has a higher rank than its
-//! parts, nothing that is merged meanwhile depends on when that happens.
+//! Suppose that each token that spans a border of a character contains the whole characters on both sides. Then no
+//! merge crosses the border before the bytes of the character are one symbol, so they are merged as if they were alone.
+//! If each token has a higher rank than its parts, it does not matter when these merges are applied.
 
 use std::sync::Arc;
 
+use crate::encode::character_ids::CharacterIds;
 use crate::encode::safe_splits::BytesBeside;
 use crate::merges::Merges;
 use crate::utf8::decode;
@@ -22,8 +21,7 @@ pub(super) struct FirstCharacter {
 
 /// The characters that are one symbol when their bytes are merged.
 pub(in crate::encode) struct FirstCharacters {
-    /// By character: the id above 0, or 0.
-    ids: Box<[TokenId]>,
+    ids: CharacterIds,
     beside: Arc<BytesBeside>,
 }
 
@@ -35,17 +33,17 @@ impl FirstCharacters {
         vocabulary: &Vocabulary,
         beside: &Arc<BytesBeside>,
     ) -> Option<FirstCharacters> {
-        // Zeros are allocated without writing them.
-        let mut ids = vec![0; 1 << 16].into_boxed_slice();
-        for (id, token) in vocabulary.iter().filter(|(_, token)| (2..=3).contains(&token.len())) {
-            if let (Some(c), width) = decode(token)
-                && width == token.len()
-                && merged(token, byte_ids, merges) == Some(id)
-            {
-                ids[c as usize] = id + 1;
-            }
+        if !merges.is_rising() {
+            return None;
         }
-        merges.is_rising().then(|| FirstCharacters { ids, beside: beside.clone() })
+        let tokens = vocabulary.iter().filter(|(_, token)| (2..=3).contains(&token.len()));
+        let characters = tokens.filter_map(|(id, token)| match decode(token) {
+            (Some(c), width) if width == token.len() => {
+                (merged(token, byte_ids, merges) == Some(id)).then_some((c, id))
+            }
+            _ => None,
+        });
+        Some(FirstCharacters { ids: CharacterIds::new(characters), beside: beside.clone() })
     }
 
     /// Calls `visit` with the characters of a word that are one symbol at the start.
@@ -59,10 +57,7 @@ impl FirstCharacters {
             if let Some(character) = last.take().filter(|_| is_whole) {
                 visit(character);
             }
-            let id = self.ids.get(c as usize).copied().unwrap_or(0);
-            if is_whole && id > 0 {
-                last = Some(FirstCharacter { at, width, id: id - 1 });
-            }
+            last = self.ids.get(c).filter(|_| is_whole).map(|id| FirstCharacter { at, width, id });
             at += width;
             left = Some((right.0, word[at - 1]));
         }
@@ -72,7 +67,7 @@ impl FirstCharacters {
     }
 }
 
-/// The symbol that two or three bytes become, if they become one.
+/// The token of two or three bytes, if they are merged to one.
 fn merged(bytes: &[u8], byte_ids: &[TokenId; 256], merges: &Merges) -> Option<TokenId> {
     let ids: Vec<TokenId> = bytes.iter().map(|&byte| byte_ids[usize::from(byte)]).collect();
     let join = |left, right| {

@@ -43,8 +43,8 @@ struct Word<const LEN: usize> {
 const THREE: u8 = 0xe0;
 
 impl<const LEN: usize> Word<LEN> {
-    /// Makes symbols of the characters of a word, of which some bytes are `merged`; returns the places of all symbols
-    /// of several bytes.
+    /// Replaces the bytes of characters by one symbol each. `merged` are the places of the pairs that were merged at once;
+    /// returns the places of all symbols of several bytes.
     // Not inlined: most words have none.
     #[inline(never)]
     fn start_with(&mut self, characters: &FirstCharacters, bytes: &[u8], mut merged: u64) -> u64 {

@@ -143,7 +143,7 @@ fn first_merges_of(
     vocabulary: &Vocabulary,
 ) -> Option<FirstMerges> {
     let (ids, byte_ids) = symbols.character_ids()?;
-    // A byte of a character without a token is no part of a merge in its place, whatever merges there are.
+    // No merge may join the bytes that stand for a character without a token.
     let of_bytes: HashSet<TokenId> = byte_ids.iter().copied().collect();
     let joins_bytes =
         all.clone().any(|(_, merge)| of_bytes.contains(&merge.left) || of_bytes.contains(&merge.right));

@@ -214,7 +214,7 @@ impl Lookup {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let (mut rest, mut pacer) = (pretoken, Pacer::new(context.interrupt));
-        // The part before, and its ids: what is so long mostly repeats itself.
+        // The previous part and its ids: a pretoken of this length mostly repeats itself.
         let (mut before, mut ids_before) = (TextSlice { end: rest.start, ..rest }, Vec::new());
         while rest.len() > 0 {
             let part_len = match rest.len() {

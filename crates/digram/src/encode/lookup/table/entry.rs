@@ -111,8 +111,8 @@ const _: () = assert!(size_of::<Line>() == 64);
 
 impl Line {
     /// The entry that has a key, unless no entry has it, or the other one begins alike: only half of the key is
-    /// compared. That of the first one, since the second one may be empty, and half of a key of zeros is as one of
-    /// NUL characters.
+    /// compared. The first entry is the one that is compared: the second may be empty, and half of an empty key equals
+    /// that of NUL characters.
     #[inline(always)]
     pub(super) fn likely(&self, key: &u128) -> &Entry {
         &self.0[usize::from(self.0[0].key as u64 != *key as u64)]
