@@ -1,6 +1,7 @@
 //! Running tasks on several threads.
 
 mod in_order;
+mod shares;
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -9,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::memory;
+use shares::Shares;
 
 pub(crate) use in_order::{Receiver, items_in_order};
 
@@ -61,7 +63,7 @@ pub(crate) fn in_parallel<S, R: Send>(
     let work = |state: &mut S, task, interrupt: &dyn Interrupt| {
         work(state, task, interrupt).map_err(|error| (0, error))
     };
-    items_in_parallel(threads, tasks, interrupt, || Ok(state()), work).map_err(|(_, error)| error)
+    items_in_parallel(threads, tasks, interrupt, |_| Ok(state()), work).map_err(|(_, error)| error)
 }
 
 /// The result of work on several items. An error carries the index of the first item that failed; the index
@@ -69,54 +71,48 @@ pub(crate) fn in_parallel<S, R: Send>(
 pub(crate) type ItemResult<R> = std::result::Result<R, (usize, Error)>;
 
 /// Like [`in_parallel`], for tasks of several items whose errors carry an item index, and for states whose
-/// construction can fail. If the state of a helper thread cannot be made, the other threads do the work; if
+/// construction can fail and depends on the number of the thread; 0 is the calling one. If the state of a helper thread cannot be made, the other threads do the work; if
 /// that of the calling thread cannot be made, its error is returned.
 pub(crate) fn items_in_parallel<S, R: Send>(
     threads: usize,
     tasks: usize,
     interrupt: &dyn Interrupt,
-    state: impl Fn() -> Result<S> + Sync,
+    state: impl Fn(usize) -> Result<S> + Sync,
     work: impl Fn(&mut S, usize, &dyn Interrupt) -> ItemResult<R> + Sync,
 ) -> ItemResult<Vec<R>> {
     let is_stop = |result: &ItemResult<R>| matches!(result, Err((_, Error::Interrupted)));
-    let next = AtomicUsize::new(0);
+    let shares = Shares::new(threads, tasks);
     let stop = AtomicBool::new(false);
     let results = memory::try_collect((0..tasks).map(|_| None)).map_err(|error| (0, error))?;
     let results: Mutex<Vec<Option<ItemResult<R>>>> = Mutex::new(results);
-    let run = |mut state: S, interrupt: &dyn Interrupt| {
-        loop {
-            let task = next.fetch_add(1, Ordering::Relaxed);
-            if task >= tasks {
-                break;
-            }
+    let run = |mut state: S, thread: usize, interrupt: &dyn Interrupt| {
+        while let Some(task) = shares.begin(thread) {
             let check = interrupt.check().map_err(|error| (0, error));
             let result = check.and_then(|()| work(&mut state, task, interrupt));
-            let failed = result.is_err();
             if is_stop(&result) {
                 stop.store(true, Ordering::Relaxed);
+                shares.end_at(0);
+            } else if result.is_err() {
+                shares.end_at(task);
             }
             results.lock().unwrap_or_else(|poisoned| poisoned.into_inner())[task] = Some(result);
-            if failed {
-                // All earlier tasks have been started already, and later ones are not needed.
-                next.fetch_max(tasks, Ordering::Relaxed);
-                break;
-            }
         }
     };
     let mut own_failure = None;
     std::thread::scope(|scope| {
-        for _ in 0..memory::affordable_threads(threads.min(tasks).saturating_sub(1)) {
-            let help = || state().map_or((), |state| run(state, &StopFlag(&stop)));
+        for thread in 1..=memory::affordable_threads(shares.threads() - 1) {
+            let (run, state, stop) = (&run, &state, &stop);
+            let help = move || state(thread).map_or((), |state| run(state, thread, &StopFlag(stop)));
             if std::thread::Builder::new().spawn_scoped(scope, help).is_err() {
                 break;
             }
         }
         // Last, so that the others do not wait for it.
-        match state() {
-            Ok(state) => run(state, interrupt),
+        match state(0) {
+            Ok(state) => run(state, 0, interrupt),
             Err(error) => {
                 stop.store(true, Ordering::Relaxed);
-                next.fetch_max(tasks, Ordering::Relaxed);
+                shares.end_at(0);
                 own_failure = Some((0, error));
             }
         }
@@ -163,7 +159,7 @@ mod tests {
             started.fetch_add(1, Ordering::Relaxed);
             if task == 7 { Err((70, Error::Internal { reason: "no".into() })) } else { Ok(()) }
         };
-        let failed = items_in_parallel(1, 50, &Never, || Ok(()), work);
+        let failed = items_in_parallel(1, 50, &Never, |_| Ok(()), work);
         assert_eq!(failed, Err((70, Error::Internal { reason: "no".into() })));
         assert_eq!(started.into_inner(), 8);
     }
@@ -177,7 +173,7 @@ mod tests {
             barrier.wait();
             Err::<(), _>(if task == 0 { (3, Error::Interrupted) } else { (8, failure()) })
         };
-        let failed = items_in_parallel(2, 2, &Never, || Ok(()), work);
+        let failed = items_in_parallel(2, 2, &Never, |_| Ok(()), work);
         assert_eq!(failed, Err((8, failure())));
     }
 

@@ -46,7 +46,7 @@ pub(crate) use lookup::{EncodeWords, GROUP, Group};
 pub(crate) use mark::Mark;
 use scratch::Context;
 pub(crate) use scratch::Scratch;
-pub(crate) use scratch_pool::{Pooled, ScratchPool};
+pub(crate) use scratch_pool::{Place, Pooled, ScratchPool};
 pub use scratch_pool::{cache_bytes, limit_cache};
 pub(crate) use sink::{IdCount, IdHistogram, Sink};
 use symbols::Symbols;

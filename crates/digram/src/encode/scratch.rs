@@ -38,6 +38,8 @@ pub(crate) struct Scratch {
     pub(crate) ids: Vec<TokenId>,
     /// Converts texts that are not in UTF-8.
     pub(crate) converter: Utf8Converter,
+    /// The number of the thread that had it last.
+    pub(super) thread: usize,
     /// The bytes of this memory that the pool it belongs to has counted.
     pub(super) counted: usize,
     pub(super) short_words: Box<MissedWords<{ lockstep::SHORT }>>,
@@ -66,6 +68,7 @@ impl Scratch {
             group: Vec::new(),
             ids: Vec::new(),
             converter: Utf8Converter::new(),
+            thread: 0,
             counted: 0,
             short_words: Box::new(MissedWords::new()),
             long_words: Box::new(MissedWords::new()),

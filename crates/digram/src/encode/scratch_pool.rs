@@ -69,8 +69,8 @@ impl ProcessPool {
 /// The idle scratch memory of one tokenizer.
 struct TokenizerPool {
     all: &'static ProcessPool,
-    /// Where one thread finds the memory of its last call, or null: a lock would take a twentieth of the time of
-    /// a short call.
+    /// Where the calling thread finds the memory of its last call, or null: a lock would take a twentieth of the time
+    /// of a short call.
     first: AtomicPtr<Scratch>,
     #[expect(clippy::vec_box, reason = "a short call would spend a tenth of its time on moving it")]
     others: Mutex<Vec<Box<Scratch>>>,
@@ -81,23 +81,45 @@ struct TokenizerPool {
 }
 
 impl TokenizerPool {
+    /// Idle memory for a thread of a call: if possible, what a thread with this number had before.
     #[inline]
-    fn take(&self) -> Option<Box<Scratch>> {
-        let first = self.first.swap(ptr::null_mut(), Ordering::Acquire);
-        if first.is_null() {
-            return self.others.try_lock().ok()?.pop();
+    fn take(&self, thread: usize) -> Option<Box<Scratch>> {
+        if thread == 0
+            && let Some(first) = self.take_first()
+        {
+            return Some(first);
         }
+        let mut others = self.others.try_lock().ok()?;
+        let index = others.iter().rposition(|scratch| scratch.thread == thread);
+        index.map(|index| others.swap_remove(index)).or_else(|| others.pop())
+    }
+
+    fn take_first(&self) -> Option<Box<Scratch>> {
+        let first = self.first.swap(ptr::null_mut(), Ordering::Acquire);
         // SAFETY: `keep` made it from a box, and only this thread got it from the swap.
-        Some(unsafe { Box::from_raw(first) })
+        (!first.is_null()).then(|| unsafe { Box::from_raw(first) })
     }
 
     /// Frees idle memory; false if there is none.
     fn free_one(&self) -> bool {
-        self.take().map(|scratch| self.free(scratch)).is_some()
+        self.take(0).map(|scratch| self.free(scratch)).is_some()
     }
 
     fn free(&self, scratch: Box<Scratch>) {
         self.all.bytes.fetch_sub(scratch.counted, Ordering::Relaxed);
+    }
+
+    /// Keeps memory of a calling thread where it finds it without a lock, if there is none.
+    #[inline]
+    fn keep_first(&self, scratch: Box<Scratch>) -> Result<(), Box<Scratch>> {
+        if scratch.thread != 0 {
+            return Err(scratch);
+        }
+        let first = Box::into_raw(scratch);
+        let (none, order) = (ptr::null_mut(), Ordering::Relaxed);
+        let kept = self.first.compare_exchange(none, first, Ordering::Release, order);
+        // SAFETY: it was made from a box just above, and no other thread has got it.
+        kept.map(|_| ()).map_err(|_| unsafe { Box::from_raw(first) })
     }
 
     fn keep(self: &Arc<TokenizerPool>, mut scratch: Box<Scratch>, maximum: usize) {
@@ -116,11 +138,7 @@ impl TokenizerPool {
             all.bytes.fetch_add(bytes.wrapping_sub(scratch.counted), Ordering::Relaxed);
             scratch.counted = bytes;
         }
-        let first = Box::into_raw(scratch);
-        let (none, order) = (ptr::null_mut(), Ordering::Relaxed);
-        if self.first.compare_exchange(none, first, Ordering::Release, order).is_err() {
-            // SAFETY: it was made from a box just above, and no other thread has got it.
-            let scratch = unsafe { Box::from_raw(first) };
+        if let Err(scratch) = self.keep_first(scratch) {
             let Ok(mut others) = self.others.try_lock() else { return self.free(scratch) };
             others.push(scratch);
         }
@@ -138,6 +156,20 @@ impl Drop for TokenizerPool {
     fn drop(&mut self) {
         while self.free_one() {}
     }
+}
+
+/// Which of the threads of a call one is.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// Its number; that of the calling thread is 0.
+    pub(crate) thread: usize,
+    /// The number of all.
+    pub(crate) threads: usize,
+}
+
+impl Place {
+    /// The calling thread without others.
+    pub(crate) const ALONE: Place = Place { thread: 0, threads: 1 };
 }
 
 /// A pool of scratch memory, kept for the next call.
@@ -166,13 +198,14 @@ impl ScratchPool {
 
     /// Takes scratch memory of an earlier call, or allocates it.
     pub(crate) fn take(&self) -> Pooled<'_> {
-        self.take_for(1)
+        self.take_for(Place::ALONE)
     }
 
     /// As [`take`](ScratchPool::take), for one of several threads.
-    pub(crate) fn take_for(&self, threads: usize) -> Pooled<'_> {
-        let mut scratch = self.pool.take().unwrap_or_else(|| Box::new(Scratch::new()));
-        scratch.begin(BUDGET.enter(), threads);
+    pub(crate) fn take_for(&self, place: Place) -> Pooled<'_> {
+        let mut scratch = self.pool.take(place.thread).unwrap_or_else(|| Box::new(Scratch::new()));
+        scratch.thread = place.thread;
+        scratch.begin(BUDGET.enter(), place.threads);
         Pooled { scratch: Some(scratch), kept: self }
     }
 
@@ -255,6 +288,27 @@ mod tests {
         drop(first);
         assert_eq!(all.bytes.load(Ordering::Relaxed), 0);
         assert!(all.pools.lock().unwrap().iter().all(|pool| pool.strong_count() == 0));
+    }
+
+    #[test]
+    fn threads_find_what_they_had() {
+        let all: &'static ProcessPool = Box::leak(Box::new(ProcessPool::new()));
+        let pool = ScratchPool::of(all, || usize::MAX);
+        let at = |thread| pool.take_for(Place { thread, threads: 3 });
+        let address = |pooled: &Pooled<'_>| ptr::from_ref::<Scratch>(pooled) as usize;
+        let first = [0, 1, 2].map(at);
+        let addresses = first.each_ref().map(address);
+        // In the order in which threads end.
+        let [zero, one, two] = first;
+        [two, zero, one].into_iter().for_each(drop);
+        let [two, one, zero] = [2, 1, 0].map(at);
+        assert_eq!([&zero, &one, &two].map(address), addresses);
+        drop([zero, one, two]);
+        // One that had none takes what is there, but leaves the calling thread its own.
+        let [five, six, seven] = [5, 6, 7].map(at);
+        assert_eq!(address(&at(0)), addresses[0]);
+        assert!(addresses[1..].contains(&address(&five)) && addresses[1..].contains(&address(&six)));
+        assert!(!addresses.contains(&address(&seven)));
     }
 
     #[test]

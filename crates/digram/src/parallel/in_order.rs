@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
+use super::shares::Shares;
 use super::{ItemResult, StopFlag};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
@@ -36,35 +37,35 @@ pub(crate) fn items_in_order<S, R: Default + Send>(
     threads: usize,
     tasks: usize,
     interrupt: &dyn Interrupt,
-    state: impl Fn() -> Result<S> + Sync,
+    state: impl Fn(usize) -> Result<S> + Sync,
     work: impl Fn(&mut S, usize, &mut R, &dyn Interrupt) -> ItemResult<()> + Sync,
     receiver: &mut impl Receiver<R>,
 ) -> ItemResult<()> {
     let finished = memory::try_collect((0..tasks).map(|_| None)).map_err(|error| (0, error))?;
     let shared = Shared {
         tasks,
-        next: AtomicUsize::new(0),
+        shares: Shares::new(threads, tasks),
         stop: AtomicBool::new(false),
         queue: Mutex::new(Queue { finished, received: 0, spare: Vec::new(), helpers: 0, failure: None }),
         changed: Condvar::new(),
     };
     std::thread::scope(|scope| {
         let (shared, state, work) = (&shared, &state, &work);
-        for _ in 0..memory::affordable_threads(threads.min(tasks).saturating_sub(1)) {
+        for thread in 1..=memory::affordable_threads(shared.shares.threads() - 1) {
             // Counted before it runs, so that the calling thread waits for it.
             let helper = Helper::of(shared);
             let help = move || {
                 let Helper(shared) = &helper;
-                let Ok(mut state) = state() else { return };
+                let Ok(mut state) = state(thread) else { return };
                 let interrupt = StopFlag(&shared.stop);
-                while shared.do_next(&mut state, &interrupt, work).is_continue() {}
+                while shared.do_next(thread, &mut state, &interrupt, work).is_continue() {}
             };
             if std::thread::Builder::new().spawn_scoped(scope, help).is_err() {
                 break;
             }
         }
         // Last, so that the others do not wait for it.
-        let mut own_state = match state() {
+        let mut own_state = match state(0) {
             Ok(state) => state,
             Err(error) => return shared.stop(0, (0, error)),
         };
@@ -74,7 +75,7 @@ pub(crate) fn items_in_order<S, R: Default + Send>(
                     Ok(()) => shared.lock().spare.extend(results),
                     Err(error) => shared.stop(first, error),
                 },
-                Step::Task => _ = shared.do_next(&mut own_state, interrupt, work),
+                Step::Task => _ = shared.do_next(0, &mut own_state, interrupt, work),
                 Step::Wait => {
                     if let Err(error) = interrupt.check() {
                         shared.stop(tasks, (0, error));
@@ -91,8 +92,7 @@ pub(crate) fn items_in_order<S, R: Default + Send>(
 /// What the threads share.
 struct Shared<R> {
     tasks: usize,
-    /// The next task that no thread has begun.
-    next: AtomicUsize,
+    shares: Shares,
     stop: AtomicBool,
     queue: Mutex<Queue<R>>,
     /// A result that the calling thread may wait for was added, or a thread has ended.
@@ -130,12 +130,16 @@ impl<R: Default> Shared<R> {
     /// What the calling thread does next.
     fn next_step(&self, enough: usize) -> Step<R> {
         let mut queue = self.lock();
-        let left = self.tasks.saturating_sub(self.next.load(Ordering::Relaxed));
+        let left = self.shares.left();
         // Fewer at the end, where the other threads would wait for this one.
         let enough = enough.min(left).max(1);
         let first = queue.received;
-        if queue.failure.is_some() || first == self.tasks {
+        if first == self.tasks {
             return Step::End;
+        }
+        if queue.failure.is_some() {
+            // Earlier tasks may fail too.
+            return if left > 0 { Step::Task } else { Step::End };
         }
         if queue.finished[first..].iter().take(enough).take_while(|result| result.is_some()).count() == enough
         {
@@ -154,17 +158,15 @@ impl<R: Default> Shared<R> {
         Step::Wait
     }
 
-    /// Does the next task. Ends if there is none, or if it fails.
+    /// Does the next task of a thread. Ends if there is none.
     fn do_next<S>(
         &self,
+        thread: usize,
         state: &mut S,
         interrupt: &dyn Interrupt,
         work: &impl Fn(&mut S, usize, &mut R, &dyn Interrupt) -> ItemResult<()>,
     ) -> ControlFlow<()> {
-        let task = self.next.fetch_add(1, Ordering::Relaxed);
-        if task >= self.tasks {
-            return ControlFlow::Break(());
-        }
+        let Some(task) = self.shares.begin(thread) else { return ControlFlow::Break(()) };
         let mut result = self.lock().spare.pop().unwrap_or_default();
         let check = interrupt.check().map_err(|error| (0, error));
         match check.and_then(|()| work(state, task, &mut result, interrupt)) {
@@ -174,21 +176,18 @@ impl<R: Default> Shared<R> {
                 if task == queue.received {
                     self.changed.notify_one();
                 }
-                ControlFlow::Continue(())
             }
-            Err(error) => {
-                self.fail(task, error);
-                ControlFlow::Break(())
-            }
+            Err(error) => self.fail(task, error),
         }
+        ControlFlow::Continue(())
     }
 
-    /// Records that a task failed. All earlier ones have been started already, and later ones are not needed.
+    /// Records that a task failed. Later ones are not needed; of earlier ones that fail, the first counts.
     fn fail(&self, task: usize, error: (usize, Error)) {
         let is_stop = |error: &(usize, Error)| error.1 == Error::Interrupted;
-        self.next.fetch_max(self.tasks, Ordering::Relaxed);
+        self.shares.end_at(task);
         if is_stop(&error) {
-            self.stop.store(true, Ordering::Relaxed);
+            self.stop_all();
         }
         let mut queue = self.lock();
         // Threads that were stopped report it too; the cause is what counts.
@@ -204,8 +203,13 @@ impl<R: Default> Shared<R> {
 
     /// Records that the calling thread failed, and stops the others.
     fn stop(&self, task: usize, error: (usize, Error)) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop_all();
         self.fail(task, error);
+    }
+
+    fn stop_all(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.shares.end_at(0);
     }
 }
 
@@ -265,7 +269,7 @@ mod tests {
             result.extend([task, task]);
             Ok(())
         };
-        items_in_order(threads, 50, &Never, || Ok(()), work, receiver)
+        items_in_order(threads, 50, &Never, |_| Ok(()), work, receiver)
     }
 
     #[test]
@@ -295,7 +299,7 @@ mod tests {
     #[test]
     fn a_thread_whose_state_cannot_be_made_does_not_help() {
         let own = std::thread::current().id();
-        let state = || match std::thread::current().id() == own {
+        let state = |_| match std::thread::current().id() == own {
             true => Ok(()),
             false => Err(Error::Memory { bytes: 1 }),
         };
@@ -340,7 +344,7 @@ mod tests {
         }
         for threads in [1, 2, 5] {
             let stopped =
-                items_in_order(threads, 2, &StopAfter(AtomicUsize::new(0)), || Ok(()), work, &mut Nothing);
+                items_in_order(threads, 2, &StopAfter(AtomicUsize::new(0)), |_| Ok(()), work, &mut Nothing);
             assert_eq!(stopped, Err((0, Error::Interrupted)));
         }
     }
@@ -360,6 +364,6 @@ mod tests {
             }
             Ok(())
         };
-        _ = items_in_order(2, 50, &Never, || Ok(()), work, &mut Numbers::default());
+        _ = items_in_order(2, 50, &Never, |_| Ok(()), work, &mut Numbers::default());
     }
 }

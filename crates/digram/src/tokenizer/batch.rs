@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use super::Tokenizer;
 use super::joined::Joined;
 use crate::added_tokens::OnSpecial;
-use crate::encode::{IdCount, IdHistogram, Pooled, Scratch, Sink};
+use crate::encode::{IdCount, IdHistogram, Place, Pooled, Scratch, Sink};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
@@ -146,7 +146,7 @@ impl Tokenizer {
         plan: &BatchPlan,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<TasksOutput> {
-        let (mut ids, mut ends, mut scratch) = (Vec::new(), Vec::new(), self.scratch_of(plan));
+        let (mut ids, mut ends, mut scratch) = (Vec::new(), Vec::new(), self.scratch_of(plan, 0));
         memory::reserve_hint(&mut ids, plan.bytes / BYTES_PER_ID);
         self.each_part(texts, special, &plan.parts, &mut scratch, interrupt, &mut ids, &mut ends)?;
         Ok((ids, vec![ends]))
@@ -165,7 +165,7 @@ impl Tokenizer {
             plan.threads,
             plan.tasks.len(),
             interrupt,
-            || Ok(joined.writer(self.scratch_of(plan))),
+            |thread| Ok(joined.writer(self.scratch_of(plan, thread))),
             |writer, task, interrupt| {
                 let (parts, mut ids, mut ends) = (plan.parts_of(task), writer.list(), Vec::new());
                 ids.reserve_hint(bytes_of(parts) / LEAST_BYTES_PER_ID);
@@ -237,9 +237,9 @@ impl Tokenizer {
     ) -> ItemResult<(Vec<u64>, Vec<u64>)> {
         let plan = self.plan(texts, special, threads, Outputs::OneOfAThread, interrupt)?;
         let totals = Mutex::new(memory::try_filled(0, self.vocab_size()).map_err(|error| (0, error))?);
-        let new_share = || {
+        let new_share = |thread| {
             let counts = memory::try_filled(0, self.vocab_size())?;
-            Ok(HistogramShare { scratch: self.scratch_of(&plan), counts, totals: &totals })
+            Ok(HistogramShare { scratch: self.scratch_of(&plan, thread), counts, totals: &totals })
         };
         let task_ends = items_in_parallel(
             plan.threads,
@@ -270,7 +270,7 @@ impl Tokenizer {
             plan.threads,
             plan.tasks.len(),
             interrupt,
-            || Ok(self.scratch_of(&plan)),
+            |thread| Ok(self.scratch_of(&plan, thread)),
             |scratch, task, interrupt| {
                 let (mut sink, mut ends) = TaskOutput::<S>::default();
                 let parts = plan.parts_of(task);
@@ -294,7 +294,7 @@ impl Tokenizer {
             plan.threads,
             plan.tasks.len(),
             interrupt,
-            || Ok(self.scratch_of(plan)),
+            |thread| Ok(self.scratch_of(plan, thread)),
             |scratch, task, (ids, ends): &mut TaskOutput<Vec<TokenId>>, interrupt| {
                 let parts = plan.parts_of(task);
                 ids.clear();
@@ -366,8 +366,9 @@ impl Tokenizer {
     }
 
     /// The memory of a thread.
-    fn scratch_of(&self, plan: &BatchPlan) -> Pooled<'_> {
-        self.scratch_for(plan.bytes / plan.threads.max(1), plan.threads.min(plan.tasks.len()))
+    fn scratch_of(&self, plan: &BatchPlan, thread: usize) -> Pooled<'_> {
+        let threads = plan.threads.min(plan.tasks.len());
+        self.scratch_for(plan.bytes / plan.threads.max(1), Place { thread, threads })
     }
 
     /// Offsets at which a long text can be split, about the size of a task apart.

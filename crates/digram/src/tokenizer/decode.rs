@@ -262,7 +262,7 @@ impl Tokenizer {
             threads,
             shares.len(),
             interrupt,
-            || Ok(()),
+            |_| Ok(()),
             |(), task, interrupt| {
                 let mut part = FlatBytes::default();
                 self.append_sequences(ids, ranges, shares[task].clone(), interrupt, &mut part)?;

@@ -77,7 +77,7 @@ impl Tokenizer {
             threads,
             shares.len(),
             interrupt,
-            || Ok(Utf8Converter::new()),
+            |_| Ok(Utf8Converter::new()),
             |converter, task, interrupt| {
                 let (mut ids, mut ends) = (Vec::new(), Vec::new());
                 let mut pacer = Pacer::new(interrupt);

@@ -5,7 +5,7 @@ use std::ops::{Deref, Range};
 use super::Tokenizer;
 use super::working::Working;
 use crate::added_tokens::{AddedMatch, AddedToken, OnSpecial};
-use crate::encode::{GROUP, Group, IdCount, Pooled, Scratch, Sink};
+use crate::encode::{GROUP, Group, IdCount, Place, Pooled, Scratch, Sink};
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
@@ -25,7 +25,7 @@ impl Tokenizer {
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let (text, previous_len) = (text.as_text(), ids.len());
-        let scratch = &mut self.scratch_for(text.len_hint(), 1);
+        let scratch = &mut self.scratch_for(text.len_hint(), Place::ALONE);
         self.each_of(text, special, scratch, interrupt, ids)
             .map(|_| ())
             .inspect_err(|_| ids.truncate(previous_len))
@@ -39,7 +39,7 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> Result<TextIds<'_>> {
         let text = text.as_text();
-        let mut scratch = self.scratch_for(text.len_hint(), 1);
+        let mut scratch = self.scratch_for(text.len_hint(), Place::ALONE);
         let mut ids = std::mem::take(&mut scratch.ids);
         ids.clear();
         self.each_of(text, special, &mut scratch, interrupt, &mut ids)?;
@@ -55,14 +55,14 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> Result<usize> {
         let (text, mut count) = (text.as_text(), IdCount(0));
-        let scratch = &mut self.scratch_for(text.len_hint(), 1);
+        let scratch = &mut self.scratch_for(text.len_hint(), Place::ALONE);
         self.each_of(text, special, scratch, interrupt, &mut count)?;
         Ok(count.0)
     }
 
     /// The memory of one of several threads, which encodes texts of this many bytes together.
-    pub(super) fn scratch_for(&self, bytes: usize, threads: usize) -> Pooled<'_> {
-        let mut scratch = self.scratch_pool.take_for(threads);
+    pub(super) fn scratch_for(&self, bytes: usize, place: Place) -> Pooled<'_> {
+        let mut scratch = self.scratch_pool.take_for(place);
         self.encoder.expect(bytes, &mut scratch);
         scratch
     }

@@ -1,0 +1,119 @@
+//! Which thread does which task.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A thread does tasks of another one that is so many behind.
+const AHEAD: usize = 8;
+
+/// The tasks of several threads. Each thread has its share: one of as many tasks as there are threads, at the same
+/// place each time. So a call with the texts of an earlier one finds in each thread what that thread learned from
+/// them: the second encoding of the same text on two threads took as long as on one when tasks were done by whoever was
+/// free.
+///
+/// Yet no thread waits: whoever has done its share, or is far ahead, does the next task of the thread that is
+/// furthest behind.
+pub(super) struct Shares {
+    /// By thread: the next of its tasks.
+    next: Vec<AtomicUsize>,
+    /// Tasks from this one on do not begin.
+    end: AtomicUsize,
+}
+
+impl Shares {
+    pub(super) fn new(threads: usize, tasks: usize) -> Shares {
+        let next = (0..threads.clamp(1, tasks.max(1))).map(|_| AtomicUsize::new(0)).collect();
+        Shares { next, end: AtomicUsize::new(tasks) }
+    }
+
+    /// The number of threads that have a share.
+    pub(super) fn threads(&self) -> usize {
+        self.next.len()
+    }
+
+    /// Begins the next task of a thread; `None` if all tasks have begun.
+    pub(super) fn begin(&self, thread: usize) -> Option<usize> {
+        while let Some(owner) = self.owner_for(thread) {
+            let task = self.task(owner, self.next[owner].fetch_add(1, Ordering::Relaxed));
+            // Unless another thread was first.
+            if task < self.end.load(Ordering::Relaxed) {
+                return Some(task);
+            }
+        }
+        None
+    }
+
+    /// The number of tasks that have not begun.
+    pub(super) fn left(&self) -> usize {
+        let end = self.end.load(Ordering::Relaxed);
+        (0..self.threads())
+            .map(|owner| end.saturating_sub(self.task(owner, self.turn(owner))).div_ceil(self.threads()))
+            .sum()
+    }
+
+    /// No task from this one on is needed. Earlier ones still begin, so that which of them fail does not depend on the
+    /// order in which they begin.
+    pub(super) fn end_at(&self, task: usize) {
+        self.end.fetch_min(task, Ordering::Relaxed);
+    }
+
+    /// Whose task a thread does next.
+    fn owner_for(&self, thread: usize) -> Option<usize> {
+        let end = self.end.load(Ordering::Relaxed);
+        let is_left = |owner: usize| self.task(owner, self.turn(owner)) < end;
+        let last = (0..self.threads()).min_by_key(|&owner| self.turn(owner))?;
+        if is_left(thread) && self.turn(thread) <= self.turn(last) + AHEAD {
+            return Some(thread);
+        }
+        Some(last).filter(|&owner| is_left(owner))
+    }
+
+    fn turn(&self, owner: usize) -> usize {
+        self.next[owner].load(Ordering::Relaxed)
+    }
+
+    fn task(&self, owner: usize, turn: usize) -> usize {
+        turn.saturating_mul(self.threads()).saturating_add(owner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All tasks, in the order in which threads begin them one after the other as `order` says.
+    fn begun(shares: &Shares, order: impl Iterator<Item = usize>) -> Vec<usize> {
+        order.map_while(|thread| shares.begin(thread)).collect()
+    }
+
+    #[test]
+    fn threads_that_are_as_fast_do_their_shares() {
+        let shares = Shares::new(3, 50);
+        assert_eq!(shares.left(), 50);
+        assert!(begun(&shares, (0..50).map(|turn| turn % 3)).into_iter().eq(0..50));
+        assert_eq!((shares.left(), shares.begin(0)), (0, None));
+    }
+
+    #[test]
+    fn one_thread_does_all() {
+        for thread in 0..3 {
+            let mut tasks = begun(&Shares::new(3, 50), std::iter::repeat(thread));
+            // It is never far ahead of the tasks of others.
+            for (count, &task) in tasks.iter().enumerate() {
+                assert!(task <= count + 3 * (AHEAD + 1), "{tasks:?}");
+            }
+            tasks.sort_unstable();
+            assert!(tasks.into_iter().eq(0..50));
+        }
+    }
+
+    #[test]
+    fn tasks_before_a_failure_begin() {
+        let shares = Shares::new(2, 50);
+        assert_eq!(begun(&shares, [0, 0, 0].into_iter()), [0, 2, 4]);
+        shares.end_at(4);
+        assert_eq!(shares.left(), 2);
+        assert_eq!(begun(&shares, std::iter::repeat(0)), [1, 3]);
+        let none = Shares::new(2, 0);
+        assert_eq!((none.threads(), none.begin(0), none.left()), (1, None, 0));
+    }
+}
