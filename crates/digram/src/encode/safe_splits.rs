@@ -47,6 +47,9 @@ enum KnownNeighbour {
 pub(super) struct SafeSplits {
     /// The pairs of characters.
     pairs: BitFilter,
+    /// The same by another hash, for places that are tested one by one: a text of one character again and again would
+    /// have no split at all if its pair were among the false positives of the other set.
+    pairs_again: BitFilter,
     /// The pairs of a character and a byte, and those of a last and a first byte.
     beside: Arc<BytesBeside>,
     scripts: CutScripts,
@@ -135,7 +138,7 @@ impl SafeSplits {
 
     /// Collects the pairs at the places in tokens that `each_place` gives.
     fn of(joins_spaces: bool, each_place: impl FnOnce(&mut dyn FnMut(&[u8], usize))) -> SafeSplits {
-        let (mut pairs, mut beside) = (Vec::new(), BytesBeside::new());
+        let (mut pairs, mut pairs_again, mut beside) = (Vec::new(), Vec::new(), BytesBeside::new());
         if joins_spaces {
             beside.add(' ', u32::MAX);
         }
@@ -154,6 +157,7 @@ impl SafeSplits {
             match (left, right) {
                 (KnownNeighbour::Character(left), KnownNeighbour::Character(right)) => {
                     pairs.push(hash(left, right));
+                    pairs_again.push(other_hash(left, right));
                     letters.add_joined(left, right);
                 }
                 (KnownNeighbour::Character(c), KnownNeighbour::Byte(first)) => {
@@ -170,11 +174,11 @@ impl SafeSplits {
         each_place(&mut place);
         parts.into_iter().for_each(|(last, first)| beside.add_behind_last(last, first));
         // One bit in sixteen is set: about 6 % of the valid splits are missed.
-        let (pairs, scripts) = (BitFilter::of(pairs, 16), letters.cut_scripts());
         SafeSplits {
-            pairs,
+            pairs: BitFilter::of(pairs, 16),
+            pairs_again: BitFilter::of(pairs_again, 16),
             beside: Arc::new(beside),
-            scripts,
+            scripts: letters.cut_scripts(),
             ascii: OnceBox::new(),
             simd: SimdLevel::best(),
         }
@@ -227,7 +231,7 @@ impl SafeSplits {
         while let (Some(c), width) = decode(&text[at..]) {
             pacer.after(width)?;
             let right = self.neighbour(c, text[at], text[at + width - 1]);
-            if !self.spanned(left, right) {
+            if !self.spanned_in_both(left, right) {
                 return Ok(at);
             }
             (left, at) = (right, at + width);
@@ -386,7 +390,7 @@ impl SafeSplits {
         }
         let neighbour = |c, bytes: &[u8]| self.neighbour(c, bytes[0], bytes[bytes.len() - 1]);
         match (bstr::decode_last_utf8(&text[..at]), decode(&text[at..])) {
-            ((Some(before), width), (Some(after), after_width)) => !self.spanned(
+            ((Some(before), width), (Some(after), after_width)) => !self.spanned_in_both(
                 neighbour(before, &text[at - width..at]),
                 neighbour(after, &text[at..at + after_width]),
             ),
@@ -406,6 +410,13 @@ impl SafeSplits {
         Neighbour { c, first, last, beside: self.beside.of(c) }
     }
 
+    /// As [`spanned`](SafeSplits::spanned), more exactly.
+    fn spanned_in_both(&self, left: Neighbour, right: Neighbour) -> bool {
+        self.spanned(left, right)
+            && (self.pairs_again.may_contain(other_hash(left.c, right.c))
+                || BytesBeside::may_span((left.beside, left.last), (right.beside, right.first)))
+    }
+
     /// Whether a token may span the place between two characters.
     #[inline(always)]
     fn spanned(&self, left: Neighbour, right: Neighbour) -> bool {
@@ -417,6 +428,11 @@ impl SafeSplits {
 #[inline(always)]
 fn hash(left: char, right: char) -> u64 {
     pair_hash(left.into(), right.into())
+}
+
+#[inline(always)]
+fn other_hash(left: char, right: char) -> u64 {
+    pair_hash(!u32::from(left), right.into())
 }
 
 /// Which of consecutive characters of three bytes, from `at` on, begin where a pretoken ends, one bit each. `number` is

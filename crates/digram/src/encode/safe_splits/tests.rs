@@ -119,3 +119,20 @@ fn pieces_of_a_group_are_those_of_its_pretokens() {
     }
     assert!(full > groups / 20, "{full} full groups of {groups}");
 }
+
+/// A long pretoken of one emoji has no other places than this one.
+#[test]
+fn few_valid_splits_are_missed() {
+    let character = |number: u32| char::from_u32(0x1f300 + number).unwrap();
+    let text = |left: u32, right: u32| String::from_iter([character(left), character(right)]);
+    let tokens: Vec<String> =
+        (0..1000).flat_map(|left| (1..9).map(move |by| text(left, left + by))).collect();
+    let splits = SafeSplits::of_tokens(tokens.iter().map(|token| token.as_bytes()));
+    let is_split = |left, right| splits.can_split_at(text(left, right).as_bytes(), 4);
+    assert!(!(0..1000).any(|left| is_split(left, left + 1)));
+    let missed = (0..1000).flat_map(|left| (0..1000).map(move |right| (left, right)));
+    let missed =
+        missed.filter(|&(left, right)| !(left + 1..left + 9).contains(&right) && !is_split(left, right));
+    let missed = missed.count();
+    assert!(missed < 10_000, "{missed} of a million");
+}
