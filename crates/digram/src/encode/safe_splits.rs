@@ -43,13 +43,26 @@ enum KnownNeighbour {
     Byte(u8),
 }
 
+impl KnownNeighbour {
+    /// A hash of two neighbours, which differs from that of their characters in the set of these alone.
+    fn hash_with(self, right: KnownNeighbour) -> u64 {
+        let number = |neighbour| match neighbour {
+            KnownNeighbour::Character(c) => u32::from(c),
+            KnownNeighbour::Byte(byte) => u32::from(char::MAX) + 1 + u32::from(byte),
+        };
+        pair_hash(!number(self), number(right))
+    }
+}
+
 /// The pairs of neighbours that occur in some token.
 pub(super) struct SafeSplits {
     /// The pairs of characters.
     pairs: BitFilter,
-    /// The same by another hash, for places that are tested one by one: a text of one character again and again would
-    /// have no split at all if its pair were among the false positives of the other set.
-    pairs_again: BitFilter,
+    /// All four kinds of pairs, with few false positives, for places that are tested one by one: a text of one character
+    /// again and again would have no split at all if it were among the false positives of the other sets.
+    all_pairs: BitFilter,
+    /// Whether a space may belong to the symbol of the character beside it.
+    joins_spaces: bool,
     /// The pairs of a character and a byte, and those of a last and a first byte.
     beside: Arc<BytesBeside>,
     scripts: CutScripts,
@@ -138,7 +151,7 @@ impl SafeSplits {
 
     /// Collects the pairs at the places in tokens that `each_place` gives.
     fn of(joins_spaces: bool, each_place: impl FnOnce(&mut dyn FnMut(&[u8], usize))) -> SafeSplits {
-        let (mut pairs, mut pairs_again, mut beside) = (Vec::new(), Vec::new(), BytesBeside::new());
+        let (mut pairs, mut all_pairs, mut beside) = (Vec::new(), Vec::new(), BytesBeside::new());
         if joins_spaces {
             beside.add(' ', u32::MAX);
         }
@@ -154,10 +167,10 @@ impl SafeSplits {
                 return;
             }
             let (left, right) = (last_whole(&token[..at]), first_whole(&token[at..]));
+            all_pairs.push(left.hash_with(right));
             match (left, right) {
                 (KnownNeighbour::Character(left), KnownNeighbour::Character(right)) => {
                     pairs.push(hash(left, right));
-                    pairs_again.push(other_hash(left, right));
                     letters.add_joined(left, right);
                 }
                 (KnownNeighbour::Character(c), KnownNeighbour::Byte(first)) => {
@@ -176,7 +189,8 @@ impl SafeSplits {
         // One bit in sixteen is set: about 6 % of the valid splits are missed.
         SafeSplits {
             pairs: BitFilter::of(pairs, 16),
-            pairs_again: BitFilter::of(pairs_again, 16),
+            all_pairs: BitFilter::of(all_pairs, 64),
+            joins_spaces,
             beside: Arc::new(beside),
             scripts: letters.cut_scripts(),
             ascii: OnceBox::new(),
@@ -231,7 +245,7 @@ impl SafeSplits {
         while let (Some(c), width) = decode(&text[at..]) {
             pacer.after(width)?;
             let right = self.neighbour(c, text[at], text[at + width - 1]);
-            if !self.spanned_in_both(left, right) {
+            if !self.spanned_exactly(left, right) {
                 return Ok(at);
             }
             (left, at) = (right, at + width);
@@ -390,7 +404,7 @@ impl SafeSplits {
         }
         let neighbour = |c, bytes: &[u8]| self.neighbour(c, bytes[0], bytes[bytes.len() - 1]);
         match (bstr::decode_last_utf8(&text[..at]), decode(&text[at..])) {
-            ((Some(before), width), (Some(after), after_width)) => !self.spanned_in_both(
+            ((Some(before), width), (Some(after), after_width)) => !self.spanned_exactly(
                 neighbour(before, &text[at - width..at]),
                 neighbour(after, &text[at..at + after_width]),
             ),
@@ -410,11 +424,15 @@ impl SafeSplits {
         Neighbour { c, first, last, beside: self.beside.of(c) }
     }
 
-    /// As [`spanned`](SafeSplits::spanned), more exactly.
-    fn spanned_in_both(&self, left: Neighbour, right: Neighbour) -> bool {
+    /// As [`spanned`](SafeSplits::spanned), with few false positives.
+    fn spanned_exactly(&self, left: Neighbour, right: Neighbour) -> bool {
+        let lefts = [KnownNeighbour::Character(left.c), KnownNeighbour::Byte(left.last)];
+        let rights = [KnownNeighbour::Character(right.c), KnownNeighbour::Byte(right.first)];
+        let is_pair = |left: KnownNeighbour| {
+            rights.iter().any(|&right| self.all_pairs.may_contain(left.hash_with(right)))
+        };
         self.spanned(left, right)
-            && (self.pairs_again.may_contain(other_hash(left.c, right.c))
-                || BytesBeside::may_span((left.beside, left.last), (right.beside, right.first)))
+            && (lefts.into_iter().any(is_pair) || self.joins_spaces && (left.c == ' ' || right.c == ' '))
     }
 
     /// Whether a token may span the place between two characters.
@@ -428,11 +446,6 @@ impl SafeSplits {
 #[inline(always)]
 fn hash(left: char, right: char) -> u64 {
     pair_hash(left.into(), right.into())
-}
-
-#[inline(always)]
-fn other_hash(left: char, right: char) -> u64 {
-    pair_hash(!u32::from(left), right.into())
 }
 
 /// Which of consecutive characters of three bytes, from `at` on, begin where a pretoken ends, one bit each. `number` is

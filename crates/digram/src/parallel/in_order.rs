@@ -5,7 +5,7 @@
 //! itself whenever nothing is; so all threads are busy to the end, however long receiving takes.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -232,6 +232,8 @@ impl<R: Default> Drop for Helper<'_, R> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+
     use super::*;
     use crate::interrupt::Never;
 

@@ -120,19 +120,21 @@ fn pieces_of_a_group_are_those_of_its_pretokens() {
     assert!(full > groups / 20, "{full} full groups of {groups}");
 }
 
-/// A long pretoken of one emoji has no other places than this one.
+/// The only places of a pretoken of one emoji are alike.
 #[test]
 fn few_valid_splits_are_missed() {
     let character = |number: u32| char::from_u32(0x1f300 + number).unwrap();
     let text = |left: u32, right: u32| String::from_iter([character(left), character(right)]);
-    let tokens: Vec<String> =
-        (0..1000).flat_map(|left| (1..9).map(move |by| text(left, left + by))).collect();
-    let splits = SafeSplits::of_tokens(tokens.iter().map(|token| token.as_bytes()));
+    let pairs = (0..1000).flat_map(|left| (1..9).map(move |by| text(left, left + by).into_bytes()));
+    // Tokens with parts of other characters, whose bytes have the bits of these.
+    let parts =
+        (0x80..=0xbf).flat_map(|last| [vec![last, 0xe0], [text(0, 0).as_bytes(), &[0xe0, last]].concat()]);
+    let tokens: Vec<Vec<u8>> = pairs.chain(parts).collect();
+    let splits = SafeSplits::of_tokens(tokens.iter().map(|token| &token[..]));
     let is_split = |left, right| splits.can_split_at(text(left, right).as_bytes(), 4);
     assert!(!(0..1000).any(|left| is_split(left, left + 1)));
-    let missed = (0..1000).flat_map(|left| (0..1000).map(move |right| (left, right)));
-    let missed =
-        missed.filter(|&(left, right)| !(left + 1..left + 9).contains(&right) && !is_split(left, right));
-    let missed = missed.count();
-    assert!(missed < 10_000, "{missed} of a million");
+    let valid = (0..1000).flat_map(|left| (0..1000).map(move |right| (left, right)));
+    let valid = valid.filter(|&(left, right)| !(left + 1..left + 9).contains(&right));
+    let missed = valid.filter(|&(left, right)| !is_split(left, right)).count();
+    assert!(missed < 100_000, "{missed} of a million");
 }
