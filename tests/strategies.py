@@ -27,6 +27,13 @@ from digram.vocab.schemes import Picky
 
 # More by hand; with these, all properties together have more than 20,000 cases.
 SCALE = float(os.environ.get("DIGRAM_CASES", "0.4"))
+
+
+def scaled(count: int) -> int:
+    """So many generated texts with `DIGRAM_CASES=1`, and in proportion with other numbers."""
+    return max(1, round(count * SCALE))
+
+
 RAN: Counter[str] = Counter()
 """How many cases of each property ran in this session."""
 

@@ -67,6 +67,7 @@ SET_UP = {
     "make wheel",
     ".venv/bin/python tests/cli/test_help.py",
     "HYPOTHESIS_PROFILE=explore DIGRAM_CASES=50 .venv/bin/pytest tests -k properties",
+    "DIGRAM_CASES=1 DIGRAM_MUTANTS=250000 .venv/bin/pytest tests/formats",
     "PROPTEST_CASES=100000 cargo test --package digram --test encode",
     "make bench",
     "make bench-guard",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from strategies import scaled
 from tokenizers import (
     AddedToken,
     Regex,
@@ -186,12 +187,12 @@ def test_a_family_is_read_and_written(family: Any, tmp_path: Path) -> None:
     theirs = family()
     definition = loads(theirs.to_str().encode())
     ours = digram.Tokenizer(definition)
-    check(ours, theirs, TRAINED_ON + HOSTILE, fuzz=3000)
+    check(ours, theirs, TRAINED_ON + HOSTILE, fuzz=scaled(3000))
     path = tmp_path / "tokenizer.json"
     ours.save(path)
     again = digram.load(path)
     assert (again, again.definition) == (ours, definition)
-    check(again, Tokenizer.from_file(str(path)), TRAINED_ON + HOSTILE, fuzz=500)
+    check(again, Tokenizer.from_file(str(path)), TRAINED_ON + HOSTILE, fuzz=scaled(500))
     ours.save(tmp_path / "own.json", format="digram")
     assert digram.load(tmp_path / "own.json") == ours
 
@@ -202,9 +203,9 @@ def test_a_family_is_read_and_written(family: Any, tmp_path: Path) -> None:
 def test_languages(family: Any, shared_data: Callable[[str], Path]) -> None:
     corpus: list[str] = []
     for path in sorted(shared_data("flores-dev").glob("*.txt")):
-        lines = path.read_text(encoding="utf-8").splitlines()[:20]
+        lines = path.read_text(encoding="utf-8").splitlines()[: scaled(20)]
         corpus += [*lines, unicodedata.normalize("NFD", "\n".join(lines))]
-    assert len(corpus) > 800
+    assert len(corpus) > scaled(800)
     theirs = family(corpus=["\n".join(corpus[::2]), *corpus[::3]], size=8000)
     assert theirs.get_vocab_size() > 7000
     ours = digram.Tokenizer(loads(theirs.to_str().encode()))
@@ -315,7 +316,7 @@ def test_words_that_are_names_of_tokens(family: Any, tmp_path: Path) -> None:
     ours = digram.Tokenizer(definition)
     names = [name for name in theirs.get_vocab() if name not in ours.special_tokens]
     corpus = [*TRAINED_ON, *HOSTILE, *names, " ".join(names), "  ".join(names[::-3])]
-    found = digram.verify(ours, theirs, corpus, fuzz=2000)
+    found = digram.verify(ours, theirs, corpus, fuzz=scaled(2000))
     assert found.equal, str(found)
     assert all({*parts} >= {"ids", "offsets"} for parts in found.compared.values())
     path = tmp_path / "tokenizer.json"
@@ -431,7 +432,7 @@ def test_other_decoders_are_steps(change: Callable[[dict[str, Any]], Any], tmp_p
     data = changed(change)
     theirs, ours = Tokenizer.from_str(data.decode()), digram.Tokenizer(loads(data))
     assert ours.decoding is not None
-    check(ours, theirs, TRAINED_ON + HOSTILE, fuzz=500)
+    check(ours, theirs, TRAINED_ON + HOSTILE, fuzz=scaled(500))
     choose = random.Random(4)
     for _ in range(300):
         ids = choose.choices(range(ours.vocab_size), k=choose.randrange(9))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from strategies import scaled
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, trainers
 from tokenizers import normalizers as n
 from tokenizers import pre_tokenizers as p
@@ -132,12 +133,12 @@ def test_a_family_is_read_and_written(family: str, tmp_path: Path) -> None:
     assert (definition.unit, is_in_letters(definition.pretokenizer)) == ("char", True)
     ours = digram.Tokenizer(definition)
     corpus = TRAINED_ON + HOSTILE
-    check(ours, theirs, corpus, fuzz=1500)
+    check(ours, theirs, corpus, fuzz=scaled(1500))
     path = tmp_path / "tokenizer.json"
     ours.save(path)
     again = digram.load(path)
     assert (again, again.definition) == (ours, definition)
-    check(again, Tokenizer.from_file(str(path)), corpus, fuzz=300)
+    check(again, Tokenizer.from_file(str(path)), corpus, fuzz=scaled(300))
     ours.save(tmp_path / "own.json", format="digram")
     assert digram.load(tmp_path / "own.json").definition == definition
 

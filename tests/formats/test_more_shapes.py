@@ -21,6 +21,7 @@ from formats.more_shapes import (
     seamless,
 )
 from formats.test_pipelines import made
+from strategies import scaled
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import digram
@@ -124,15 +125,15 @@ def test_options_of_published_files(name: str) -> None:
 
 @pytest.mark.parametrize("name", MORE_SHAPES)
 def test_families_at_length(name: str) -> None:
-    check(MORE_SHAPES[name](), 2000, 1000)
+    check(MORE_SHAPES[name](), scaled(2000), scaled(1000))
 
 
 @pytest.mark.parametrize("name", MORE_SHAPES)
 def test_families_over_languages(name: str, shared_data: Callable[[str], Path]) -> None:
     corpus: list[str] = []
     for path in sorted(shared_data("flores-dev").glob("*.txt")):
-        corpus += path.read_text(encoding="utf-8").splitlines()[:25]
-    assert len(corpus) > 1000
+        corpus += path.read_text(encoding="utf-8").splitlines()[: scaled(25)]
+    assert len(corpus) > scaled(1000)
     theirs = MORE_SHAPES[name]()
     found = digram.verify(digram.Tokenizer(loads(theirs.to_str().encode())), theirs, corpus)
     assert found.equal, str(found)
@@ -174,7 +175,9 @@ def test_texts_left_out_as_a_whole(stages: list[Any]) -> None:
     data = cut(*stages)
     theirs, ours = Tokenizer.from_str(data.decode()), digram.Tokenizer(loads(data))
     choose = random.Random(3)
-    corpus = ["".join(choose.choices("abc1 .+x", k=choose.randrange(1, 20))) for _ in range(3000)]
+    corpus = [
+        "".join(choose.choices("abc1 .+x", k=choose.randrange(1, 20))) for _ in range(scaled(3000))
+    ]
     found = digram.verify(ours, theirs, corpus, fuzz=300)
     assert found.equal, str(found)
 
@@ -228,7 +231,9 @@ def test_what_is_kept_depends_on_what_is_beside_it(stages: list[Any], tmp_path: 
     theirs, definition = Tokenizer.from_str(data.decode()), loads(data)
     ours = digram.Tokenizer(definition)
     choose = random.Random(3)
-    corpus = ["".join(choose.choices("abc1 .+x", k=choose.randrange(1, 20))) for _ in range(3000)]
+    corpus = [
+        "".join(choose.choices("abc1 .+x", k=choose.randrange(1, 20))) for _ in range(scaled(3000))
+    ]
     found = digram.verify(ours, theirs, corpus, fuzz=300)
     assert found.equal, str(found)
     path = tmp_path / "tokenizer.json"

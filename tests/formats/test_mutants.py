@@ -17,7 +17,7 @@ from digram import DigramError, Tokenizer
 from digram.formats._check import check
 from digram.vocab.definition import digest
 
-MUTANTS = int(os.environ.get("DIGRAM_MUTANTS", "2500"))
+MUTANTS = int(os.environ.get("DIGRAM_MUTANTS", "1000"))
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -121,3 +121,29 @@ def test_a_score_without_digits_is_refused() -> None:
         dumps(replace(definition, model=model))
     own = dumps(replace(definition, model=model), own=True)
     assert loads(own).model == model
+
+
+def test_scores_of_digrams_own_files_are_not_rounded() -> None:
+    """Files are told apart by the model that was read: "Unigram" may be a token of it."""
+    score = -10.266200065612793
+    assert read_number(repr(score)) != score
+    vocab = [("<unk>", "0.0"), ("Unigram", "-1.5"), ("b", "-2.25")]
+    definition = loads(file_of(vocab).encode())
+    model = definition.model
+    assert isinstance(model, UnigramModel)
+    model = replace(model, scores=[None, score, -2.25])
+    own = dumps(replace(definition, model=model), own=True)
+    assert b'"Unigram"' in own
+    assert repr(score).encode() in own
+    assert loads(own).model == model
+
+
+def test_scores_are_those_of_the_library_in_files_that_do_not_name_the_model() -> None:
+    vocab = [("<unk>", "0.0"), ("a", "-10.266200065612793"), ("b", "-2.25")]
+    file = file_of(vocab)
+    older = file.replace('"type":"Unigram",', "")
+    assert "Unigram" not in older
+    found = loads(older.encode())
+    assert found == loads(file.encode())
+    assert isinstance(found.model, UnigramModel)
+    assert [*found.model.scores] == [None, *values_there([digits for _, digits in vocab[1:]])]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from strategies import scaled
 from tokenizers import (
     AddedToken,
     Regex,
@@ -335,13 +336,13 @@ def test_a_family_is_read_and_written(family: Any, tmp_path: Path) -> None:
     theirs = family()
     definition = loads(theirs.to_str().encode())
     ours = digram.Tokenizer(definition)
-    check(ours, theirs, TRAINED_ON, fuzz=3000)
+    check(ours, theirs, TRAINED_ON, fuzz=scaled(3000))
     # What is written is read by the library, with the same ids, and read again.
     path = tmp_path / "tokenizer.json"
     ours.save(path)
     again = digram.load(path)
     assert (again, again.definition) == (ours, definition)
-    check(again, Tokenizer.from_file(str(path)), fuzz=500)
+    check(again, Tokenizer.from_file(str(path)), fuzz=scaled(500))
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
@@ -350,9 +351,9 @@ def test_languages(family: Any, shared_data: Callable[[str], Path]) -> None:
     ours = digram.Tokenizer(loads(theirs.to_str().encode()))
     corpus = []
     for path in sorted(shared_data("flores-dev").glob("*.txt")):
-        lines = path.read_text(encoding="utf-8").splitlines()[:20]
+        lines = path.read_text(encoding="utf-8").splitlines()[: scaled(20)]
         corpus += [*lines, unicodedata.normalize("NFD", "\n".join(lines))]
-    assert len(corpus) > 800
+    assert len(corpus) > scaled(800)
     check(ours, theirs, corpus)
 
 

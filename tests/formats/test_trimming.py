@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from strategies import scaled
 from tokenizers import (
     AddedToken,
     Tokenizer,
@@ -76,7 +77,7 @@ def test_offsets(name: str, prefix: bool, tmp_path: Path) -> None:
     definition = loads(theirs.to_str().encode())
     tok = digram.Tokenizer(definition)
     assert (definition.trim_offsets is None) == ("nothing" in name)
-    found = digram.verify(tok, theirs, [*CORPUS, *texts(200)], fuzz=300)
+    found = digram.verify(tok, theirs, [*CORPUS, *texts(scaled(200))], fuzz=scaled(300))
     assert found.equal, str(found)
     assert not any("trimmed" in note for note in found.not_compared)
     for text in texts(40):
@@ -92,7 +93,7 @@ def test_offsets(name: str, prefix: bool, tmp_path: Path) -> None:
                 assert ours.char_to_token(position) == other.char_to_token(position), text
     again = digram.Tokenizer(loads(dumps(definition)))
     assert again == tok
-    found = digram.verify(tok, Tokenizer.from_str(dumps(definition).decode()), texts(100))
+    found = digram.verify(tok, Tokenizer.from_str(dumps(definition).decode()), texts(scaled(100)))
     assert found.equal, str(found)
     tok.save(tmp_path / "own.json", format="digram")
     assert digram.load(tmp_path / "own.json") == tok

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import random
 import re
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tokenizers
 import vocabularies
 
 import digram
@@ -141,6 +143,54 @@ def test_methods_give_the_same(name: str, tmp_path: Path) -> None:
                 )
         assert ours.batch_decode([ids, mixed]) == theirs.batch_decode([ids, mixed])
     assert ours.decode([5, 10**6]) == theirs.decode([5, 10**6])
+
+
+@pytest.mark.parametrize("stored", [None, "left", "right"])
+@pytest.mark.parametrize("configured", [None, "left", "right"])
+def test_sides_are_those_of_the_files(stored: Any, configured: str | None, tmp_path: Path) -> None:
+    """tokenizer_config.json decides, then tokenizer.json, and an argument before both."""
+    tok = digram.Tokenizer(vocabularies.SAMPLES["gpt2"]).with_special_tokens(SPECIAL)
+    folder = tmp_path / "f"
+    tok.save_pretrained(folder, pad="<P>", allow_loss=True)
+    path, config = folder / "tokenizer.json", folder / "tokenizer_config.json"
+    if stored is not None:
+        library = tokenizers.Tokenizer.from_file(str(path))
+        pad_id = library.token_to_id("<P>")
+        library.enable_padding(direction=stored, pad_id=pad_id, pad_token="<P>")
+        library.enable_truncation(9, direction=stored)
+        library.save(str(path))
+    said = json.loads(config.read_text(encoding="utf-8"))
+    for name in ("padding_side", "truncation_side"):
+        said.pop(name, None)
+        if configured is not None:
+            said[name] = configured
+    config.write_text(json.dumps(said), encoding="utf-8")
+    for given in ({}, {"padding_side": "left"}, {"truncation_side": "right"}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = transformers.AutoTokenizer.from_pretrained(str(folder), **given)
+        ours = AutoTokenizer.from_pretrained(folder, **given)
+        assert (ours.padding_side, ours.truncation_side) == (
+            theirs.padding_side,
+            theirs.truncation_side,
+        )
+        texts = ["low", "lower and slower, and the lowest"]
+        limits = {"padding": True, "truncation": True, "max_length": 5}
+        assert ours(texts, **limits)["input_ids"] == theirs(texts, **limits)["input_ids"]
+    # The file alone, and a tokenizer that was loaded.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alone = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path))
+    for one in (
+        PreTrainedTokenizerFast(tokenizer_file=path),
+        PreTrainedTokenizerFast(digram.load(path)),
+    ):
+        sides = one.padding_side, one.truncation_side
+        assert sides == (alone.padding_side, alone.truncation_side)
+    # What is saved has the same sides for both.
+    ours.save_pretrained(tmp_path / "g")
+    again = transformers.AutoTokenizer.from_pretrained(str(tmp_path / "g"))
+    assert (again.padding_side, again.truncation_side) == (ours.padding_side, ours.truncation_side)
 
 
 def test_tokens_that_are_added(tmp_path: Path) -> None:

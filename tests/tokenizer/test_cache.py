@@ -45,15 +45,24 @@ def tokenizers() -> list[digram.Tokenizer]:
     ]
 
 
+@pytest.fixture(scope="module")
+def without_limit(tokenizers: list[digram.Tokenizer]) -> tuple[str, list[list[list[int]]]]:
+    """A text, and its ids by each tokenizer."""
+    digram.limit_cache()
+    text = words(7, 60_000)
+    return text, [tok.encode_batch([text], threads=1) for tok in tokenizers]
+
+
 @pytest.mark.parametrize("total", [0, 1, 20_000, 300_000, 5 * MiB, 2**62, 2**80])
 @pytest.mark.parametrize("per_thread", [None, 0, 100_000])
 def test_no_limit_changes_ids(
-    tokenizers: list[digram.Tokenizer], total: int, per_thread: int | None
+    tokenizers: list[digram.Tokenizer],
+    without_limit: tuple[str, list[list[list[int]]]],
+    total: int,
+    per_thread: int | None,
 ) -> None:
-    text = words(7, 60_000)
-    for tok in tokenizers:
-        digram.limit_cache()
-        expected = tok.encode_batch([text], threads=1)
+    text, expected_of_all = without_limit
+    for tok, expected in zip(tokenizers, expected_of_all, strict=True):
         digram.limit_cache(total, per_thread=per_thread)
         for _ in range(2):
             assert tok.encode_batch([text], threads=2) == expected

@@ -5,13 +5,14 @@ Files for digram alone also store BPE by scores here, and scores that are added 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from digram import _core
 from digram.errors import CorruptFileError, VocabError
 from digram.formats import _own
-from digram.formats._json import dump, expect, kind_of, parse, spelled, unsupported
+from digram.formats._json import dump, expect, kind_of, spelled, unsupported
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._numbers import read_number, written_number
 from digram.formats._show import show
@@ -21,7 +22,7 @@ from digram.vocab.scores import ScoredModel, Spelled, UnigramModel
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import SpecialToken
 
-__all__ = ["SCORED", "UNIGRAM", "dumped", "read_again", "unknown_role"]
+__all__ = ["SCORED", "UNIGRAM", "dumped", "number_in", "reader_of", "unknown_role"]
 
 _KEYS = ("type", "unk_id", "vocab", "byte_fallback", "digram")
 _OWN = "digram"
@@ -64,12 +65,17 @@ def _check(model: dict[str, Any], path: str | None) -> None:
         )
 
 
-def read_again(data: bytes, model: dict[str, Any], path: str | None) -> dict[str, Any]:
-    """The model with its scores as Hugging Face's libraries read them, which may round them."""
-    if not _is_of_others(model):
-        return model
-    again: dict[str, Any] = parse(data, path, read_number)["model"]
-    return again
+def number_in(data: bytes) -> Callable[[str], float] | None:
+    """What probably gives the numbers of a file: `reader_of` says it of the model that was read."""
+    return read_number if b'"Unigram"' in data else None
+
+
+def reader_of(section: ModelSection, model: dict[str, Any]) -> Callable[[str], float] | None:
+    """What gives the numbers of a file with this model; None for `float`.
+
+    The scores are those that Hugging Face's libraries read, which may round them.
+    """
+    return read_number if section is UNIGRAM and _is_of_others(model) else None
 
 
 def dumped(top: dict[str, Any]) -> bytes:

@@ -39,10 +39,14 @@ class PreTrainedTokenizerFast(Chatting):
     ([[257, 258, 258], [257, 32, 257]], [[1, 0, 0], [1, 1, 1]])
 
     `tokenizer_object` is a `digram.Tokenizer`, or the path of a `tokenizer_file` is given. Special
-    tokens by their roles, such as `pad_token`, may be given too.
+    tokens by their roles, such as `pad_token`, may be given too. Without `padding_side` and
+    `truncation_side`, the sides are those of the padding and truncation that the tokenizer stores,
+    or "right".
     """
 
     is_fast = True
+    padding_side: str
+    truncation_side: str
 
     def __init__(
         self,
@@ -61,8 +65,14 @@ class PreTrainedTokenizerFast(Chatting):
         self._tok = tokenizer_object
         size = tokenizer_object.context_size
         self.model_max_length: int = named.pop("model_max_length", size or _NO_LIMIT)
-        self.padding_side: str = _side("padding_side", named.pop("padding_side", "right"))
-        self.truncation_side: str = _side("truncation_side", named.pop("truncation_side", "right"))
+        # What is given decides, also by tokenizer_config.json; then what the tokenizer stores.
+        stored = tokenizer_object.definition
+        for name, limit in (
+            ("padding_side", stored.padding),
+            ("truncation_side", stored.truncation),
+        ):
+            side = named.pop(name, "right" if limit is None else limit.side)
+            setattr(self, name, _side(name, side))
         self.model_input_names: list[str] = list(named.pop("model_input_names", _INPUTS))
         self.clean_up_tokenization_spaces = named.pop("clean_up_tokenization_spaces", False)
         self.split_special_tokens: bool = named.pop("split_special_tokens", False)
