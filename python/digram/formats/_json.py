@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
@@ -45,8 +46,10 @@ class _DuplicateKeyError(Exception):
     pass
 
 
-def parse(data: bytes, path: str | None) -> Any:
+def parse(data: bytes, path: str | None, number: Callable[[str], float] | None = None) -> Any:
     """Parse a JSON file. No object may have a key twice.
+
+    `number` gives the value of a number with a fraction or an exponent; by default `float`.
 
     >>> parse(b'{"a": [1, 2]}', "a.json")
     {'a': [1, 2]}
@@ -65,7 +68,7 @@ def parse(data: bytes, path: str | None) -> Any:
     text = decoded(data, path)
     _check_number(data, path)
     try:
-        value = _decoder.decode(text)
+        value = (_decoder if number is None else _decoder_of(number)).decode(text)
     except json.JSONDecodeError as error:
         _fail_at(text, error.pos, error.msg, path)
     except _DuplicateKeyError as error:
@@ -169,7 +172,13 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-_decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant)
+def _decoder_of(number: Callable[[str], float] | None) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_pairs, parse_constant=_no_constant, parse_float=number
+    )
+
+
+_decoder = _decoder_of(None)
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 _CUT_VALUE = re.compile(r"(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|[0-9.eE+\-]*)\s*\Z")
 

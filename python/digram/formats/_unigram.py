@@ -11,8 +11,9 @@ from typing import Any
 from digram import _core
 from digram.errors import CorruptFileError, VocabError
 from digram.formats import _own
-from digram.formats._json import expect, kind_of, unsupported
+from digram.formats._json import dump, expect, kind_of, parse, spelled, unsupported
 from digram.formats._model_section import ModelSection, Names
+from digram.formats._numbers import read_number, written_number
 from digram.formats._show import show
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel, Model
@@ -20,7 +21,7 @@ from digram.vocab.scores import ScoredModel, Spelled, UnigramModel
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import SpecialToken
 
-__all__ = ["SCORED", "UNIGRAM", "unknown_role"]
+__all__ = ["SCORED", "UNIGRAM", "dumped", "read_again", "unknown_role"]
 
 _KEYS = ("type", "unk_id", "vocab", "byte_fallback", "digram")
 _OWN = "digram"
@@ -61,6 +62,44 @@ def _check(model: dict[str, Any], path: str | None) -> None:
         raise CorruptFileError(
             f"model.digram has a scheme, so the type of the model should be {_OWN!r}.", path=path
         )
+
+
+def read_again(data: bytes, model: dict[str, Any], path: str | None) -> dict[str, Any]:
+    """The model with its scores as Hugging Face's libraries read them, which may round them."""
+    if not _is_of_others(model):
+        return model
+    again: dict[str, Any] = parse(data, path, read_number)["model"]
+    return again
+
+
+def dumped(top: dict[str, Any]) -> bytes:
+    """The bytes of a file, in which Hugging Face's libraries read the scores that are in it.
+
+    Raises `VocabError` for a score that no digits have there.
+    """
+    model = top["model"]
+    pairs = model["vocab"]
+    if not _is_of_others(model) or all(read_number(repr(score)) == score for _, score in pairs):
+        return dump(top)
+    rows = [
+        b"[%s,%s]" % (spelled(name, ensure_ascii=False), _digits(name, score))
+        for name, score in pairs
+    ]
+    end = b"]}}\n"
+    start = dump(top | {"model": model | {"vocab": []}}).removesuffix(end)
+    return start + b",".join(rows) + end
+
+
+def _digits(name: str, score: float) -> bytes:
+    found = written_number(score)
+    if found is None:
+        raise VocabError(
+            f"a tokenizer.json cannot store the score {score!r} of the token {show(name)}: "
+            "Hugging Face's reader rounds it, whatever the digits are.",
+            value=score,
+            hint='Round the scores to 12 places, or save it with format="digram".',
+        )
+    return found.encode()
 
 
 def _opened(model: dict[str, Any], path: str | None) -> dict[str, Any]:

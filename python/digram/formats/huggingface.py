@@ -138,7 +138,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
         "post_processor": to_post_processor(definition),
         "model": model,
     }
-    data = dump(top)
+    data = _unigram.dumped(top) if section is _unigram.UNIGRAM else dump(top)
     if definition.decoding is not None and "digram" not in model:
         _check_decoding(definition, data)
     return data
@@ -206,6 +206,8 @@ def _read_in(
     section = _section_in(model, path)
     section.check(model, path)
     _check_top(top, path)
+    if section is _unigram.UNIGRAM:
+        model = _unigram.read_again(data, model, path)
     own, model = _own.section(model, path), section.opened(model, path)
     unknown = model.get("unk_token")
     digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)

@@ -54,6 +54,9 @@ class FastSide(Side):
             self._fast, self.modes, self._is_copy = given, ("parse",), False
             self.notes.append(f"{name} with special tokens as text: it cannot be copied ({error})")
         else:
+            if type(given.model).__name__ == "Unigram":
+                # Its scores are rounded when they are read from the text of the copy.
+                self._fast.model = given.model
             self._fast.no_truncation()
             self._fast.no_padding()
         added = self._fast.get_added_tokens_decoder()
