@@ -143,7 +143,9 @@ fn tokenizer(kind: &str, vocabulary: &str, map: &str) -> Tokenizer {
     let pipeline = Pipeline { normalizer: Some(Arc::new(normalizer)), ..Pipeline::from(pretokenizer) };
     let unknown = if kind == "bert" { 100 } else { unknown };
     if kind != "bert" {
-        tokens.push(None);
+        tokens.push(Some("<unknown>".into()));
+    } else {
+        tokens[unknown as usize] = Some("<unknown>".into());
     }
     let unit = Unit::Char { on_unknown: OnUnknown::Token(unknown) };
     Tokenizer::new(Definition { tokens, merges: Vec::new(), pipeline, unit, algorithm }).expect("a tokenizer")

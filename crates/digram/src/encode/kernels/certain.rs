@@ -6,7 +6,7 @@
 //! ids in every text, and they can be cached (see docs/algorithm.md, 18).
 
 use crate::encode::{Addition, Scores};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::vocabulary::TokenId;
 
@@ -16,7 +16,7 @@ use super::pieces::Piece;
 use super::viterbi::{LARGEST_SUM, Progress, UNKNOWN, Viterbi};
 
 /// The longest part whose segmentation may be certain, in bytes. Longer ones, as in scripts without spaces, rarely recur.
-pub(in crate::encode) const LONGEST: usize = 48;
+pub(in crate::encode) const LONGEST: usize = 96;
 
 /// With double precision, sums are smaller than this; a pretoken whose sum may be larger is not encoded in parts.
 const LARGEST_DOUBLE: f64 = 1e9;
@@ -48,12 +48,13 @@ const ORIGIN: Node = Node { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, c
 /// Memory for a part.
 pub(in crate::encode) struct Scratch {
     numbers: [u32; LONGEST + 1],
+    seconds: [u32; LONGEST],
     nodes: [Node; LONGEST + 1],
 }
 
 impl Default for Scratch {
     fn default() -> Scratch {
-        Scratch { numbers: [NO_CHARACTER; LONGEST + 1], nodes: [ORIGIN; LONGEST + 1] }
+        Scratch { numbers: [NO_CHARACTER; LONGEST + 1], seconds: [0; LONGEST], nodes: [ORIGIN; LONGEST + 1] }
     }
 }
 
@@ -125,7 +126,7 @@ impl Viterbi {
     }
 
     /// Appends the ids of a part between boundaries that no piece spans, if they are the same in every text; returns
-    /// false, and appends nothing, if that is not certain or a character is unknown. The part is UTF-8.
+    /// false, and appends nothing, if that is not certain or a character is unknown.
     pub(in crate::encode) fn push_certain(
         &self,
         part: &[u8],
@@ -135,20 +136,39 @@ impl Viterbi {
         if part.len() > LONGEST {
             return Ok(false);
         }
-        let Scratch { numbers, nodes } = &mut context.scratch.viterbi.certain;
+        match self.addition {
+            Addition::Double => self.push_certain_with(part, context, ids, |score| score),
+            Addition::Single => self.push_certain_with(part, context, ids, |score| f64::from(score as f32)),
+        }
+    }
+
+    /// The same; `as_added` gives a score in the precision in which it is added.
+    #[inline(always)]
+    fn push_certain_with(
+        &self,
+        part: &[u8],
+        context: &mut Context<'_>,
+        ids: &mut Vec<TokenId>,
+        as_added: impl Fn(f64) -> f64,
+    ) -> Result<bool> {
+        let Scratch { numbers, seconds, nodes } = &mut context.scratch.viterbi.certain;
         let mut count = 0;
-        each_char(part, LONGEST, |c, _| {
+        let read = each_char(part, LONGEST, |c, _| {
             numbers[count] = self.trie.number(c);
             count += 1;
         });
+        if read.is_none() {
+            return Err(Error::InvalidUtf8 { offset: 0 });
+        }
         numbers[count] = NO_CHARACTER;
+        self.trie.seconds(&numbers[..=count], seconds);
         nodes[..=count].fill(ORIGIN);
         nodes[0].sum = 0.0;
         for at in 0..count {
             let sum = nodes[at].sum;
             let ends = &mut nodes[at..];
-            self.trie.each_prefix(&numbers[at..=count], |Found { chars, unit, score }| {
-                let (node, sum) = (&mut ends[chars as usize], sum + as_added(self.addition, score));
+            self.trie.each_prefix(&numbers[at..=count], seconds[at], |Found { chars, unit, score }| {
+                let (node, sum) = (&mut ends[chars as usize], sum + as_added(score));
                 // A score that is not a number, as where no piece ends, changes nothing.
                 let lower = if node.sum <= sum { node.sum } else { sum };
                 node.second = if lower > node.second { lower } else { node.second };

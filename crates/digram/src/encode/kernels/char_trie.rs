@@ -144,43 +144,80 @@ impl CharTrie {
     }
 
 
-    /// Calls `visit` with the nodes that the characters of these numbers begin with, the shortest text first: the first
-    /// one is its first character. Returns the number of steps. The last number is [`NO_CHARACTER`], and not the only
-    /// one.
+    /// For each number but the last, the unit of the two characters from there on, or 0: without branches, so that the
+    /// memory of many is read at the same time. The last number is [`NO_CHARACTER`].
     #[inline(always)]
-    pub(super) fn each_prefix(&self, numbers: &[u32], mut visit: impl FnMut(Found)) -> usize {
-        let mut index = numbers[0] as usize;
-        let mut unit = self.units[index];
-        let mut chars = 1;
-        visit(Found { chars: 1, unit: index as u32, score: unit.score });
+    pub(super) fn seconds(&self, numbers: &[u32], seconds: &mut [u32]) {
+        for (pair, second) in numbers.windows(2).zip(seconds) {
+            let base = self.units[pair[0] as usize].base;
+            let index = base ^ pair[1];
+            let is_child = (base != 0) & (self.units[index as usize].label == pair[1]);
+            *second = if is_child { index } else { 0 };
+        }
+    }
+
+    /// Calls `visit` with the nodes that the characters of these numbers begin with, the shortest text first: the first
+    /// one is its first character. `second` is the unit of the first two. Returns the number of steps. The last number
+    /// is [`NO_CHARACTER`], and not the only one.
+    #[inline(always)]
+    pub(super) fn each_prefix(&self, numbers: &[u32], second: u32, mut visit: impl FnMut(Found)) -> usize {
+        visit(Found { chars: 1, unit: numbers[0], score: self.units[numbers[0] as usize].score });
+        if second == 0 {
+            return 1;
+        }
+        let mut unit = self.units[second as usize];
+        let mut chars = 2;
+        visit(Found { chars: 2, unit: second, score: unit.score });
         while unit.base != 0 {
-            index = unit.base as usize ^ numbers[chars] as usize;
-            unit = self.units[index];
+            let index = unit.base ^ numbers[chars];
+            unit = self.units[index as usize];
             // The last number is no label.
             if unit.label != numbers[chars] {
                 break;
             }
             chars += 1;
-            visit(Found { chars: chars as u32, unit: index as u32, score: unit.score });
+            visit(Found { chars: chars as u32, unit: index, score: unit.score });
         }
         chars
     }
+
+    /// The longest piece that a text begins with: its id, and its length in bytes.
+    #[inline]
+    pub(super) fn longest_of(&self, text: &[u8]) -> Option<(TokenId, usize)> {
+        let (mut index, mut at, mut found) = (0, 0, None);
+        loop {
+            let (Some(c), len) = decode(&text[at..]) else { return found };
+            let number = self.numbers.of(c);
+            index = if at == 0 { number } else { self.units[index as usize].base ^ number };
+            let unit = self.units[index as usize];
+            if unit.label != number {
+                return found;
+            }
+            at += len;
+            if !unit.score.is_nan() {
+                found = Some((self.ids[index as usize], at));
+            }
+            if unit.base == 0 {
+                return found;
+            }
+        }
+    }
 }
 
-/// Calls `visit` with up to `count` characters at the start of a text that is UTF-8, and their offsets. Returns the
-/// number of their bytes.
+/// Calls `visit` with up to `count` characters at the start of a text, and their offsets. Returns the number of their
+/// bytes, or `None` if the text is not UTF-8.
 #[inline(always)]
-pub(super) fn each_char(text: &[u8], count: usize, mut visit: impl FnMut(char, usize)) -> usize {
+pub(super) fn each_char(text: &[u8], count: usize, mut visit: impl FnMut(char, usize)) -> Option<usize> {
     let mut at = 0;
     for _ in 0..count {
         if at == text.len() {
             break;
         }
         let (c, len) = decode(&text[at..]);
-        visit(c.unwrap_or(char::REPLACEMENT_CHARACTER), at);
+        visit(c?, at);
         at += len;
     }
-    at
+    Some(at)
 }
 
 #[cfg(test)]
@@ -202,7 +239,9 @@ mod tests {
             let mut numbers: Vec<u32> = text.iter().map(|&c| trie.number(c)).collect();
             numbers.push(NO_CHARACTER);
             let mut found = Vec::new();
-            trie.each_prefix(&numbers, |Found { chars, unit, score }| {
+            let mut seconds = vec![0; text.len()];
+            trie.seconds(&numbers, &mut seconds);
+            trie.each_prefix(&numbers, seconds[0], |Found { chars, unit, score }| {
                 if !score.is_nan() {
                     found.push((chars as usize, Piece { id: trie.id(unit), score }));
                 }
@@ -216,7 +255,11 @@ mod tests {
                     }
                 })
                 .collect();
-            prop_assert_eq!(found, expected);
+            prop_assert_eq!(&found, &expected);
+            let longest = found.iter().rev().find(|(_, piece)| piece.id != unknown.id);
+            let chars: String = text.iter().collect();
+            let expected = longest.map(|(len, piece)| (piece.id, chars.chars().take(*len).map(char::len_utf8).sum()));
+            prop_assert_eq!(trie.longest_of(chars.as_bytes()).filter(|(id, _)| *id != unknown.id), expected);
         }
     }
 }

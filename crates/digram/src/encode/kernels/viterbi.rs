@@ -59,6 +59,8 @@ pub(in crate::encode) struct ViterbiScratch {
 struct Characters {
     /// Their numbers in the trie, and behind them that of no character.
     numbers: Vec<u32>,
+    /// For each but the last, the unit of it and the next one in the trie.
+    seconds: Vec<u32>,
     /// Where each begins in the text, and where the last one ends.
     starts: Vec<u32>,
 }
@@ -163,7 +165,14 @@ impl Sum for f32 {
 impl Characters {
     /// Forgets the characters before one, and reads more until there are `count`, or the text ends at `read`, which is
     /// set to the end of the last one.
-    fn advance(&mut self, trie: &CharTrie, text: &[u8], read: &mut usize, from: usize, count: usize) -> Result<()> {
+    fn advance(
+        &mut self,
+        trie: &CharTrie,
+        text: &[u8],
+        read: &mut usize,
+        from: usize,
+        count: usize,
+    ) -> Result<()> {
         self.numbers.pop();
         self.starts.pop();
         self.numbers.drain(..from);
@@ -171,12 +180,20 @@ impl Characters {
         let more = count.saturating_sub(self.numbers.len());
         memory::try_reserve(&mut self.numbers, more + 1)?;
         memory::try_reserve(&mut self.starts, more + 1)?;
-        *read += each_char(&text[*read..], more, |c, at| {
+        let start = *read;
+        let len = each_char(&text[start..], more, |c, at| {
             self.numbers.push(trie.number(c));
-            self.starts.push((*read + at) as u32);
+            self.starts.push((start + at) as u32);
         });
+        let Some(len) = len else { return Err(Error::InvalidUtf8 { offset: 0 }) };
+        *read = start + len;
         self.numbers.push(NO_CHARACTER);
         self.starts.push(*read as u32);
+        let count = self.len();
+        let missing = count.saturating_sub(self.seconds.len());
+        memory::try_reserve(&mut self.seconds, missing)?;
+        self.seconds.resize(count, 0);
+        trie.seconds(&self.numbers, &mut self.seconds);
         Ok(())
     }
 
@@ -233,11 +250,12 @@ impl Viterbi {
 
     /// Emits the ids of a piece of text. Takes time linear in it and in the length of the longest token.
     pub(super) fn encode(&self, piece: &[u8], context: &mut Context<'_>, sink: &mut impl Sink) -> Result<()> {
-        check_text(piece)?;
-        self.encode_with(piece, &mut Progress::default(), context, None, sink)
+        let encoded = self.encode_with(piece, &mut Progress::default(), context, None, sink);
+        encoded.map_err(|error| with_offset(error, piece))
     }
 
-    /// Emits the ids of a part of a text between boundaries that no piece spans. The text is UTF-8.
+    /// Emits the ids of a part of a text between boundaries that no piece spans. If it is not UTF-8, the offset of the
+    /// error is not known.
     pub(in crate::encode) fn encode_part(
         &self,
         part: &[u8],
@@ -255,8 +273,9 @@ impl Viterbi {
         context: &mut Context<'_>,
         marks: &mut Vec<Mark>,
     ) -> Result<()> {
-        check_text(piece)?;
-        self.encode_with(piece, &mut Progress::default(), context, Some(marks), &mut IdCount::default())
+        let (progress, count) = (&mut Progress::default(), &mut IdCount::default());
+        let encoded = self.encode_with(piece, progress, context, Some(marks), count);
+        encoded.map_err(|error| with_offset(error, piece))
     }
 
     /// Adds all pieces of a pretoken.
@@ -266,15 +285,16 @@ impl Viterbi {
         lattice: &mut Lattice,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        check_text(pretoken)?;
+        check_len(pretoken.len())?;
         let (mut characters, mut read) = (Characters::default(), 0);
-        characters.advance(&self.trie, pretoken, &mut read, 0, pretoken.len())?;
-        let Characters { numbers, starts } = &characters;
+        let advanced = characters.advance(&self.trie, pretoken, &mut read, 0, pretoken.len());
+        advanced.map_err(|error| with_offset(error, pretoken))?;
+        let Characters { numbers, seconds, starts } = &characters;
         let (mut edges, mut pacer) = (Vec::new(), Pacer::new(interrupt));
         for at in 0..characters.len() {
             let first = edges.len();
             memory::try_reserve(&mut edges, self.trie.longest().min(characters.len() - at) + 1)?;
-            let steps = self.trie.each_prefix(&numbers[at..], |Found { chars, unit, score }| {
+            let steps = self.trie.each_prefix(&numbers[at..], seconds[at], |Found { chars, unit, score }| {
                 if !score.is_nan() {
                     let id = Some(self.trie.id(unit)).filter(|&id| id != UNKNOWN);
                     let (start, end) = (starts[at], starts[at + chars as usize]);
@@ -351,7 +371,8 @@ impl Viterbi {
                 let sum = nodes[at].sum;
                 let ends = &mut nodes[at..];
                 let mut farthest = 1;
-                steps += self.trie.each_prefix(&characters.numbers[at..], |Found { chars, unit, score }| {
+                let (numbers, second) = (&characters.numbers[at..], characters.seconds[at]);
+                steps += self.trie.each_prefix(numbers, second, |Found { chars, unit, score }| {
                     let (node, sum) = (&mut ends[chars as usize], sum.plus(score));
                     let is_first = EXTREME && node.chars == 0 && !score.is_nan();
                     if sum > node.sum || is_first {
@@ -393,10 +414,13 @@ impl HasNodes<f64> for ViterbiScratch {
     }
 }
 
-fn check_text(piece: &[u8]) -> Result<()> {
-    check_len(piece.len())?;
-    let checked = std::str::from_utf8(piece);
-    checked.map(|_| ()).map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })
+/// An error with its offset, if it is that a text is not UTF-8.
+#[cold]
+pub(in crate::encode) fn with_offset(error: Error, text: &[u8]) -> Error {
+    match (&error, std::str::from_utf8(text)) {
+        (Error::InvalidUtf8 { .. }, Err(invalid)) => Error::InvalidUtf8 { offset: invalid.valid_up_to() },
+        _ => error,
+    }
 }
 
 /// Emits the ids of segmentations of a text, from left to right.
