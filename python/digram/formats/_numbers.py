@@ -29,22 +29,30 @@ def read_number(text: str) -> float:
     if parts is None:
         raise ValueError(f"{text!r} is not a JSON number")
     sign, whole, fraction, written = parts.groups()
-    digits = whole + (fraction or "")
-    # Digits that do not fit are left out, not rounded.
-    kept = digits if len(digits) < _LONGEST else _that_fit(digits)
-    exponent = len(whole) - len(kept)
+    number, exponent = _whole(whole, fraction or "")
     if written is not None:
         # Larger exponents have the same result: zero or infinity.
         exponent += max(min(int(written[:12]), 2**31), -(2**31))
-    value = _scaled(float(int(kept)), exponent)
+    value = _scaled(float(number), exponent)
     return copysign(value, -1.0 if sign else 1.0)
 
 
-def _that_fit(digits: str) -> str:
-    """The longest beginning that is a number of 64 bits."""
-    start = len(digits) - len(digits.lstrip("0"))
-    end = start + _LONGEST
-    return digits[:end] if int(digits[start:end] or "0") <= _LARGEST else digits[: end - 1]
+def _whole(whole: str, fraction: str) -> tuple[int, int]:
+    """The digits that fit into 64 bits as one number, and its exponent. Others are not rounded."""
+    if len(whole) + len(fraction) < _LONGEST:
+        return int(whole + fraction), -len(fraction)
+    number = taken = 0
+    for digit in whole:
+        if number * 10 + int(digit) > _LARGEST:
+            break
+        number, taken = number * 10 + int(digit), taken + 1
+    exponent = len(whole) - taken
+    # Where digits before the point do not fit, a small one behind it may.
+    for digit in fraction:
+        if number * 10 + int(digit) > _LARGEST:
+            break
+        number, exponent = number * 10 + int(digit), exponent - 1
+    return number, exponent
 
 
 def _scaled(value: float, exponent: int) -> float:
@@ -71,7 +79,7 @@ def written_number(value: float) -> str | None:
     if read_number(text) == value:
         return text
     size = abs(value)
-    for exponent in range(308) if size < _LARGEST else range(0, -308, -1):
+    for exponent in range(308) if size < _LARGEST else range(-1, -308, -1):
         whole = _scaled(size, exponent)
         for one in _beside(whole):
             if one <= _LARGEST and one == int(one) and _scaled(one, -exponent) == size:

@@ -16,7 +16,7 @@ use super::pieces::Piece;
 use super::viterbi::{LARGEST_SUM, Progress, UNKNOWN, Viterbi};
 
 /// The longest part whose segmentation may be certain, in bytes. Longer ones, as in scripts without spaces, rarely recur.
-pub(in crate::encode) const LONGEST: usize = 96;
+pub(in crate::encode) const LONGEST: usize = 48;
 
 /// With double precision, sums are smaller than this; a pretoken whose sum may be larger is not encoded in parts.
 const LARGEST_DOUBLE: f64 = 1e9;
