@@ -216,10 +216,21 @@ impl Normalizer {
 
     /// The text after the stages, which is the text itself if nothing changes. Bytes that are not UTF-8 remain.
     pub fn normalize<'t>(&self, text: &'t [u8], interrupt: &dyn Interrupt) -> Result<Cow<'t, [u8]>> {
-        if self.is_normal(text, interrupt)? {
-            return Ok(Cow::Borrowed(text));
+        Ok(match self.changed(text, interrupt)? {
+            Some(new) => Cow::Owned(new.bytes),
+            None => Cow::Borrowed(text),
+        })
+    }
+
+    /// The text after the stages, without origins, if some stage changes it.
+    pub(crate) fn changed(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Traced>> {
+        for (number, stage) in self.stages.iter().enumerate() {
+            if stage.changes(text, interrupt)? {
+                let new = stage.applied(&Traced::given(text, 0, false)?, interrupt)?;
+                return applied(self.stages[number + 1..].iter(), new, interrupt).map(Some);
+            }
         }
-        Ok(Cow::Owned(self.traced(Traced::given(text, 0, false)?, interrupt)?.bytes))
+        Ok(None)
     }
 
     /// The text after the stages, cut into words if there is a rule for them.

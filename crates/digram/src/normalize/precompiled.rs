@@ -20,20 +20,29 @@ pub(super) struct Precompiled {
     map: Charsmap,
     /// The ASCII characters that it changes.
     ascii: [bool; 128],
-    /// The characters that remain as they are if they are clusters of their own, as they are beside each other.
+    /// The characters that remain as they are where they are looked up alone.
+    unmapped: Unchanged,
+    /// The characters that are clusters of their own beside each other.
     plain: Unchanged,
-    /// The others that remain by themselves, of which the neighbours may be in their cluster, but no ASCII character
-    /// behind them.
-    kept: Unchanged,
+    /// Those with which a cluster may end, before an ASCII character.
+    joined: Unchanged,
 }
 
-/// A character of a run that remains as it is.
+/// How a character stands in a run of which each is looked up alone.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum Stands {
     /// A cluster of its own, if the one beside it is such a character too.
     Plain,
     /// It may be in the cluster of a neighbour.
     Joined,
+}
+
+/// A run of characters, each of which is looked up alone.
+struct Run {
+    /// The length in bytes.
+    len: usize,
+    /// Whether one of them is replaced.
+    is_changed: bool,
 }
 
 /// The number of bytes from which on a cluster is not looked up whole.
@@ -47,7 +56,8 @@ impl Precompiled {
     pub(super) fn new(charsmap: &[u8]) -> Result<Precompiled> {
         let map = Charsmap::new(charsmap)?;
         let ascii = std::array::from_fn(|byte| map.shortest(&[byte as u8]).is_some());
-        Ok(Precompiled { map, ascii, plain: Unchanged::default(), kept: Unchanged::default() })
+        let (unmapped, plain, joined) = (Unchanged::default(), Unchanged::default(), Unchanged::default());
+        Ok(Precompiled { map, ascii, unmapped, plain, joined })
     }
 
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
@@ -108,28 +118,12 @@ impl Precompiled {
         text: &[u8],
         mut visit: impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
+        // This is faster than a search for what is not UTF-8.
+        if let Ok(text) = std::str::from_utf8(text) {
+            return self.each_of(text, &mut visit);
+        }
         for chunk in text.utf8_chunks() {
-            let mut rest = chunk.valid();
-            while !rest.is_empty() {
-                let plain = self.plain_len(rest.as_bytes());
-                if plain > 0 {
-                    visit(&rest.as_bytes()[..plain], None)?;
-                    rest = &rest[plain..];
-                    continue;
-                }
-                let Some(cluster) = rest.graphemes(true).next() else { break };
-                rest = &rest[cluster.len()..];
-                let whole = (cluster.len() < LONG_CLUSTER).then(|| self.map.shortest(cluster.as_bytes()));
-                if let Some(Some(new)) = whole {
-                    visit(cluster.as_bytes(), Some(new))?;
-                    continue;
-                }
-                for c in cluster.chars() {
-                    let mut buffer = [0; 4];
-                    let old = c.encode_utf8(&mut buffer).as_bytes();
-                    visit(old, self.map.shortest(old))?;
-                }
-            }
+            self.each_of(chunk.valid(), &mut visit)?;
             if !chunk.invalid().is_empty() {
                 visit(chunk.invalid(), None)?;
             }
@@ -137,50 +131,108 @@ impl Precompiled {
         ControlFlow::Continue(())
     }
 
-    /// The number of bytes at the start, up to an end of a cluster, that remain as they are. A cluster of several
-    /// characters counts only if it is too long to be looked up whole.
-    fn plain_len(&self, text: &[u8]) -> usize {
-        let is_ascii = |byte: u8| byte.is_ascii() && byte != b'\r' && !self.ascii[usize::from(byte)];
-        // The last place known to be between two clusters, and what is before the one after that.
-        let (mut end, mut at) = (0, 0);
-        let mut last: Option<(Kept, usize)> = None;
+    fn each_of<B>(
+        &self,
+        text: &str,
+        visit: &mut impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let Run { len, is_changed } = self.run(rest.as_bytes());
+            if len > 0 {
+                match is_changed {
+                    true => self.each_alone(&rest.as_bytes()[..len], visit)?,
+                    false => visit(&rest.as_bytes()[..len], None)?,
+                }
+                rest = &rest[len..];
+                continue;
+            }
+            let Some(cluster) = rest.graphemes(true).next() else { break };
+            rest = &rest[cluster.len()..];
+            let whole = (cluster.len() < LONG_CLUSTER).then(|| self.map.shortest(cluster.as_bytes()));
+            match whole {
+                Some(Some(new)) => visit(cluster.as_bytes(), Some(new))?,
+                _ => self.each_alone(cluster.as_bytes(), visit)?,
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The same for a text whose characters are looked up one by one.
+    fn each_alone<B>(
+        &self,
+        text: &[u8],
+        visit: &mut impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let (mut start, mut at) = (0, 0);
         while at < text.len() {
-            let ascii = text[at..].iter().take_while(|&&byte| is_ascii(byte)).count();
-            let (kept, len) = match ascii {
-                0 => self.kept(&text[at..]),
-                _ => (Some(Kept::Plain), 1),
+            let (is_unmapped, len) = self.is_unmapped(&text[at..]);
+            let end = at + len;
+            if !is_unmapped {
+                if start < at {
+                    visit(&text[start..at], None)?;
+                }
+                visit(&text[at..end], self.map.shortest(&text[at..end]))?;
+                start = end;
+            }
+            at = end;
+        }
+        if start < at { visit(&text[start..], None) } else { ControlFlow::Continue(()) }
+    }
+
+    /// The characters at the start, up to an end of a cluster, that are looked up one by one: each is a cluster of its
+    /// own, or in one that is too long to be looked up whole.
+    fn run(&self, text: &[u8]) -> Run {
+        let is_plain_ascii = |byte: u8| byte.is_ascii() && byte != b'\r' && !self.ascii[usize::from(byte)];
+        // Up to the last place known to be between two clusters; what is before the one after that, and whether a
+        // character before that one is replaced.
+        let mut run = Run { len: 0, is_changed: false };
+        let (mut at, mut is_changed) = (0, false);
+        let mut last: Option<(Stands, usize)> = None;
+        while at < text.len() {
+            let ascii = text[at..].iter().take_while(|&&byte| is_plain_ascii(byte)).count();
+            let (stands, is_unmapped, len) = match ascii {
+                0 => self.first(&text[at..]),
+                _ => (Some(Stands::Plain), true, 1),
             };
-            let is_end = match (last, kept) {
-                (_, None) => return end,
+            let is_ascii = text[at].is_ascii();
+            let is_end = match (last, stands) {
+                (_, None) => return run,
                 (None, _) => true,
-                (Some((Kept::Plain, _)), Some(Kept::Plain)) => true,
-                (Some(_), Some(Kept::Plain)) if ascii > 0 => true,
-                (Some((_, len_before)), _) if len.min(len_before) < LONG_CLUSTER / 2 => return end,
+                (Some((Stands::Plain, _)), Some(Stands::Plain)) => true,
+                (Some(_), Some(Stands::Plain)) if is_ascii => true,
+                (Some((_, len_before)), _) if len.min(len_before) < LONG_CLUSTER / 2 => return run,
                 _ => false,
             };
             if is_end {
-                end = at;
+                run = Run { len: at, is_changed };
             }
             if ascii > 1 {
-                end = at + ascii - 1;
+                run = Run { len: at + ascii - 1, is_changed };
             }
-            (at, last) = (at + len.max(ascii), kept.map(|kept| (kept, len)));
+            is_changed |= !is_unmapped;
+            (at, last) = (at + len.max(ascii), stands.map(|stands| (stands, len)));
         }
-        at
+        Run { len: at, is_changed }
     }
 
-    /// How the first character of a text is kept, if it is, and its length.
+    /// How the first character of a text stands in a run, if it may be in one; whether it is left; and its length.
     #[inline]
-    fn kept(&self, text: &[u8]) -> (Option<Kept>, usize) {
-        let is_unmapped = |c: char| self.map.shortest(c.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
-        let (is_plain, len) = self.plain.first(text, |c| is_unmapped(c) && is_cluster(c));
-        let is_kept =
-            is_plain || self.kept.first(text, |c| is_unmapped(c) && c != '\r' && are_two_clusters(c, 'a')).0;
-        match (is_plain, is_kept) {
-            (true, _) => (Some(Kept::Plain), len),
-            (_, true) => (Some(Kept::Joined), len),
-            _ => (None, len),
+    fn first(&self, text: &[u8]) -> (Option<Stands>, bool, usize) {
+        let (is_plain, len) = self.plain.first(text, is_cluster);
+        let (is_unmapped, _) = self.is_unmapped(text);
+        if is_plain {
+            return (Some(Stands::Plain), is_unmapped, len);
         }
+        let is_joined = self.joined.first(text, |c| c != '\r' && are_two_clusters(c, 'a')).0;
+        (is_joined.then_some(Stands::Joined), is_unmapped, len)
+    }
+
+    /// Whether the first character of a text is left where it is looked up alone, and its length.
+    #[inline]
+    fn is_unmapped(&self, text: &[u8]) -> (bool, usize) {
+        let shortest = |c: char| self.map.shortest(c.encode_utf8(&mut [0; 4]).as_bytes());
+        self.unmapped.first(text, |c| shortest(c).is_none())
     }
 }
 

@@ -52,6 +52,9 @@ pub enum Keep {
     Between,
 }
 
+/// The number of bytes after which the interrupt is checked.
+const PAUSE: usize = 1 << 12;
+
 /// A compiled rule.
 pub(super) struct Words {
     splitter: Pretokenizer,
@@ -66,6 +69,8 @@ pub(super) struct Words {
     then: Option<Box<Words>>,
     /// Whether text is cut at runs of white space first, which are left out.
     leaves_out_white_space: bool,
+    /// Whether it is cut nowhere else.
+    cuts_at_white_space: bool,
 }
 
 /// Which parts are left out.
@@ -78,7 +83,7 @@ struct Removed {
 }
 
 /// Whether a part with a first character begins with a match.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begins {
     Never,
     Always,
@@ -124,6 +129,7 @@ impl Words {
         let keep = keep.map(|keep| (keep, splits.iter().any(|regex| may_look_around(regex))));
         let leaves_out_white_space =
             splits.first().is_some_and(|split| split == r"\s+") && removed.as_deref() == Some(r"\s");
+        let cuts_at_white_space = leaves_out_white_space && splits.len() == 1 && keep.is_none();
         let splits: Vec<Stage> = splits.into_iter().map(Stage::Pattern).collect();
         let removed = removed.map(Removed::new).transpose()?;
         let then = then.map(|then| Words::new(*then)).transpose()?.map(Box::new);
@@ -140,6 +146,7 @@ impl Words {
             keep,
             then,
             leaves_out_white_space,
+            cuts_at_white_space,
         })
     }
 
@@ -221,6 +228,12 @@ impl Words {
             let base = std::mem::replace(&mut first, bound);
             let whole = &text.bytes[base..bound];
             pacer.after(whole.len())?;
+            if self.cuts_at_white_space {
+                each_run(whole, interrupt, |run, is_white| {
+                    visit(base + run.start..base + run.end, is_white)
+                })?;
+                continue;
+            }
             if let Some((keep, _)) = self.keep {
                 self.splitter.for_pieces(whole, interrupt, |piece, is_match| {
                     visit(base + piece.start..base + piece.end, is_match != (keep == Keep::Matches))
@@ -322,6 +335,54 @@ impl Words {
         let are_matches_sure = self.keep.is_none_or(|(_, looks_around)| !looks_around);
         are_matches_sure && seam.is_border(&self.splitter)
     }
+}
+
+/// Whether a byte begins a character of white space, and whether it is one.
+const WHITE: [Begins; 256] = {
+    let mut white = [Begins::Never; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        white[byte] = match byte as u8 {
+            b'\t'..=b'\r' | b' ' => Begins::Always,
+            0xc2 | 0xe1..=0xe3 => Begins::Maybe,
+            _ => Begins::Never,
+        };
+        byte += 1;
+    }
+    white
+};
+
+/// Calls `visit` with the runs of white space of a text and those of other characters, in order.
+fn each_run(
+    text: &[u8],
+    interrupt: &dyn Interrupt,
+    mut visit: impl FnMut(Range<usize>, bool) -> Result<()>,
+) -> Result<()> {
+    let mut pacer = Pacer::new(interrupt);
+    let (mut start, mut is_white, mut at) = (0, false, 0);
+    while at < text.len() {
+        let until = text.len().min(at + PAUSE);
+        let from = at;
+        while at < until {
+            let (is_next_white, len) = match WHITE[usize::from(text[at])] {
+                Begins::Never => (false, 1),
+                Begins::Always => (true, 1),
+                Begins::Maybe => {
+                    let (c, len) = decode(&text[at..]);
+                    (c.is_some_and(char::is_whitespace), len)
+                }
+            };
+            if is_next_white != is_white {
+                if start < at {
+                    visit(start..at, is_white)?;
+                }
+                (start, is_white) = (at, is_next_white);
+            }
+            at += len;
+        }
+        pacer.after(at - from)?;
+    }
+    if start < at { visit(start..at, is_white) } else { Ok(()) }
 }
 
 /// Whether a regex may have an anchor or look-around; false only if it has none.
@@ -477,6 +538,38 @@ mod tests {
         };
         assert_eq!(kept(Keep::Matches), ["b", "cc"]);
         assert_eq!(kept(Keep::Between), ["ba", " "]);
+    }
+
+    #[test]
+    fn runs_of_white_space_are_the_matches_of_their_regex() {
+        let splitter = Pretokenizer::new(&[Stage::Pattern(r"\s+".into())]).unwrap();
+        let mut texts: Vec<Vec<u8>> = vec![
+            b"".into(),
+            b" ".into(),
+            b"ab".into(),
+            b" \xc2\xa0a\xe2\x80\x83 \xe2\x80".into(),
+            b"\xc2\xe3\x80\x80\xe1\x9a\x80\xff \xe2 b\xe3\x80 ".into(),
+            [&b"a".repeat(PAUSE), "\u{3000}".as_bytes(), &b" ".repeat(2 * PAUSE), b"b"].concat(),
+        ];
+        for start in (0..0x11_0000).step_by(1 << 12) {
+            let all = (start..start + (1 << 12)).filter_map(char::from_u32);
+            texts.push(all.clone().flat_map(|c| ['a', c, 'a']).collect::<String>().into());
+            texts.push(all.flat_map(|c| [' ', c, ' ']).collect::<String>().into());
+        }
+        for text in texts {
+            let mut runs = Vec::new();
+            each_run(&text, &Never, |run, is_white| {
+                runs.push((run, is_white));
+                Ok(())
+            })
+            .unwrap();
+            let ends: Vec<usize> = runs.iter().map(|(run, _)| run.end).collect();
+            assert_eq!(ends, splitter.ends(&text, &Never).unwrap(), "{:?}", String::from_utf8_lossy(&text));
+            let removed = Removed::new(r"\s".into()).unwrap();
+            for (run, is_white) in runs {
+                assert_eq!(is_white, removed.contains(&text[run]));
+            }
+        }
     }
 
     #[test]

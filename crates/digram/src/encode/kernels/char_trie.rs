@@ -94,7 +94,8 @@ impl CharTrie {
         interrupt: &dyn Interrupt,
     ) -> Result<CharTrie> {
         // What is not UTF-8 is in no text.
-        let texts = pieces.into_iter().filter_map(|(bytes, piece)| Some((std::str::from_utf8(bytes).ok()?, piece)));
+        let texts =
+            pieces.into_iter().filter_map(|(bytes, piece)| Some((std::str::from_utf8(bytes).ok()?, piece)));
         let texts: Vec<(&str, Piece)> = texts.collect();
         let mut counts: HashMap<char, usize> = HashMap::new();
         texts.iter().flat_map(|(text, _)| text.chars()).for_each(|c| *counts.entry(c).or_default() += 1);
@@ -106,7 +107,9 @@ impl CharTrie {
         let mut keys: Vec<(Box<[u32]>, Piece)> = Vec::new();
         memory::try_reserve(&mut keys, characters.len() + texts.len())?;
         keys.extend((1..=characters.len() as u32).map(|number| ([number].into(), unknown)));
-        keys.extend(texts.iter().map(|(text, piece)| (text.chars().map(|c| numbers.of(c)).collect(), *piece)));
+        keys.extend(
+            texts.iter().map(|(text, piece)| (text.chars().map(|c| numbers.of(c)).collect(), *piece)),
+        );
         keep_last(&mut keys);
         interrupt.check()?;
         let labels: Vec<&[u32]> = keys.iter().map(|(key, _)| &key[..]).collect();
@@ -142,7 +145,6 @@ impl CharTrie {
     pub(super) fn id(&self, unit: u32) -> TokenId {
         self.ids[unit as usize]
     }
-
 
     /// For each number but the last, the unit of the two characters from there on, or 0: without branches, so that the
     /// memory of many is read at the same time. The last number is [`NO_CHARACTER`].

@@ -51,7 +51,24 @@ pub(in crate::encode) struct ViterbiScratch {
     single: Vec<Node<f32>>,
     double: Vec<Node<f64>>,
     path: Vec<[u32; 2]>,
+    short: Short,
     pub(super) certain: certain::Scratch,
+}
+
+/// Texts of up to as many bytes are encoded in arrays of that size.
+const SHORT: usize = 48;
+
+/// Memory for a short text.
+struct Short {
+    numbers: [u32; SHORT + 1],
+    seconds: [u32; SHORT],
+    path: [TokenId; SHORT],
+}
+
+impl Default for Short {
+    fn default() -> Short {
+        Short { numbers: [NO_CHARACTER; SHORT + 1], seconds: [0; SHORT], path: [0; SHORT] }
+    }
 }
 
 /// The characters of a part of a text, from a boundary on.
@@ -83,6 +100,13 @@ struct Node<S> {
     unit: u32,
 }
 
+impl<S: Sum> Node<S> {
+    /// No segmentation was found.
+    fn origin() -> Node<S> {
+        Node { sum: S::LEAST, chars: 0, unit: 0 }
+    }
+}
+
 /// The id of a character that is no piece.
 pub(super) const UNKNOWN: TokenId = TokenId::MAX;
 
@@ -94,6 +118,9 @@ const KEEP: usize = 1 << 13;
 
 /// The number of characters that are read at a time.
 const READ: usize = 1 << 10;
+
+/// The number of steps between two checks, or a few more.
+const STEPS: usize = 1 << 13;
 
 /// No sum of smaller scores is infinite: up to 2³² of them are added, with single precision fewer.
 const EXTREME: f64 = 1e25;
@@ -315,6 +342,15 @@ impl Viterbi {
         sink: &mut impl Sink,
     ) -> Result<()> {
         check_len(text.len())?;
+        if text.len() <= SHORT && !self.is_extreme && marks.is_none() {
+            let is_emitted = match self.addition {
+                Addition::Double => self.encode_short::<f64>(text, progress, context, sink),
+                Addition::Single => self.encode_short::<f32>(text, progress, context, sink),
+            };
+            if is_emitted? {
+                return Ok(());
+            }
+        }
         let mut emit = Emit { text, by: self, run: 0..0, goes_on: progress.is_after_unknown, marks };
         let sum = match (self.addition, self.is_extreme) {
             (Addition::Double, false) => self.segment::<f64, false>(progress.sum, &mut emit, context, sink),
@@ -325,6 +361,70 @@ impl Viterbi {
         let is_after_unknown = !emit.run.is_empty() || text.is_empty() && progress.is_after_unknown;
         *progress = Progress { sum, is_after_unknown };
         emit.end_run(sink)
+    }
+
+    /// Emits the ids of a short text, if it has no unknown characters and no sum is too large; emits nothing, and
+    /// returns false, if it may.
+    fn encode_short<S: Sum>(
+        &self,
+        text: &[u8],
+        progress: &mut Progress,
+        context: &mut Context<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<bool>
+    where
+        ViterbiScratch: HasNodes<S>,
+    {
+        let scratch = &mut context.scratch.viterbi;
+        if scratch.nodes().len() <= SHORT {
+            memory::try_reserve(scratch.nodes(), SHORT + 1)?;
+            scratch.nodes().resize(SHORT + 1, Node::origin());
+        }
+        let (nodes, Short { numbers, seconds, path }) = scratch.short();
+        let mut count = 0;
+        let read = each_char(text, SHORT, |c, _| {
+            numbers[count] = self.trie.number(c);
+            count += 1;
+        });
+        if read.is_none() {
+            return Err(Error::InvalidUtf8 { offset: 0 });
+        }
+        numbers[count] = NO_CHARACTER;
+        self.trie.seconds(&numbers[..=count], seconds);
+        let nodes = &mut nodes[..=count];
+        nodes.fill(Node::origin());
+        nodes[0].sum = S::of(progress.sum);
+        for at in 0..count {
+            let sum = nodes[at].sum;
+            if sum.is_too_large() {
+                return Ok(false);
+            }
+            let ends = &mut nodes[at..];
+            self.trie.each_prefix(&numbers[at..=count], seconds[at], |Found { chars, unit, score }| {
+                let (node, sum) = (&mut ends[chars as usize], sum.plus(score));
+                if sum > node.sum {
+                    *node = Node { sum, chars, unit };
+                }
+            });
+        }
+        let (mut first, mut at) = (SHORT, count);
+        while at > 0 {
+            let Node { chars, unit, .. } = nodes[at];
+            let id = self.trie.id(unit);
+            if id == UNKNOWN {
+                return Ok(false);
+            }
+            first -= 1;
+            path[first] = id;
+            at -= chars as usize;
+        }
+        sink.reserve(SHORT - first)?;
+        path[first..].iter().for_each(|&id| sink.push_id(id));
+        *progress = Progress {
+            sum: nodes[count].sum.wide(),
+            is_after_unknown: count == 0 && progress.is_after_unknown,
+        };
+        Ok(true)
     }
 
     /// Emits the ids of a text, and returns the sum of all scores; `sum` is that of the scores before the text.
@@ -342,7 +442,7 @@ impl Viterbi {
         let mut pacer = Pacer::new(context.interrupt);
         let (nodes, characters, path) = context.scratch.viterbi.parts();
         let (text, mut read, longest) = (emit.text, 0, self.trie.longest());
-        let origin = Node { sum: S::LEAST, chars: 0, unit: 0 };
+        let origin = Node::origin();
         nodes.clear();
         nodes.push(Node { sum: S::of(sum), ..origin });
         characters.clear();
@@ -382,6 +482,10 @@ impl Viterbi {
                 });
                 reach = reach.max(at + farthest as usize);
                 at += 1;
+                // A piece may have as many characters as the text.
+                if steps >= STEPS {
+                    pacer.after(std::mem::take(&mut steps))?;
+                }
             }
             pacer.after(steps)?;
             if is_last {
@@ -399,16 +503,34 @@ impl Viterbi {
 
 /// The memory for sums of a precision.
 trait HasNodes<S> {
+    fn nodes(&mut self) -> &mut Vec<Node<S>>;
+    fn short(&mut self) -> (&mut Vec<Node<S>>, &mut Short);
     fn parts(&mut self) -> (&mut Vec<Node<S>>, &mut Characters, &mut Vec<[u32; 2]>);
 }
 
 impl HasNodes<f32> for ViterbiScratch {
+    fn nodes(&mut self) -> &mut Vec<Node<f32>> {
+        &mut self.single
+    }
+
+    fn short(&mut self) -> (&mut Vec<Node<f32>>, &mut Short) {
+        (&mut self.single, &mut self.short)
+    }
+
     fn parts(&mut self) -> (&mut Vec<Node<f32>>, &mut Characters, &mut Vec<[u32; 2]>) {
         (&mut self.single, &mut self.characters, &mut self.path)
     }
 }
 
 impl HasNodes<f64> for ViterbiScratch {
+    fn nodes(&mut self) -> &mut Vec<Node<f64>> {
+        &mut self.double
+    }
+
+    fn short(&mut self) -> (&mut Vec<Node<f64>>, &mut Short) {
+        (&mut self.double, &mut self.short)
+    }
+
     fn parts(&mut self) -> (&mut Vec<Node<f64>>, &mut Characters, &mut Vec<[u32; 2]>) {
         (&mut self.double, &mut self.characters, &mut self.path)
     }
@@ -511,7 +633,10 @@ impl Emit<'_> {
             }
             OnUnknown::Fail => {
                 let (character, _) = decode(&self.text[run.start..]);
-                return Err(Error::UnknownCharacter { character: character.unwrap_or_default(), offset: run.start });
+                return Err(Error::UnknownCharacter {
+                    character: character.unwrap_or_default(),
+                    offset: run.start,
+                });
             }
         }
         Ok(())
