@@ -225,12 +225,17 @@ impl Normalizer {
     /// The text after the stages, without origins, if some stage changes it.
     pub(crate) fn changed(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Traced>> {
         for (number, stage) in self.stages.iter().enumerate() {
-            if stage.changes(text, interrupt)? {
-                let new = stage.applied(&Traced::given(text, 0, false)?, interrupt)?;
+            if let Some(new) = stage.changed(text, interrupt)? {
                 return applied(self.stages[number + 1..].iter(), new, interrupt).map(Some);
             }
         }
         Ok(None)
+    }
+
+    /// Whether text may be cut into words only beside ASCII characters.
+    pub(crate) fn cuts_beside_ascii(&self) -> bool {
+        // See `Precompiled::sides`.
+        matches!(self.stages.first(), Some(Compiled::Precompiled(_)))
     }
 
     /// The text after the stages, cut into words if there is a rule for them.
@@ -413,6 +418,18 @@ impl Compiled {
             Compiled::Precompiled(precompiled) => precompiled.changes(text, interrupt),
             Compiled::SentencePiece(rules) => rules.changes(text, interrupt),
             Compiled::Units(speller) => speller.is_in(text, interrupt),
+        }
+    }
+
+    /// The new text, without origins, if it is another one.
+    fn changed(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Traced>> {
+        if let Compiled::Precompiled(precompiled) = self {
+            let new = precompiled.changed(text, interrupt)?;
+            return Ok(new.map(|bytes| Traced { bytes, ..Traced::default() }));
+        }
+        match self.changes(text, interrupt)? {
+            true => self.applied(&Traced::given(text, 0, false)?, interrupt).map(Some),
+            false => Ok(None),
         }
     }
 
