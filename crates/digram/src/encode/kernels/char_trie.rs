@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 
+use crate::cpu;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::memory;
@@ -150,11 +151,15 @@ impl CharTrie {
     /// memory of many is read at the same time. The last number is [`NO_CHARACTER`].
     #[inline(always)]
     pub(super) fn seconds(&self, numbers: &[u32], seconds: &mut [u32]) {
-        for (pair, second) in numbers.windows(2).zip(seconds) {
+        for (at, (pair, second)) in numbers.windows(2).zip(seconds).enumerate() {
             let base = self.units[pair[0] as usize].base;
             let index = base ^ pair[1];
-            let is_child = (base != 0) & (self.units[index as usize].label == pair[1]);
+            let unit = self.units[index as usize];
+            let is_child = (base != 0) & (unit.label == pair[1]);
             *second = if is_child { index } else { 0 };
+            if let Some(third) = numbers.get(at + 2) {
+                cpu::prefetch(&self.units[(unit.base ^ third) as usize]);
+            }
         }
     }
 
