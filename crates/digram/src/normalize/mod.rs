@@ -26,6 +26,7 @@ mod sets;
 mod traced;
 mod unchanged;
 mod units;
+mod white_space;
 mod words;
 
 use std::borrow::Cow;

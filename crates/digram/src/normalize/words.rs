@@ -12,6 +12,7 @@ use super::Seam;
 use super::matches::finder;
 use super::traced::{Rewriter, Traced};
 use super::unchanged::Unchanged;
+use super::white_space::each_run;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
@@ -52,9 +53,6 @@ pub enum Keep {
     Between,
 }
 
-/// The number of bytes after which the interrupt is checked.
-const PAUSE: usize = 1 << 12;
-
 /// A compiled rule.
 pub(super) struct Words {
     splitter: Pretokenizer,
@@ -83,7 +81,7 @@ struct Removed {
 }
 
 /// Whether a part with a first character begins with a match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Begins {
     Never,
     Always,
@@ -337,54 +335,6 @@ impl Words {
     }
 }
 
-/// Whether a byte begins a character of white space, and whether it is one.
-const WHITE: [Begins; 256] = {
-    let mut white = [Begins::Never; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        white[byte] = match byte as u8 {
-            b'\t'..=b'\r' | b' ' => Begins::Always,
-            0xc2 | 0xe1..=0xe3 => Begins::Maybe,
-            _ => Begins::Never,
-        };
-        byte += 1;
-    }
-    white
-};
-
-/// Calls `visit` with the runs of white space of a text and those of other characters, in order.
-fn each_run(
-    text: &[u8],
-    interrupt: &dyn Interrupt,
-    mut visit: impl FnMut(Range<usize>, bool) -> Result<()>,
-) -> Result<()> {
-    let mut pacer = Pacer::new(interrupt);
-    let (mut start, mut is_white, mut at) = (0, false, 0);
-    while at < text.len() {
-        let until = text.len().min(at + PAUSE);
-        let from = at;
-        while at < until {
-            let (is_next_white, len) = match WHITE[usize::from(text[at])] {
-                Begins::Never => (false, 1),
-                Begins::Always => (true, 1),
-                Begins::Maybe => {
-                    let (c, len) = decode(&text[at..]);
-                    (c.is_some_and(char::is_whitespace), len)
-                }
-            };
-            if is_next_white != is_white {
-                if start < at {
-                    visit(start..at, is_white)?;
-                }
-                (start, is_white) = (at, is_next_white);
-            }
-            at += len;
-        }
-        pacer.after(at - from)?;
-    }
-    if start < at { visit(start..at, is_white) } else { Ok(()) }
-}
-
 /// Whether a regex may have an anchor or look-around; false only if it has none.
 fn may_look_around(regex: &str) -> bool {
     let signs = ["(?=", "(?!", "(?<", "^", "$", r"\b", r"\B", r"\A", r"\z", r"\Z", r"\G"];
@@ -538,38 +488,6 @@ mod tests {
         };
         assert_eq!(kept(Keep::Matches), ["b", "cc"]);
         assert_eq!(kept(Keep::Between), ["ba", " "]);
-    }
-
-    #[test]
-    fn runs_of_white_space_are_the_matches_of_their_regex() {
-        let splitter = Pretokenizer::new(&[Stage::Pattern(r"\s+".into())]).unwrap();
-        let mut texts: Vec<Vec<u8>> = vec![
-            b"".into(),
-            b" ".into(),
-            b"ab".into(),
-            b" \xc2\xa0a\xe2\x80\x83 \xe2\x80".into(),
-            b"\xc2\xe3\x80\x80\xe1\x9a\x80\xff \xe2 b\xe3\x80 ".into(),
-            [&b"a".repeat(PAUSE), "\u{3000}".as_bytes(), &b" ".repeat(2 * PAUSE), b"b"].concat(),
-        ];
-        for start in (0..0x11_0000).step_by(1 << 12) {
-            let all = (start..start + (1 << 12)).filter_map(char::from_u32);
-            texts.push(all.clone().flat_map(|c| ['a', c, 'a']).collect::<String>().into());
-            texts.push(all.flat_map(|c| [' ', c, ' ']).collect::<String>().into());
-        }
-        for text in texts {
-            let mut runs = Vec::new();
-            each_run(&text, &Never, |run, is_white| {
-                runs.push((run, is_white));
-                Ok(())
-            })
-            .unwrap();
-            let ends: Vec<usize> = runs.iter().map(|(run, _)| run.end).collect();
-            assert_eq!(ends, splitter.ends(&text, &Never).unwrap(), "{:?}", String::from_utf8_lossy(&text));
-            let removed = Removed::new(r"\s".into()).unwrap();
-            for (run, is_white) in runs {
-                assert_eq!(is_white, removed.contains(&text[run]));
-            }
-        }
     }
 
     #[test]

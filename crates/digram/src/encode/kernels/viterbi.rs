@@ -29,6 +29,12 @@ use super::certain::{self, Certainty};
 use super::char_trie::{CharTrie, Found, NO_CHARACTER, each_char};
 use super::check_len;
 use super::pieces::Piece;
+use short::{SHORT, Short};
+pub(super) use sum::LARGEST_SUM;
+use sum::Sum;
+
+mod short;
+mod sum;
 
 /// Finds the best segmentations.
 pub(in crate::encode) struct Viterbi {
@@ -53,22 +59,6 @@ pub(in crate::encode) struct ViterbiScratch {
     path: Vec<[u32; 2]>,
     short: Short,
     pub(super) certain: certain::Scratch,
-}
-
-/// Texts of up to as many bytes are encoded in arrays of that size.
-const SHORT: usize = 48;
-
-/// Memory for a short text.
-struct Short {
-    numbers: [u32; SHORT + 1],
-    seconds: [u32; SHORT],
-    path: [TokenId; SHORT],
-}
-
-impl Default for Short {
-    fn default() -> Short {
-        Short { numbers: [NO_CHARACTER; SHORT + 1], seconds: [0; SHORT], path: [0; SHORT] }
-    }
 }
 
 /// The characters of a part of a text, from a boundary on.
@@ -110,9 +100,6 @@ impl<S: Sum> Node<S> {
 /// The id of a character that is no piece.
 pub(super) const UNKNOWN: TokenId = TokenId::MAX;
 
-/// With single precision, sums beyond this are set to zero, and later ones are counted from there.
-pub(super) const LARGEST_SUM: f32 = 1e5;
-
 /// More memory is freed after a call.
 const KEEP: usize = 1 << 13;
 
@@ -124,70 +111,6 @@ const STEPS: usize = 1 << 13;
 
 /// No sum of smaller scores is infinite: up to 2³² of them are added, with single precision fewer.
 const EXTREME: f64 = 1e25;
-
-/// A sum of scores.
-trait Sum: Copy + PartialOrd {
-    /// Less than every sum that is not infinite.
-    const LEAST: Self;
-    fn of(sum: f64) -> Self;
-    fn wide(self) -> f64;
-    fn plus(self, score: f64) -> Self;
-    /// Whether later sums are counted from here.
-    fn is_too_large(self) -> bool;
-    fn minus(self, other: Self) -> Self;
-}
-
-impl Sum for f64 {
-    const LEAST: f64 = f64::NEG_INFINITY;
-
-    fn of(sum: f64) -> f64 {
-        sum
-    }
-
-    fn wide(self) -> f64 {
-        self
-    }
-
-    #[inline(always)]
-    fn plus(self, score: f64) -> f64 {
-        score + self
-    }
-
-    #[inline(always)]
-    fn is_too_large(self) -> bool {
-        false
-    }
-
-    fn minus(self, other: f64) -> f64 {
-        self - other
-    }
-}
-
-impl Sum for f32 {
-    const LEAST: f32 = f32::NEG_INFINITY;
-
-    fn of(sum: f64) -> f32 {
-        sum as f32
-    }
-
-    fn wide(self) -> f64 {
-        self.into()
-    }
-
-    #[inline(always)]
-    fn plus(self, score: f64) -> f32 {
-        score as f32 + self
-    }
-
-    #[inline(always)]
-    fn is_too_large(self) -> bool {
-        !(-LARGEST_SUM..=LARGEST_SUM).contains(&self)
-    }
-
-    fn minus(self, other: f32) -> f32 {
-        self - other
-    }
-}
 
 impl Characters {
     /// Forgets the characters before one, and reads more until there are `count`, or the text ends at `read`, which is
@@ -361,70 +284,6 @@ impl Viterbi {
         let is_after_unknown = !emit.run.is_empty() || text.is_empty() && progress.is_after_unknown;
         *progress = Progress { sum, is_after_unknown };
         emit.end_run(sink)
-    }
-
-    /// Emits the ids of a short text, if it has no unknown characters and no sum is too large; emits nothing, and
-    /// returns false, if it may.
-    fn encode_short<S: Sum>(
-        &self,
-        text: &[u8],
-        progress: &mut Progress,
-        context: &mut Context<'_>,
-        sink: &mut impl Sink,
-    ) -> Result<bool>
-    where
-        ViterbiScratch: HasNodes<S>,
-    {
-        let scratch = &mut context.scratch.viterbi;
-        if scratch.nodes().len() <= SHORT {
-            memory::try_reserve(scratch.nodes(), SHORT + 1)?;
-            scratch.nodes().resize(SHORT + 1, Node::origin());
-        }
-        let (nodes, Short { numbers, seconds, path }) = scratch.short();
-        let mut count = 0;
-        let read = each_char(text, SHORT, |c, _| {
-            numbers[count] = self.trie.number(c);
-            count += 1;
-        });
-        if read.is_none() {
-            return Err(Error::InvalidUtf8 { offset: 0 });
-        }
-        numbers[count] = NO_CHARACTER;
-        self.trie.seconds(&numbers[..=count], seconds);
-        let nodes = &mut nodes[..=count];
-        nodes.fill(Node::origin());
-        nodes[0].sum = S::of(progress.sum);
-        for at in 0..count {
-            let sum = nodes[at].sum;
-            if sum.is_too_large() {
-                return Ok(false);
-            }
-            let ends = &mut nodes[at..];
-            self.trie.each_prefix(&numbers[at..=count], seconds[at], |Found { chars, unit, score }| {
-                let (node, sum) = (&mut ends[chars as usize], sum.plus(score));
-                if sum > node.sum {
-                    *node = Node { sum, chars, unit };
-                }
-            });
-        }
-        let (mut first, mut at) = (SHORT, count);
-        while at > 0 {
-            let Node { chars, unit, .. } = nodes[at];
-            let id = self.trie.id(unit);
-            if id == UNKNOWN {
-                return Ok(false);
-            }
-            first -= 1;
-            path[first] = id;
-            at -= chars as usize;
-        }
-        sink.reserve(SHORT - first)?;
-        path[first..].iter().for_each(|&id| sink.push_id(id));
-        *progress = Progress {
-            sum: nodes[count].sum.wide(),
-            is_after_unknown: count == 0 && progress.is_after_unknown,
-        };
-        Ok(true)
     }
 
     /// Emits the ids of a text, and returns the sum of all scores; `sum` is that of the scores before the text.
