@@ -184,7 +184,8 @@ impl Viterbi {
         while at > 0 {
             let Node { sum, second, chars, unit } = nodes[at];
             let id = self.trie.id(unit);
-            if id == UNKNOWN || !(sum - second > margin) {
+            let is_certain = id != UNKNOWN && sum - second > margin;
+            if !is_certain {
                 ids.truncate(first);
                 return Ok(false);
             }
