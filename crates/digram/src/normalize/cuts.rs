@@ -91,15 +91,21 @@ impl Normalizer {
         // White space keeps the texts apart in these stages.
         let together =
             self.stages.iter().all(|stage| matches!(stage, Compiled::Form(_) | Compiled::Characters(_)));
-        for text in texts {
-            match together || self.is_normal(text, interrupt)? {
-                true => normal.push_given(text, 0)?,
-                false => normal.push(&self.traced(Traced::given(text, 0, false)?, interrupt)?)?,
+        for (number, text) in texts.enumerate() {
+            let changed = if together { None } else { self.changed(text, interrupt)? };
+            let new = changed.as_ref().map_or(text, |changed| &changed.bytes);
+            if number > 0 {
+                // A space at the start keeps it apart from the text before it.
+                if !new.starts_with(b" ") {
+                    normal.push_given(b"\n", 0)?;
+                }
+                memory::try_reserve(&mut normal.marks, 1)?;
+                normal.marks.push(normal.bytes.len());
             }
-            normal.push_given(b"\n", 0)?;
-            memory::try_reserve(&mut normal.marks, 1)?;
-            normal.marks.push(normal.bytes.len());
+            normal.push_given(new, 0)?;
         }
+        memory::try_reserve(&mut normal.marks, 1)?;
+        normal.marks.push(normal.bytes.len());
         if together {
             *normal = self.traced(std::mem::take(normal), interrupt)?;
         }
@@ -123,7 +129,7 @@ impl Normalizer {
 /// The words of several texts.
 #[derive(Debug, Default)]
 pub(crate) struct JoinedTexts {
-    /// The normal forms of the texts, with white space behind each, and a mark behind that.
+    /// The normal forms of the texts, with white space between them, and a mark at the end of each.
     normal: Traced,
     /// All words.
     words: Traced,

@@ -26,6 +26,7 @@ mod sets;
 mod traced;
 mod unchanged;
 mod units;
+mod white_space;
 mod words;
 
 use std::borrow::Cow;
@@ -216,10 +217,26 @@ impl Normalizer {
 
     /// The text after the stages, which is the text itself if nothing changes. Bytes that are not UTF-8 remain.
     pub fn normalize<'t>(&self, text: &'t [u8], interrupt: &dyn Interrupt) -> Result<Cow<'t, [u8]>> {
-        if self.is_normal(text, interrupt)? {
-            return Ok(Cow::Borrowed(text));
+        Ok(match self.changed(text, interrupt)? {
+            Some(new) => Cow::Owned(new.bytes),
+            None => Cow::Borrowed(text),
+        })
+    }
+
+    /// The text after the stages, without origins, if some stage changes it.
+    pub(crate) fn changed(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Traced>> {
+        for (number, stage) in self.stages.iter().enumerate() {
+            if let Some(new) = stage.changed(text, interrupt)? {
+                return applied(self.stages[number + 1..].iter(), new, interrupt).map(Some);
+            }
         }
-        Ok(Cow::Owned(self.traced(Traced::given(text, 0, false)?, interrupt)?.bytes))
+        Ok(None)
+    }
+
+    /// Whether text may be cut into words only beside ASCII characters.
+    pub(crate) fn cuts_beside_ascii(&self) -> bool {
+        // See `Precompiled::sides`.
+        matches!(self.stages.first(), Some(Compiled::Precompiled(_)))
     }
 
     /// The text after the stages, cut into words if there is a rule for them.
@@ -402,6 +419,18 @@ impl Compiled {
             Compiled::Precompiled(precompiled) => precompiled.changes(text, interrupt),
             Compiled::SentencePiece(rules) => rules.changes(text, interrupt),
             Compiled::Units(speller) => speller.is_in(text, interrupt),
+        }
+    }
+
+    /// The new text, without origins, if it is another one.
+    fn changed(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Traced>> {
+        if let Compiled::Precompiled(precompiled) = self {
+            let new = precompiled.changed(text, interrupt)?;
+            return Ok(new.map(|bytes| Traced { bytes, ..Traced::default() }));
+        }
+        match self.changes(text, interrupt)? {
+            true => self.applied(&Traced::given(text, 0, false)?, interrupt).map(Some),
+            false => Ok(None),
         }
     }
 

@@ -4,6 +4,7 @@
 //! marks behind it are lost. In other clusters each character is replaced on its own.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -11,30 +12,77 @@ use super::Seam;
 use super::charsmap::Charsmap;
 use super::cuts::Sides;
 use super::traced::{Rewriter, Traced};
-use super::unchanged::Unchanged;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
+use crate::memory;
+use crate::utf8::decode;
 
 /// The stage.
 pub(super) struct Precompiled {
     map: Charsmap,
     /// The ASCII characters that it changes.
     ascii: [bool; 128],
-    /// The characters that remain as they are if they are clusters of their own, as they are beside each other.
-    plain: Unchanged,
-    /// The others that remain by themselves, of which the neighbours may be in their cluster, but no ASCII character
-    /// behind them.
-    kept: Unchanged,
+    /// What is known of characters, found when a text has them; 0 if nothing is.
+    kinds: Box<[AtomicU8]>,
 }
 
-/// A character of a run that remains as it is.
+/// What is known of a character.
+#[derive(Clone, Copy)]
+struct Kind(u8);
+
+impl Kind {
+    const KNOWN: u8 = 1;
+    const PLAIN: u8 = 2;
+    const JOINED: u8 = 4;
+    const MAPPED: u8 = 8;
+
+    fn new(c: char, is_mapped: bool) -> Kind {
+        let stands = if is_cluster(c) {
+            Kind::PLAIN
+        } else if c != '\r' && are_two_clusters(c, 'a') {
+            Kind::JOINED
+        } else {
+            0
+        };
+        Kind(Kind::KNOWN | stands | if is_mapped { Kind::MAPPED } else { 0 })
+    }
+
+    /// How it stands in a run, if it may be in one.
+    #[inline]
+    fn stands(self) -> Option<Stands> {
+        match self.0 & (Kind::PLAIN | Kind::JOINED) {
+            0 => None,
+            Kind::PLAIN => Some(Stands::Plain),
+            _ => Some(Stands::Joined),
+        }
+    }
+
+    /// Whether it is replaced where it is looked up alone.
+    #[inline]
+    fn is_mapped(self) -> bool {
+        self.0 & Kind::MAPPED != 0
+    }
+}
+
+/// How a character stands in a run of which each is looked up alone.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum Stands {
     /// A cluster of its own, if the one beside it is such a character too.
     Plain,
     /// It may be in the cluster of a neighbour.
     Joined,
 }
+
+/// A run of characters, each of which is looked up alone.
+struct Run {
+    /// The length in bytes.
+    len: usize,
+    /// Whether one of them is replaced.
+    is_changed: bool,
+}
+
+/// The kinds of characters from here on, which few texts have, are not remembered.
+const KINDS: usize = 0x2_0000;
 
 /// The number of bytes from which on a cluster is not looked up whole.
 const LONG_CLUSTER: usize = 6;
@@ -47,7 +95,8 @@ impl Precompiled {
     pub(super) fn new(charsmap: &[u8]) -> Result<Precompiled> {
         let map = Charsmap::new(charsmap)?;
         let ascii = std::array::from_fn(|byte| map.shortest(&[byte as u8]).is_some());
-        Ok(Precompiled { map, ascii, plain: Unchanged::default(), kept: Unchanged::default() })
+        let kinds = (0..KINDS).map(|_| AtomicU8::new(0)).collect();
+        Ok(Precompiled { map, ascii, kinds })
     }
 
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
@@ -59,6 +108,35 @@ impl Precompiled {
             pacer.after(old.len()).map_or_else(|error| ControlFlow::Break(Err(error)), ControlFlow::Continue)
         });
         flow.break_value().unwrap_or(Ok(false))
+    }
+
+    /// The new text, if it is another one.
+    pub(super) fn changed(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
+        let (mut new, mut kept, mut at) = (None, 0, 0);
+        let mut pacer = Pacer::new(interrupt);
+        let flow = self.each(text, |old, with| {
+            let mut written = pacer.after(old.len());
+            if let Some(with) = with {
+                let new = new.get_or_insert_with(Vec::new);
+                let size = if new.is_empty() { text.len() } else { at - kept + with.len() };
+                written = written.and_then(|()| memory::try_reserve(new, size.max(at - kept + with.len())));
+                if written.is_ok() {
+                    new.extend_from_slice(&text[kept..at]);
+                    new.extend_from_slice(with.as_bytes());
+                }
+                kept = at + old.len();
+            }
+            at += old.len();
+            written.map_or_else(ControlFlow::Break, ControlFlow::Continue)
+        });
+        if let Some(error) = flow.break_value() {
+            return Err(error);
+        }
+        if let Some(new) = &mut new {
+            memory::try_reserve(new, text.len() - kept)?;
+            new.extend_from_slice(&text[kept..]);
+        }
+        Ok(new)
     }
 
     pub(super) fn applied(&self, text: &Traced, interrupt: &dyn Interrupt) -> Result<Traced> {
@@ -108,28 +186,13 @@ impl Precompiled {
         text: &[u8],
         mut visit: impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        for chunk in text.utf8_chunks() {
-            let mut rest = chunk.valid();
-            while !rest.is_empty() {
-                let plain = self.plain_len(rest.as_bytes());
-                if plain > 0 {
-                    visit(&rest.as_bytes()[..plain], None)?;
-                    rest = &rest[plain..];
-                    continue;
-                }
-                let Some(cluster) = rest.graphemes(true).next() else { break };
-                rest = &rest[cluster.len()..];
-                let whole = (cluster.len() < LONG_CLUSTER).then(|| self.map.shortest(cluster.as_bytes()));
-                if let Some(Some(new)) = whole {
-                    visit(cluster.as_bytes(), Some(new))?;
-                    continue;
-                }
-                for c in cluster.chars() {
-                    let mut buffer = [0; 4];
-                    let old = c.encode_utf8(&mut buffer).as_bytes();
-                    visit(old, self.map.shortest(old))?;
-                }
-            }
+        let rest = self.each_of_runs(text, &mut visit)?;
+        // Most texts are read to their end. This is faster than a search for what is not UTF-8.
+        if let Ok(rest) = std::str::from_utf8(rest) {
+            return self.each_of(rest, &mut visit);
+        }
+        for chunk in rest.utf8_chunks() {
+            self.each_of(chunk.valid(), &mut visit)?;
             if !chunk.invalid().is_empty() {
                 visit(chunk.invalid(), None)?;
             }
@@ -137,55 +200,136 @@ impl Precompiled {
         ControlFlow::Continue(())
     }
 
-    /// The number of bytes at the start, up to an end of a cluster, that remain as they are. A cluster of several
-    /// characters counts only if it is too long to be looked up whole.
-    fn plain_len(&self, text: &[u8]) -> usize {
-        let is_ascii = |byte: u8| byte.is_ascii() && byte != b'\r' && !self.ascii[usize::from(byte)];
-        // The last place known to be between two clusters, and what is before the one after that.
-        let (mut end, mut at) = (0, 0);
-        let mut last: Option<(Kept, usize)> = None;
+    /// The same for the characters at the start that are looked up one by one; gives the rest of the text.
+    #[inline]
+    fn each_of_runs<'t, B>(
+        &self,
+        mut text: &'t [u8],
+        visit: &mut impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
+    ) -> ControlFlow<B, &'t [u8]> {
+        loop {
+            let Run { len, is_changed } = self.run(text);
+            let (run, rest) = text.split_at(len);
+            match is_changed {
+                true => self.each_alone(run, visit)?,
+                false if len > 0 => visit(run, None)?,
+                false => return ControlFlow::Continue(text),
+            }
+            text = rest;
+        }
+    }
+
+    fn each_of<B>(
+        &self,
+        text: &str,
+        visit: &mut impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let mut rest = text;
+        loop {
+            let left = self.each_of_runs(rest.as_bytes(), visit)?.len();
+            rest = &rest[rest.len() - left..];
+            let Some(cluster) = rest.graphemes(true).next() else { return ControlFlow::Continue(()) };
+            rest = &rest[cluster.len()..];
+            let whole = (cluster.len() < LONG_CLUSTER).then(|| self.map.shortest(cluster.as_bytes()));
+            match whole {
+                Some(Some(new)) => visit(cluster.as_bytes(), Some(new))?,
+                _ => self.each_alone(cluster.as_bytes(), visit)?,
+            }
+        }
+    }
+
+    /// The same for a text whose characters are looked up one by one.
+    fn each_alone<B>(
+        &self,
+        text: &[u8],
+        visit: &mut impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let (mut start, mut at) = (0, 0);
         while at < text.len() {
-            let ascii = text[at..].iter().take_while(|&&byte| is_ascii(byte)).count();
-            let (kept, len) = match ascii {
-                0 => self.kept(&text[at..]),
-                _ => (Some(Kept::Plain), 1),
-            };
-            let is_end = match (last, kept) {
-                (_, None) => return end,
-                (None, _) => true,
-                (Some((Kept::Plain, _)), Some(Kept::Plain)) => true,
-                (Some(_), Some(Kept::Plain)) if ascii > 0 => true,
-                (Some((_, len_before)), _) if len.min(len_before) < LONG_CLUSTER / 2 => return end,
+            let (kind, len) = self.kind(&text[at..]);
+            let end = at + len;
+            if kind.is_mapped() {
+                if start < at {
+                    visit(&text[start..at], None)?;
+                }
+                visit(&text[at..end], self.map.shortest(&text[at..end]))?;
+                start = end;
+            }
+            at = end;
+        }
+        if start < at { visit(&text[start..], None) } else { ControlFlow::Continue(()) }
+    }
+
+    /// The characters at the start, up to an end of a cluster, that are looked up one by one: each is a cluster of its
+    /// own, or in one that is too long to be looked up whole.
+    fn run(&self, text: &[u8]) -> Run {
+        // Up to the last place known to be between two clusters; what is before the one after that, and whether a
+        // character before that one is replaced.
+        let mut run = Run { len: 0, is_changed: false };
+        let (mut at, mut is_changed) = (0, false);
+        let mut last: Option<(Stands, usize)> = None;
+        while at < text.len() {
+            if is_single(text[at]) {
+                while let Some(&byte) = text.get(at)
+                    && is_single(byte)
+                {
+                    run = Run { len: at, is_changed };
+                    is_changed |= self.ascii[usize::from(byte)];
+                    at += 1;
+                }
+                last = Some((Stands::Plain, 1));
+                continue;
+            }
+            let (kind, len) = self.kind(&text[at..]);
+            let Some(stands) = kind.stands() else { return run };
+            let is_end = match last {
+                None => true,
+                Some((before, _)) if (before, stands) == (Stands::Plain, Stands::Plain) => true,
+                Some((_, len_before)) if len.min(len_before) < LONG_CLUSTER / 2 => return run,
                 _ => false,
             };
             if is_end {
-                end = at;
+                run = Run { len: at, is_changed };
             }
-            if ascii > 1 {
-                end = at + ascii - 1;
-            }
-            (at, last) = (at + len.max(ascii), kept.map(|kept| (kept, len)));
+            is_changed |= kind.is_mapped();
+            (at, last) = (at + len, Some((stands, len)));
         }
-        at
+        Run { len: at, is_changed }
     }
 
-    /// How the first character of a text is kept, if it is, and its length.
+    /// What is known of the first character of a text, and its length.
     #[inline]
-    fn kept(&self, text: &[u8]) -> (Option<Kept>, usize) {
-        let is_unmapped = |c: char| self.map.shortest(c.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
-        let (is_plain, len) = self.plain.first(text, |c| is_unmapped(c) && is_cluster(c));
-        let is_kept =
-            is_plain || self.kept.first(text, |c| is_unmapped(c) && c != '\r' && are_two_clusters(c, 'a')).0;
-        match (is_plain, is_kept) {
-            (true, _) => (Some(Kept::Plain), len),
-            (_, true) => (Some(Kept::Joined), len),
-            _ => (None, len),
+    fn kind(&self, text: &[u8]) -> (Kind, usize) {
+        let (c, len) = decode(text);
+        let Some(c) = c else { return (Kind(Kind::KNOWN), len) };
+        match self.kinds.get(c as usize).map(|kind| kind.load(Ordering::Relaxed)) {
+            Some(kind) if kind != 0 => (Kind(kind), len),
+            _ => (self.find_kind(c), len),
         }
     }
+
+    #[cold]
+    fn find_kind(&self, c: char) -> Kind {
+        let kind = Kind::new(c, self.map.shortest(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some());
+        if let Some(place) = self.kinds.get(c as usize) {
+            place.store(kind.0, Ordering::Relaxed);
+        }
+        kind
+    }
+}
+
+/// Whether a byte is a character that ends every cluster before it.
+#[inline]
+fn is_single(byte: u8) -> bool {
+    byte.is_ascii() && byte != b'\r'
 }
 
 /// Whether a character is a cluster of its own beside others for which that is so.
 fn is_cluster(c: char) -> bool {
+    // Most characters of a text in these scripts are new.
+    if matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}') {
+        return true;
+    }
     // Marks join with what is before them, parts of Hangul syllables with others, as flags do, and some characters
     // with what is behind them.
     let pairs = [('a', c), (c, 'a'), (c, '\u{ac00}'), ('\u{ac00}', c), (c, c)];
@@ -194,7 +338,10 @@ fn is_cluster(c: char) -> bool {
 
 /// Whether two characters are clusters of their own.
 fn are_two_clusters(before: char, after: char) -> bool {
-    String::from_iter([before, after]).graphemes(true).nth(1).is_some()
+    let mut both = [0; 8];
+    let len = before.encode_utf8(&mut both).len();
+    let len = len + after.encode_utf8(&mut both[len..]).len();
+    std::str::from_utf8(&both[..len]).is_ok_and(|both| both.graphemes(true).nth(1).is_some())
 }
 
 /// Writes the new text. How its last character comes from the old text may still change.
@@ -314,12 +461,19 @@ mod tests {
             let expected = defined(&Charsmap::new(&bytes).unwrap(), &text);
             prop_assert_eq!(std::str::from_utf8(&new.bytes).unwrap(), &expected);
             prop_assert!(stage.changes(text.as_bytes(), &Never).unwrap() || new.bytes == text.as_bytes());
+            let changed = stage.changed(text.as_bytes(), &Never).unwrap();
+            prop_assert_eq!(changed.is_some(), stage.changes(text.as_bytes(), &Never).unwrap());
+            prop_assert_eq!(changed.unwrap_or(text.into()), new.bytes);
         }
     }
 
     #[test]
     fn every_character_that_may_join_with_another_is_known() {
         // In runs, two neighbours of which both are clusters of their own are never one.
+        let pairs = |c| [('a', c), (c, 'a'), (c, '\u{ac00}'), ('\u{ac00}', c), (c, c)];
+        for c in ('\u{3400}'..='\u{4dbf}').chain('\u{4e00}'..='\u{9fff}').chain('\u{ac00}'..='\u{d7a3}') {
+            assert!(pairs(c).into_iter().all(|(before, after)| are_two_clusters(before, after)), "{c:?}");
+        }
         let characters: Vec<char> = ('\0'..'\u{20000}').filter(|&c| is_cluster(c)).collect();
         let mut classes: Vec<char> = Vec::new();
         for &c in characters.iter().step_by(97) {

@@ -12,6 +12,7 @@ use super::Seam;
 use super::matches::finder;
 use super::traced::{Rewriter, Traced};
 use super::unchanged::Unchanged;
+use super::white_space::each_run;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
@@ -66,6 +67,8 @@ pub(super) struct Words {
     then: Option<Box<Words>>,
     /// Whether text is cut at runs of white space first, which are left out.
     leaves_out_white_space: bool,
+    /// Whether it is cut nowhere else.
+    cuts_at_white_space: bool,
 }
 
 /// Which parts are left out.
@@ -124,6 +127,7 @@ impl Words {
         let keep = keep.map(|keep| (keep, splits.iter().any(|regex| may_look_around(regex))));
         let leaves_out_white_space =
             splits.first().is_some_and(|split| split == r"\s+") && removed.as_deref() == Some(r"\s");
+        let cuts_at_white_space = leaves_out_white_space && splits.len() == 1 && keep.is_none();
         let splits: Vec<Stage> = splits.into_iter().map(Stage::Pattern).collect();
         let removed = removed.map(Removed::new).transpose()?;
         let then = then.map(|then| Words::new(*then)).transpose()?.map(Box::new);
@@ -140,6 +144,7 @@ impl Words {
             keep,
             then,
             leaves_out_white_space,
+            cuts_at_white_space,
         })
     }
 
@@ -221,6 +226,12 @@ impl Words {
             let base = std::mem::replace(&mut first, bound);
             let whole = &text.bytes[base..bound];
             pacer.after(whole.len())?;
+            if self.cuts_at_white_space {
+                each_run(whole, interrupt, |run, is_white| {
+                    visit(base + run.start..base + run.end, is_white)
+                })?;
+                continue;
+            }
             if let Some((keep, _)) = self.keep {
                 self.splitter.for_pieces(whole, interrupt, |piece, is_match| {
                     visit(base + piece.start..base + piece.end, is_match != (keep == Keep::Matches))

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
 use crate::normalize::{JoinedTexts, Normalizer};
 use crate::pretokenize::Pretokenizer;
-use crate::utf8::decode;
+use crate::utf8::{decode, is_inside};
 use crate::vocabulary::TokenId;
 
 /// The number of pairs of characters that are remembered.
@@ -109,6 +109,8 @@ pub(super) struct GivenCuts {
     kinds: Option<Kinds>,
     /// Other pairs of characters, found when a text has them.
     pairs: Box<[AtomicU64]>,
+    /// Whether a text is cut only beside ASCII characters.
+    only_beside_ascii: bool,
 }
 
 impl GivenCuts {
@@ -124,6 +126,7 @@ impl GivenCuts {
                 ascii: Box::new([const { Behind::unknown() }; 128 * 2]),
                 kinds: normalizer.side_number('a').map(|_| Kinds::new()),
                 pairs: (0..PAIRS).map(|_| AtomicU64::new(0)).collect(),
+                only_beside_ascii: normalizer.cuts_beside_ascii(),
             })
         })
     }
@@ -149,6 +152,20 @@ impl GivenCuts {
         let is_cut = decide();
         place.store(pair | if is_cut { CUT } else { 0 }, Ordering::Relaxed);
         is_cut
+    }
+}
+
+/// The place of the first ASCII character behind an offset, and the character before it.
+#[inline]
+fn last_before_ascii(text: &[u8], from: usize) -> (Option<char>, usize) {
+    let until = text.len().min(from + PAUSE);
+    let other = text[from..until].iter().position(u8::is_ascii);
+    let at = other.map_or(until, |len| from + len);
+    // It has up to four bytes, the first of which is no inner one.
+    let start = (from..at).rev().take(4).find(|&start| !is_inside(text[start])).unwrap_or(from);
+    match decode(&text[start..at]) {
+        (c, len) if start + len == at => (c, at),
+        _ => (None, at),
     }
 }
 
@@ -321,6 +338,9 @@ impl Tokenizer {
         if let Some(kinds) = &cuts.kinds {
             return self.next_cut_of_kinds(cuts, kinds, text, before, at, pacer);
         }
+        if cuts.only_beside_ascii && !text[from].is_ascii() {
+            (before, at) = last_before_ascii(text, from);
+        }
         while at < text.len() {
             let (after, len) = decode(&text[at..]);
             if let (Some(before), Some(after)) = (before, after)
@@ -328,8 +348,10 @@ impl Tokenizer {
             {
                 return Ok(at);
             }
-            before = after;
-            at += len;
+            (before, at) = match after {
+                Some(c) if cuts.only_beside_ascii && !c.is_ascii() => last_before_ascii(text, at),
+                _ => (after, at + len),
+            };
             if at > pause {
                 pacer.after(PAUSE)?;
                 pause += PAUSE;

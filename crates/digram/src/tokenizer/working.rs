@@ -167,8 +167,11 @@ fn normalized<'a>(
         let piece = position..found.as_ref().map_or(text.len(), |found| found.range.start);
         pacer.after_text(piece.len())?;
         if !piece.is_empty() {
-            let given = Traced::given(&text[piece.clone()], piece.start, is_traced)?;
-            let normal = normalizer.traced(given, interrupt)?;
+            let given = || Traced::given(&text[piece.clone()], piece.start, is_traced);
+            let normal = match is_traced {
+                true => normalizer.traced(given()?, interrupt)?,
+                false => normalizer.changed(&text[piece.clone()], interrupt)?.map_or_else(given, Ok)?,
+            };
             let starts = if piece.start == 0 {
                 normalizer.starts(&text[piece.clone()], interrupt)?
             } else {

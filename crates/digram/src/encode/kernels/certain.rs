@@ -6,13 +6,14 @@
 //! ids in every text, and they can be cached (see docs/algorithm.md, 18).
 
 use crate::encode::{Addition, Scores};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::vocabulary::TokenId;
 
 use super::super::Context;
+use super::char_trie::{Found, NO_CHARACTER, each_char};
 use super::pieces::Piece;
-use super::viterbi::{LARGEST_SUM, Progress, UNKNOWN, Viterbi, width_of};
+use super::viterbi::{LARGEST_SUM, Progress, UNKNOWN, Viterbi};
 
 /// The longest part whose segmentation may be certain, in bytes. Longer ones, as in scripts without spaces, rarely recur.
 pub(in crate::encode) const LONGEST: usize = 48;
@@ -24,10 +25,8 @@ const LARGEST_DOUBLE: f64 = 1e9;
 pub(super) struct Certainty {
     /// The score of each id, as it is added.
     scores: Box<[f64]>,
-    /// The score of an unknown character, as it is added.
-    unknown: f64,
     /// The largest absolute score.
-    largest_score: f64,
+    pub(super) largest_score: f64,
     /// Sums with a larger absolute value may lead to one that is set to zero, or is rounded by more.
     largest_sum: f64,
     /// By how much two sums after one addition must differ: twice the error of one.
@@ -36,11 +35,27 @@ pub(super) struct Certainty {
 
 /// The best segmentation of the text up to a boundary, and the sum of the best one with another last piece.
 #[derive(Clone, Copy)]
-pub(in crate::encode) struct Node {
+struct Node {
     sum: f64,
     second: f64,
-    len: u32,
-    id: TokenId,
+    chars: u32,
+    /// The last piece: its unit in the trie.
+    unit: u32,
+}
+
+const ORIGIN: Node = Node { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, chars: 0, unit: 0 };
+
+/// Memory for a part.
+pub(in crate::encode) struct Scratch {
+    numbers: [u32; LONGEST + 1],
+    seconds: [u32; LONGEST],
+    nodes: [Node; LONGEST + 1],
+}
+
+impl Default for Scratch {
+    fn default() -> Scratch {
+        Scratch { numbers: [NO_CHARACTER; LONGEST + 1], seconds: [0; LONGEST], nodes: [ORIGIN; LONGEST + 1] }
+    }
 }
 
 impl Certainty {
@@ -61,7 +76,6 @@ impl Certainty {
         pieces.iter().for_each(|(_, piece)| by_id[piece.id as usize] = as_added(piece.score));
         Certainty {
             scores: by_id.into_boxed_slice(),
-            unknown: as_added(scores.unknown),
             largest_score,
             largest_sum: limit - within_part,
             margin: 2.0 * error * 1.01,
@@ -112,7 +126,7 @@ impl Viterbi {
     }
 
     /// Appends the ids of a part between boundaries that no piece spans, if they are the same in every text; returns
-    /// false, and appends nothing, if that is not certain or a character is unknown. The part is UTF-8.
+    /// false, and appends nothing, if that is not certain or a character is unknown.
     pub(in crate::encode) fn push_certain(
         &self,
         part: &[u8],
@@ -122,45 +136,61 @@ impl Viterbi {
         if part.len() > LONGEST {
             return Ok(false);
         }
-        let nodes = &mut context.scratch.viterbi.certain;
-        let origin = Node { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, len: 0, id: UNKNOWN };
-        nodes.clear();
-        nodes.resize(part.len() + 1, origin);
+        match self.addition {
+            Addition::Double => self.push_certain_with(part, context, ids, |score| score),
+            Addition::Single => self.push_certain_with(part, context, ids, |score| f64::from(score as f32)),
+        }
+    }
+
+    /// The same; `as_added` gives a score in the precision in which it is added.
+    #[inline(always)]
+    fn push_certain_with(
+        &self,
+        part: &[u8],
+        context: &mut Context<'_>,
+        ids: &mut Vec<TokenId>,
+        as_added: impl Fn(f64) -> f64,
+    ) -> Result<bool> {
+        let Scratch { numbers, seconds, nodes } = &mut context.scratch.viterbi.certain;
+        let mut count = 0;
+        let read = each_char(part, LONGEST, |c, _| {
+            numbers[count] = self.trie.number(c);
+            count += 1;
+        });
+        if read.is_none() {
+            return Err(Error::InvalidUtf8 { offset: 0 });
+        }
+        numbers[count] = NO_CHARACTER;
+        self.trie.seconds(&numbers[..=count], seconds);
+        nodes[..=count].fill(ORIGIN);
         nodes[0].sum = 0.0;
-        let (mut at, mut characters) = (0, 0);
-        while at < part.len() {
-            let (sum, width, mut has_single) = (nodes[at].sum, width_of(part[at]), false);
-            let mut offer = |len: usize, id: TokenId, score: f64| {
-                let (node, sum) = (&mut nodes[at + len], sum + score);
+        for at in 0..count {
+            let sum = nodes[at].sum;
+            let ends = &mut nodes[at..];
+            self.trie.each_prefix(&numbers[at..=count], seconds[at], |Found { chars, unit, score }| {
+                let (node, sum) = (&mut ends[chars as usize], sum + as_added(score));
+                // A score that is not a number, as where no piece ends, changes nothing.
+                let lower = if node.sum <= sum { node.sum } else { sum };
+                node.second = if lower > node.second { lower } else { node.second };
                 if sum > node.sum {
-                    *node = Node { sum, second: node.sum, len: len as u32, id };
-                } else {
-                    node.second = node.second.max(sum);
+                    (node.sum, node.chars, node.unit) = (sum, chars, unit);
                 }
-            };
-            self.pieces.each_prefix(&part[at..], |len, Piece { id, score }| {
-                has_single |= len == width;
-                offer(len, id, as_added(self.addition, score));
             });
-            if !has_single {
-                offer(width, UNKNOWN, self.certainty.unknown);
-            }
-            at += width;
-            characters += 1;
         }
         // No segmentation has more additions than characters.
-        let margin = self.certainty.margin * f64::from(characters);
-        let first = ids.len();
+        let margin = self.certainty.margin * count as f64;
+        let (first, mut at) = (ids.len(), count);
+        memory::try_reserve(ids, count)?;
         while at > 0 {
-            let Node { sum, second, len, id } = nodes[at];
+            let Node { sum, second, chars, unit } = nodes[at];
+            let id = self.trie.id(unit);
             let is_certain = id != UNKNOWN && sum - second > margin;
             if !is_certain {
                 ids.truncate(first);
                 return Ok(false);
             }
-            memory::try_reserve(ids, 1)?;
             ids.push(id);
-            at -= len as usize;
+            at -= chars as usize;
         }
         ids[first..].reverse();
         Ok(true)

@@ -4,6 +4,8 @@
 //! [`Lookup`](super::lookup::Lookup) calls it only for new text.
 
 pub(super) mod certain;
+mod char_trie;
+mod double_array;
 pub(super) mod dropout;
 pub(super) mod events;
 pub(super) mod fewest;

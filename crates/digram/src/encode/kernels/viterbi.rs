@@ -17,7 +17,7 @@ use hashbrown::HashSet;
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Never, Pacer};
 use crate::memory;
-use crate::utf8;
+use crate::utf8::decode;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 use super::super::algorithm::{Addition, Scores};
@@ -26,14 +26,22 @@ use super::super::lattice::{Edge, Lattice};
 use super::super::symbols::{OnUnknown, Symbols, Unit};
 use super::super::{Context, IdCount, Mark, Sink};
 use super::certain::{self, Certainty};
+use super::char_trie::{CharTrie, Found, NO_CHARACTER, each_char};
 use super::check_len;
-use super::pieces::{Piece, Pieces};
+use super::pieces::Piece;
+use short::{SHORT, Short};
+pub(super) use sum::LARGEST_SUM;
+use sum::Sum;
+
+mod short;
+mod sum;
 
 /// Finds the best segmentations.
 pub(in crate::encode) struct Viterbi {
-    pub(super) pieces: Pieces,
-    pub(super) unknown: f64,
+    pub(super) trie: CharTrie,
     pub(super) addition: Addition,
+    /// Whether a sum may be infinite.
+    is_extreme: bool,
     symbols: Arc<Symbols>,
     /// The tokens whose names are pieces.
     spelled: HashSet<TokenId>,
@@ -45,10 +53,23 @@ pub(in crate::encode) struct Viterbi {
 /// Memory for a call.
 #[derive(Default)]
 pub(in crate::encode) struct ViterbiScratch {
+    characters: Characters,
     single: Vec<Node<f32>>,
     double: Vec<Node<f64>>,
-    path: Vec<(TokenId, u32)>,
-    pub(super) certain: Vec<certain::Node>,
+    path: Vec<[u32; 2]>,
+    short: Short,
+    pub(super) certain: certain::Scratch,
+}
+
+/// The characters of a part of a text, from a boundary on.
+#[derive(Default)]
+struct Characters {
+    /// Their numbers in the trie, and behind them that of no character.
+    numbers: Vec<u32>,
+    /// For each but the last, the unit of it and the next one in the trie.
+    seconds: Vec<u32>,
+    /// Where each begins in the text, and where the last one ends.
+    starts: Vec<u32>,
 }
 
 /// What a segmentation depends on at a boundary that no piece spans: the sum of the scores before it, which has the
@@ -63,75 +84,77 @@ pub(in crate::encode) struct Progress {
 #[derive(Clone, Copy)]
 struct Node<S> {
     sum: S,
-    /// The length of its last piece; 0 if no segmentation was found.
-    len: u32,
-    id: TokenId,
+    /// The number of characters of its last piece; 0 if no segmentation was found.
+    chars: u32,
+    /// The piece: its unit in the trie.
+    unit: u32,
+}
+
+impl<S: Sum> Node<S> {
+    /// No segmentation was found.
+    fn origin() -> Node<S> {
+        Node { sum: S::LEAST, chars: 0, unit: 0 }
+    }
 }
 
 /// The id of a character that is no piece.
 pub(super) const UNKNOWN: TokenId = TokenId::MAX;
 
-/// With single precision, sums beyond this are set to zero, and later ones are counted from there.
-pub(super) const LARGEST_SUM: f32 = 1e5;
-
 /// More memory is freed after a call.
-const KEEP: usize = 1 << 12;
+const KEEP: usize = 1 << 13;
 
-/// A sum of scores.
-trait Sum: Copy + PartialOrd {
-    fn of(sum: f64) -> Self;
-    fn wide(self) -> f64;
-    fn plus(self, score: f64) -> Self;
-    /// Whether later sums are counted from here.
-    fn is_too_large(self) -> bool;
-    fn minus(self, other: Self) -> Self;
-}
+/// The number of characters that are read at a time.
+const READ: usize = 1 << 10;
 
-impl Sum for f64 {
-    fn of(sum: f64) -> f64 {
-        sum
+/// The number of steps between two checks, or a few more.
+const STEPS: usize = 1 << 13;
+
+/// No sum of smaller scores is infinite: up to 2³² of them are added, with single precision fewer.
+const EXTREME: f64 = 1e25;
+
+impl Characters {
+    /// Forgets the characters before one, and reads more until there are `count`, or the text ends at `read`, which is
+    /// set to the end of the last one.
+    fn advance(
+        &mut self,
+        trie: &CharTrie,
+        text: &[u8],
+        read: &mut usize,
+        from: usize,
+        count: usize,
+    ) -> Result<()> {
+        self.numbers.pop();
+        self.starts.pop();
+        self.numbers.drain(..from);
+        self.starts.drain(..from);
+        let more = count.saturating_sub(self.numbers.len());
+        memory::try_reserve(&mut self.numbers, more + 1)?;
+        memory::try_reserve(&mut self.starts, more + 1)?;
+        let start = *read;
+        let len = each_char(&text[start..], more, |c, at| {
+            self.numbers.push(trie.number(c));
+            self.starts.push((start + at) as u32);
+        });
+        let Some(len) = len else { return Err(Error::InvalidUtf8 { offset: 0 }) };
+        *read = start + len;
+        self.numbers.push(NO_CHARACTER);
+        self.starts.push(*read as u32);
+        let count = self.len();
+        let missing = count.saturating_sub(self.seconds.len());
+        memory::try_reserve(&mut self.seconds, missing)?;
+        self.seconds.resize(count, 0);
+        trie.seconds(&self.numbers, &mut self.seconds);
+        Ok(())
     }
 
-    fn wide(self) -> f64 {
-        self
+    fn clear(&mut self) {
+        self.numbers.clear();
+        self.starts.clear();
     }
 
-    #[inline(always)]
-    fn plus(self, score: f64) -> f64 {
-        score + self
-    }
-
-    #[inline(always)]
-    fn is_too_large(self) -> bool {
-        false
-    }
-
-    fn minus(self, other: f64) -> f64 {
-        self - other
-    }
-}
-
-impl Sum for f32 {
-    fn of(sum: f64) -> f32 {
-        sum as f32
-    }
-
-    fn wide(self) -> f64 {
-        self.into()
-    }
-
-    #[inline(always)]
-    fn plus(self, score: f64) -> f32 {
-        score as f32 + self
-    }
-
-    #[inline(always)]
-    fn is_too_large(self) -> bool {
-        !(-LARGEST_SUM..=LARGEST_SUM).contains(&self)
-    }
-
-    fn minus(self, other: f32) -> f32 {
-        self - other
+    /// The number of characters.
+    fn len(&self) -> usize {
+        self.numbers.len() - 1
     }
 }
 
@@ -154,7 +177,9 @@ impl Viterbi {
             return Err(Error::Vocabulary { reason: reason.into() });
         }
         let certainty = Certainty::new(scores, &pieces);
-        let pieces = Pieces::new(pieces, &Never)?;
+        let is_extreme = certainty.largest_score >= EXTREME;
+        let unknown = Piece { id: UNKNOWN, score: scores.unknown };
+        let trie = CharTrie::new(pieces, unknown, &Never)?;
         let spelled: HashSet<_> = scores.spelled.iter().map(|one| one.id).collect();
         let mut marked = spelled.clone();
         match symbols.unit() {
@@ -164,15 +189,8 @@ impl Viterbi {
             }
             _ => {}
         }
-        Ok(Viterbi {
-            pieces,
-            unknown: scores.unknown,
-            addition: scores.addition,
-            symbols,
-            spelled,
-            marked,
-            certainty,
-        })
+        let addition = scores.addition;
+        Ok(Viterbi { trie, addition, is_extreme, symbols, spelled, marked, certainty })
     }
 
     /// The ids that may not stand for the bytes of their tokens.
@@ -182,10 +200,12 @@ impl Viterbi {
 
     /// Emits the ids of a piece of text. Takes time linear in it and in the length of the longest token.
     pub(super) fn encode(&self, piece: &[u8], context: &mut Context<'_>, sink: &mut impl Sink) -> Result<()> {
-        self.encode_with(piece, &mut Progress::default(), context, None, sink)
+        let encoded = self.encode_with(piece, &mut Progress::default(), context, None, sink);
+        encoded.map_err(|error| with_offset(error, piece))
     }
 
-    /// Emits the ids of a part of a text between boundaries that no piece spans.
+    /// Emits the ids of a part of a text between boundaries that no piece spans. If it is not UTF-8, the offset of the
+    /// error is not known.
     pub(in crate::encode) fn encode_part(
         &self,
         part: &[u8],
@@ -203,7 +223,9 @@ impl Viterbi {
         context: &mut Context<'_>,
         marks: &mut Vec<Mark>,
     ) -> Result<()> {
-        self.encode_with(piece, &mut Progress::default(), context, Some(marks), &mut IdCount::default())
+        let (progress, count) = (&mut Progress::default(), &mut IdCount::default());
+        let encoded = self.encode_with(piece, progress, context, Some(marks), count);
+        encoded.map_err(|error| with_offset(error, piece))
     }
 
     /// Adds all pieces of a pretoken.
@@ -214,125 +236,177 @@ impl Viterbi {
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
         check_len(pretoken.len())?;
-        if let Err(error) = std::str::from_utf8(pretoken) {
-            return Err(Error::InvalidUtf8 { offset: error.valid_up_to() });
-        }
-        let (mut edges, mut at, mut pacer) = (Vec::new(), 0, Pacer::new(interrupt));
-        while at < pretoken.len() {
-            let (width, mut has_single, first) = (utf8::width(pretoken[at]), false, edges.len());
-            memory::try_reserve(&mut edges, self.pieces.longest().min(pretoken.len() - at) + 1)?;
-            let edge = |len: usize, id: Option<TokenId>, score: f64| Edge {
-                start: at as u32,
-                end: (at + len) as u32,
-                id,
-                score,
-            };
-            let steps = self.pieces.each_prefix(&pretoken[at..], |len, Piece { id, score }| {
-                has_single |= len == width;
-                edges.push(edge(len, Some(id), score));
+        let (mut characters, mut read) = (Characters::default(), 0);
+        let advanced = characters.advance(&self.trie, pretoken, &mut read, 0, pretoken.len());
+        advanced.map_err(|error| with_offset(error, pretoken))?;
+        let Characters { numbers, seconds, starts } = &characters;
+        let (mut edges, mut pacer) = (Vec::new(), Pacer::new(interrupt));
+        for at in 0..characters.len() {
+            let first = edges.len();
+            memory::try_reserve(&mut edges, self.trie.longest().min(characters.len() - at) + 1)?;
+            let steps = self.trie.each_prefix(&numbers[at..], seconds[at], |Found { chars, unit, score }| {
+                if !score.is_nan() {
+                    let id = Some(self.trie.id(unit)).filter(|&id| id != UNKNOWN);
+                    let (start, end) = (starts[at], starts[at + chars as usize]);
+                    edges.push(Edge { start, end, id, score });
+                }
             });
-            if !has_single {
-                edges.push(edge(width, None, self.unknown));
-            }
             pacer.after(steps + edges.len() - first)?;
-            at += width;
         }
         lattice.push_pretoken(pretoken.len(), edges.into_iter())
     }
 
     fn encode_with(
         &self,
-        piece: &[u8],
+        text: &[u8],
         progress: &mut Progress,
         context: &mut Context<'_>,
         marks: Option<&mut Vec<Mark>>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        check_len(piece.len())?;
-        let text =
-            std::str::from_utf8(piece).map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
-        let interrupt = context.interrupt;
-        let ViterbiScratch { single, double, path, .. } = &mut context.scratch.viterbi;
+        check_len(text.len())?;
+        if text.len() <= SHORT && !self.is_extreme && marks.is_none() {
+            let is_emitted = match self.addition {
+                Addition::Double => self.encode_short::<f64>(text, progress, context, sink),
+                Addition::Single => self.encode_short::<f32>(text, progress, context, sink),
+            };
+            if is_emitted? {
+                return Ok(());
+            }
+        }
         let mut emit = Emit { text, by: self, run: 0..0, goes_on: progress.is_after_unknown, marks };
-        let sum = match self.addition {
-            Addition::Double => self.segment(progress.sum, &mut emit, double, path, interrupt, sink),
-            Addition::Single => self.segment(progress.sum, &mut emit, single, path, interrupt, sink),
+        let sum = match (self.addition, self.is_extreme) {
+            (Addition::Double, false) => self.segment::<f64, false>(progress.sum, &mut emit, context, sink),
+            (Addition::Double, true) => self.segment::<f64, true>(progress.sum, &mut emit, context, sink),
+            (Addition::Single, false) => self.segment::<f32, false>(progress.sum, &mut emit, context, sink),
+            (Addition::Single, true) => self.segment::<f32, true>(progress.sum, &mut emit, context, sink),
         }?;
-        let is_after_unknown = !emit.run.is_empty() || piece.is_empty() && progress.is_after_unknown;
+        let is_after_unknown = !emit.run.is_empty() || text.is_empty() && progress.is_after_unknown;
         *progress = Progress { sum, is_after_unknown };
         emit.end_run(sink)
     }
 
     /// Emits the ids of a text, and returns the sum of all scores; `sum` is that of the scores before the text.
-    fn segment<S: Sum>(
+    /// `EXTREME` if a sum may be infinite.
+    fn segment<S: Sum, const EXTREME: bool>(
         &self,
         sum: f64,
         emit: &mut Emit<'_>,
-        nodes: &mut Vec<Node<S>>,
-        path: &mut Vec<(TokenId, u32)>,
-        interrupt: &dyn Interrupt,
+        context: &mut Context<'_>,
         sink: &mut impl Sink,
-    ) -> Result<f64> {
-        let (bytes, mut pacer) = (emit.text.as_bytes(), Pacer::new(interrupt));
-        let origin = Node { sum: S::of(sum), len: 0, id: UNKNOWN };
-        // The nodes of the boundaries from `start` to the end of the farthest piece.
-        let (mut start, mut at) = (0, 0);
+    ) -> Result<f64>
+    where
+        ViterbiScratch: HasNodes<S>,
+    {
+        let mut pacer = Pacer::new(context.interrupt);
+        let (nodes, characters, path) = context.scratch.viterbi.parts();
+        let (text, mut read, longest) = (emit.text, 0, self.trie.longest());
+        let origin = Node::origin();
         nodes.clear();
-        nodes.push(origin);
-        while at < bytes.len() {
-            if at - start + 1 == nodes.len() && at > start {
-                emit.path(nodes, start, path, sink)?;
-                nodes[0].sum = nodes[at - start].sum;
-                nodes.truncate(1);
-                start = at;
-            }
-            if nodes[at - start].sum.is_too_large() {
-                let sum = nodes[at - start].sum;
-                nodes[at - start..].iter_mut().for_each(|node| node.sum = node.sum.minus(sum));
-            }
-            let (sum, width, mut has_single) = (nodes[at - start].sum, utf8::width(bytes[at]), false);
-            let mut failed = None;
-            let mut offer = |nodes: &mut Vec<Node<S>>, len: usize, Piece { id, score }: Piece| {
-                let (end, sum) = (at - start + len, sum.plus(score));
-                if nodes.len() <= end {
-                    if let Err(error) = memory::try_reserve(nodes, end + 1 - nodes.len()) {
-                        failed = Some(error);
-                        return;
+        nodes.push(Node { sum: S::of(sum), ..origin });
+        characters.clear();
+        // The last boundary that no piece spans, the end of the farthest piece, and the next boundary. They and the
+        // nodes are counted from the first character that is kept.
+        let (mut cut, mut reach, mut at) = (0, 0, 0);
+        loop {
+            emit.path(&nodes[..=cut], characters, path, sink)?;
+            nodes.drain(..cut);
+            let from = std::mem::take(&mut cut);
+            (reach, at) = (reach - from, at - from);
+            characters.advance(&self.trie, text, &mut read, from, at + READ.min(text.len()) + longest)?;
+            let is_last = read == text.len();
+            let until = if is_last { characters.len() } else { characters.len() - longest };
+            memory::try_reserve(nodes, characters.len() + 1 - nodes.len())?;
+            nodes.resize(characters.len() + 1, origin);
+            let mut steps = 0;
+            while at < until {
+                if at >= reach {
+                    cut = at;
+                }
+                if nodes[at].sum.is_too_large() {
+                    let sum = nodes[at].sum;
+                    nodes[at..=reach.max(at)].iter_mut().for_each(|node| node.sum = node.sum.minus(sum));
+                }
+                let sum = nodes[at].sum;
+                let ends = &mut nodes[at..];
+                let mut farthest = 1;
+                let (numbers, second) = (&characters.numbers[at..], characters.seconds[at]);
+                steps += self.trie.each_prefix(numbers, second, |Found { chars, unit, score }| {
+                    let (node, sum) = (&mut ends[chars as usize], sum.plus(score));
+                    let is_first = EXTREME && node.chars == 0 && !score.is_nan();
+                    if sum > node.sum || is_first {
+                        *node = Node { sum, chars, unit };
                     }
-                    nodes.resize(end + 1, origin);
+                    farthest = if score.is_nan() { farthest } else { chars };
+                });
+                reach = reach.max(at + farthest as usize);
+                at += 1;
+                // A piece may have as many characters as the text.
+                if steps >= STEPS {
+                    pacer.after(std::mem::take(&mut steps))?;
                 }
-                if nodes[end].len == 0 || sum > nodes[end].sum {
-                    nodes[end] = Node { sum, len: len as u32, id };
-                }
-            };
-            let steps = self.pieces.each_prefix(&bytes[at..], |len, piece| {
-                has_single |= len == width;
-                offer(nodes, len, piece);
-            });
-            if !has_single {
-                offer(nodes, width, Piece { id: UNKNOWN, score: self.unknown });
-            }
-            if let Some(error) = failed {
-                return Err(error);
             }
             pacer.after(steps)?;
-            at += width;
+            if is_last {
+                break;
+            }
         }
-        emit.path(nodes, start, path, sink)?;
+        emit.path(nodes, characters, path, sink)?;
         let sum = nodes[nodes.len() - 1].sum.wide();
         if nodes.capacity() > KEEP {
-            *nodes = Vec::new();
-        }
-        if path.capacity() > KEEP {
-            *path = Vec::new();
+            context.scratch.viterbi = ViterbiScratch::default();
         }
         Ok(sum)
     }
 }
 
+/// The memory for sums of a precision.
+trait HasNodes<S> {
+    fn nodes(&mut self) -> &mut Vec<Node<S>>;
+    fn short(&mut self) -> (&mut Vec<Node<S>>, &mut Short);
+    fn parts(&mut self) -> (&mut Vec<Node<S>>, &mut Characters, &mut Vec<[u32; 2]>);
+}
+
+impl HasNodes<f32> for ViterbiScratch {
+    fn nodes(&mut self) -> &mut Vec<Node<f32>> {
+        &mut self.single
+    }
+
+    fn short(&mut self) -> (&mut Vec<Node<f32>>, &mut Short) {
+        (&mut self.single, &mut self.short)
+    }
+
+    fn parts(&mut self) -> (&mut Vec<Node<f32>>, &mut Characters, &mut Vec<[u32; 2]>) {
+        (&mut self.single, &mut self.characters, &mut self.path)
+    }
+}
+
+impl HasNodes<f64> for ViterbiScratch {
+    fn nodes(&mut self) -> &mut Vec<Node<f64>> {
+        &mut self.double
+    }
+
+    fn short(&mut self) -> (&mut Vec<Node<f64>>, &mut Short) {
+        (&mut self.double, &mut self.short)
+    }
+
+    fn parts(&mut self) -> (&mut Vec<Node<f64>>, &mut Characters, &mut Vec<[u32; 2]>) {
+        (&mut self.double, &mut self.characters, &mut self.path)
+    }
+}
+
+/// An error with its offset, if it is that a text is not UTF-8.
+#[cold]
+pub(in crate::encode) fn with_offset(error: Error, text: &[u8]) -> Error {
+    match (&error, std::str::from_utf8(text)) {
+        (Error::InvalidUtf8 { .. }, Err(invalid)) => Error::InvalidUtf8 { offset: invalid.valid_up_to() },
+        _ => error,
+    }
+}
+
 /// Emits the ids of segmentations of a text, from left to right.
 struct Emit<'a> {
-    text: &'a str,
+    text: &'a [u8],
     by: &'a Viterbi,
     /// The unknown characters that end where the emitted text does.
     run: Range<usize>,
@@ -343,32 +417,37 @@ struct Emit<'a> {
 }
 
 impl Emit<'_> {
-    /// Emits the best segmentation up to the last node; the first one is at `start`.
+    /// Emits the best segmentation up to the last node, which begins at the first character.
     fn path<S: Sum>(
         &mut self,
         nodes: &[Node<S>],
-        start: usize,
-        path: &mut Vec<(TokenId, u32)>,
+        characters: &Characters,
+        path: &mut Vec<[u32; 2]>,
         sink: &mut impl Sink,
     ) -> Result<()> {
         path.clear();
         let mut at = nodes.len() - 1;
+        memory::try_reserve(path, at)?;
         while at > 0 {
-            let Node { len, id, .. } = nodes[at];
-            memory::try_reserve(path, 1)?;
-            path.push((id, len));
-            at -= len as usize;
+            let Node { chars, unit, .. } = nodes[at];
+            path.push([unit, chars]);
+            at -= chars as usize;
         }
-        sink.reserve(nodes.len() - 1)?;
-        at = start;
-        for &(id, len) in path.iter().rev() {
-            let end = at + len as usize;
-            match id {
-                UNKNOWN if self.run.is_empty() => self.run = at..end,
-                UNKNOWN => self.run.end = end,
-                _ => self.known(id, at..end, sink)?,
+        sink.reserve(path.len())?;
+        for &[unit, chars] in path.iter().rev() {
+            let start = at;
+            at += chars as usize;
+            let id = self.by.trie.id(unit);
+            if id != UNKNOWN && self.run.is_empty() && self.marks.is_none() {
+                sink.push_id(id);
+                continue;
             }
-            at = end;
+            let range = characters.starts[start] as usize..characters.starts[at] as usize;
+            match id {
+                UNKNOWN if self.run.is_empty() => self.run = range,
+                UNKNOWN => self.run.end = range.end,
+                _ => self.known(id, range, sink)?,
+            }
         }
         Ok(())
     }
@@ -397,7 +476,7 @@ impl Emit<'_> {
         let Unit::Char { on_unknown } = self.by.symbols.unit() else {
             return Err(Error::Internal { reason: "scores of a vocabulary of bytes.".into() });
         };
-        let bytes = &self.text.as_bytes()[run.clone()];
+        let bytes = &self.text[run.clone()];
         if let Some(marks) = &mut self.marks {
             Mark::push(marks, run.clone(), !matches!(on_unknown, OnUnknown::Token(_)))?;
         }
@@ -412,8 +491,11 @@ impl Emit<'_> {
                 bytes.iter().for_each(|&byte| sink.push_id(ids[usize::from(byte)]));
             }
             OnUnknown::Fail => {
-                let character = self.text[run.start..].chars().next().unwrap_or_default();
-                return Err(Error::UnknownCharacter { character, offset: run.start });
+                let (character, _) = decode(&self.text[run.start..]);
+                return Err(Error::UnknownCharacter {
+                    character: character.unwrap_or_default(),
+                    offset: run.start,
+                });
             }
         }
         Ok(())
@@ -446,16 +528,5 @@ fn is_finite(scores: &Scores, score: f64) -> bool {
     match scores.addition {
         Addition::Double => score.is_finite(),
         Addition::Single => (score as f32).is_finite(),
-    }
-}
-
-/// The number of bytes of the character that a byte begins.
-#[inline(always)]
-pub(super) fn width_of(first: u8) -> usize {
-    match first {
-        ..0xc0 => 1,
-        0xc0..0xe0 => 2,
-        0xe0..0xf0 => 3,
-        0xf0.. => 4,
     }
 }

@@ -5,21 +5,21 @@
 
 use crate::encode::{OnUnknown, Unit, WordPieceRules};
 use crate::error::{Error, Result};
-use crate::index::TokenIndex;
-use crate::interrupt::Pacer;
-use crate::trie::Trie;
+use crate::interrupt::{Never, Pacer};
 use crate::vocabulary::{TokenId, Vocabulary};
 
 use super::super::build::Ordinary;
+use super::char_trie::CharTrie;
+use super::pieces::Piece;
 use super::{Context, Sink};
 
 const SPACE: u8 = b' ';
 
 /// Finds the longest tokens.
 pub(in crate::encode) struct WordPiece {
-    trie: Trie,
-    /// The tokens of the trie.
-    index: TokenIndex,
+    trie: CharTrie,
+    /// The length of the longest token, in bytes.
+    longest: usize,
     /// The token without bytes, which files write as the prefix alone.
     empty: Option<TokenId>,
     unknown: TokenId,
@@ -40,12 +40,13 @@ impl WordPiece {
         // A token begins a word with at least one character.
         let matchable =
             |(id, bytes): &(TokenId, &[u8])| ordinary(*id) && !bytes.is_empty() && *bytes != [SPACE];
-        let tokens: Vec<_> = vocabulary.iter().filter(matchable).collect();
-        // Tokens of characters are UTF-8.
-        let texts = tokens.iter().filter_map(|(_, bytes)| std::str::from_utf8(bytes).ok());
+        let tokens = || vocabulary.iter().filter(matchable);
+        // Scores have no effect, except that a character without one is no token.
+        let pieces = tokens().map(|(id, bytes)| (bytes, Piece { id, score: 0.0 }));
+        let none = Piece { id: TokenId::MAX, score: f64::NAN };
         Ok(WordPiece {
-            trie: Trie::new(texts),
-            index: TokenIndex::new(&tokens),
+            trie: CharTrie::new(pieces, none, &Never)?,
+            longest: tokens().map(|(_, bytes)| bytes.len()).max().unwrap_or(0),
             empty: vocabulary.empty(),
             unknown: *unknown,
             rules,
@@ -86,14 +87,13 @@ impl WordPiece {
         while position < pretoken.len() {
             // A space inside a pretoken begins no word.
             let may_match = position == 0 || pretoken[position] != SPACE;
-            let end = self.trie.longest(pretoken, position, |_| true).filter(|_| may_match);
-            let Some(end) = end else { return Ok(false) };
-            let Some(id) = self.index.get(&pretoken[position..end]) else { return Ok(false) };
+            let found = self.trie.longest_of(&pretoken[position..]).filter(|_| may_match);
+            let Some((id, len)) = found else { return Ok(false) };
             crate::memory::try_reserve(ids, 1)?;
             ids.push(id);
             // A longer token may have been tried in vain.
-            pacer.after(self.trie.max_bytes().min(pretoken.len() - position))?;
-            position = end;
+            pacer.after(self.longest.min(pretoken.len() - position))?;
+            position += len;
         }
         Ok(true)
     }
@@ -102,8 +102,8 @@ impl WordPiece {
     fn first_without_space(&self, pretoken: &[u8]) -> Option<(TokenId, usize)> {
         let start = self.prefix_end(pretoken)?;
         let begins = pretoken.get(start).is_some_and(|&byte| byte != SPACE);
-        match self.trie.longest(pretoken, start, |_| true).filter(|_| begins) {
-            Some(end) => self.index.get(&pretoken[start..end]).map(|id| (id, end)),
+        match self.trie.longest_of(&pretoken[start..]).filter(|_| begins) {
+            Some((id, len)) => Some((id, start + len)),
             None => self.empty.map(|id| (id, start)),
         }
     }

@@ -5,7 +5,7 @@
 //! them, in the order of the text, because a part that is not certain begins with it.
 
 use super::super::kernels::certain::LONGEST;
-use super::super::kernels::viterbi::{Progress, Viterbi};
+use super::super::kernels::viterbi::{Progress, Viterbi, with_offset};
 use super::super::safe_splits::SafeSplits;
 use super::super::text_slice::TextSlice;
 use super::super::{Context, Sink};
@@ -59,12 +59,10 @@ impl Lookup {
         context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if let Err(error) = std::str::from_utf8(pretoken.bytes()) {
-            return Err(Error::InvalidUtf8 { offset: pretoken.start + error.valid_up_to() });
-        }
+        // The table has only parts that are UTF-8, and the kernel reads the others.
         let TextSlice { text, start, end } = pretoken;
         let (mut progress, mut pacer) = (Progress::default(), Pacer::new(context.interrupt));
-        splits.each_group(text, start, &[end], &mut |start: usize, ends: &[usize]| {
+        let encoded = splits.each_group(text, start, &[end], &mut |start: usize, ends: &[usize]| {
             let group = Group::new(text, start, ends);
             pacer.after(group.len())?;
             match group.len() {
@@ -73,6 +71,10 @@ impl Lookup {
                 }),
                 _ => encode_exactly(viterbi, group, &mut progress, context, sink),
             }
+        });
+        encoded.map_err(|error| match error {
+            Error::InvalidUtf8 { .. } => with_offset(error, pretoken.bytes()).shifted(start),
+            error => error,
         })
     }
 

@@ -1,0 +1,89 @@
+//! Short texts, whose characters and segmentations are in arrays.
+
+use super::super::char_trie::{Found, NO_CHARACTER, each_char};
+use super::{Context, HasNodes, Node, Progress, Sink, Sum, UNKNOWN, Viterbi, ViterbiScratch};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::vocabulary::TokenId;
+
+/// Texts of up to as many bytes are encoded in arrays of that size.
+pub(super) const SHORT: usize = 48;
+
+/// Memory for a short text.
+pub(super) struct Short {
+    numbers: [u32; SHORT + 1],
+    seconds: [u32; SHORT],
+    path: [TokenId; SHORT],
+}
+
+impl Default for Short {
+    fn default() -> Short {
+        Short { numbers: [NO_CHARACTER; SHORT + 1], seconds: [0; SHORT], path: [0; SHORT] }
+    }
+}
+
+impl Viterbi {
+    /// Emits the ids of a short text, if it has no unknown characters and no sum is too large; emits nothing, and
+    /// returns false, if it may.
+    pub(super) fn encode_short<S: Sum>(
+        &self,
+        text: &[u8],
+        progress: &mut Progress,
+        context: &mut Context<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<bool>
+    where
+        ViterbiScratch: HasNodes<S>,
+    {
+        let scratch = &mut context.scratch.viterbi;
+        if scratch.nodes().len() <= SHORT {
+            memory::try_reserve(scratch.nodes(), SHORT + 1)?;
+            scratch.nodes().resize(SHORT + 1, Node::origin());
+        }
+        let (nodes, Short { numbers, seconds, path }) = scratch.short();
+        let mut count = 0;
+        let read = each_char(text, SHORT, |c, _| {
+            numbers[count] = self.trie.number(c);
+            count += 1;
+        });
+        if read.is_none() {
+            return Err(Error::InvalidUtf8 { offset: 0 });
+        }
+        numbers[count] = NO_CHARACTER;
+        self.trie.seconds(&numbers[..=count], seconds);
+        let nodes = &mut nodes[..=count];
+        nodes.fill(Node::origin());
+        nodes[0].sum = S::of(progress.sum);
+        for at in 0..count {
+            let sum = nodes[at].sum;
+            if sum.is_too_large() {
+                return Ok(false);
+            }
+            let ends = &mut nodes[at..];
+            self.trie.each_prefix(&numbers[at..=count], seconds[at], |Found { chars, unit, score }| {
+                let (node, sum) = (&mut ends[chars as usize], sum.plus(score));
+                if sum > node.sum {
+                    *node = Node { sum, chars, unit };
+                }
+            });
+        }
+        let (mut first, mut at) = (SHORT, count);
+        while at > 0 {
+            let Node { chars, unit, .. } = nodes[at];
+            let id = self.trie.id(unit);
+            if id == UNKNOWN {
+                return Ok(false);
+            }
+            first -= 1;
+            path[first] = id;
+            at -= chars as usize;
+        }
+        sink.reserve(SHORT - first)?;
+        path[first..].iter().for_each(|&id| sink.push_id(id));
+        *progress = Progress {
+            sum: nodes[count].sum.wide(),
+            is_after_unknown: count == 0 && progress.is_after_unknown,
+        };
+        Ok(true)
+    }
+}
