@@ -165,7 +165,8 @@ def test_sides_are_those_of_the_files(stored: Any, configured: str | None, tmp_p
         if configured is not None:
             said[name] = configured
     config.write_text(json.dumps(said), encoding="utf-8")
-    for given in ({}, {"padding_side": "left"}, {"truncation_side": "right"}):
+    arguments: list[dict[str, Any]] = [{}, {"padding_side": "left"}, {"truncation_side": "right"}]
+    for given in arguments:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             theirs = transformers.AutoTokenizer.from_pretrained(str(folder), **given)
@@ -175,7 +176,7 @@ def test_sides_are_those_of_the_files(stored: Any, configured: str | None, tmp_p
             theirs.truncation_side,
         )
         texts = ["low", "lower and slower, and the lowest"]
-        limits = {"padding": True, "truncation": True, "max_length": 5}
+        limits: dict[str, Any] = {"padding": True, "truncation": True, "max_length": 5}
         assert ours(texts, **limits)["input_ids"] == theirs(texts, **limits)["input_ids"]
     # The file alone, and a tokenizer that was loaded.
     with warnings.catch_warnings():
