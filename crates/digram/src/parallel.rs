@@ -48,7 +48,7 @@ impl Interrupt for StopFlag<'_> {
 }
 
 /// Runs `tasks` tasks on up to `threads` threads, including the calling one, and returns their results in
-/// order. Each thread has its own state, made by `state`.
+/// order. Each thread has its own state, made by `state`, and does its tasks in rising order.
 ///
 /// All threads end with this call, so a fork cannot leave a thread pool without its threads. If the system
 /// refuses more threads, or memory for them, fewer threads do the work. If several tasks fail, the error of
@@ -63,7 +63,8 @@ pub(crate) fn in_parallel<S, R: Send>(
     let work = |state: &mut S, task, interrupt: &dyn Interrupt| {
         work(state, task, interrupt).map_err(|error| (0, error))
     };
-    items_in_parallel(threads, tasks, interrupt, |_| Ok(state()), work).map_err(|(_, error)| error)
+    let shares = Shares::together(threads, tasks);
+    run_all(shares, tasks, interrupt, |_| Ok(state()), work).map_err(|(_, error)| error)
 }
 
 /// The result of work on several items. An error carries the index of the first item that failed; the index
@@ -71,8 +72,10 @@ pub(crate) fn in_parallel<S, R: Send>(
 pub(crate) type ItemResult<R> = std::result::Result<R, (usize, Error)>;
 
 /// Like [`in_parallel`], for tasks of several items whose errors carry an item index, and for states whose
-/// construction can fail and depends on the number of the thread; 0 is the calling one. If the state of a helper thread cannot be made, the other threads do the work; if
-/// that of the calling thread cannot be made, its error is returned.
+/// construction can fail and depends on the number of the thread; 0 is the calling one. If the state of a helper
+/// thread cannot be made, the other threads do the work; if that of the calling thread cannot be made, its error is
+/// returned. Each thread does its share of the tasks, the same in each call if it is as fast as the others, and not
+/// always in rising order.
 pub(crate) fn items_in_parallel<S, R: Send>(
     threads: usize,
     tasks: usize,
@@ -80,8 +83,17 @@ pub(crate) fn items_in_parallel<S, R: Send>(
     state: impl Fn(usize) -> Result<S> + Sync,
     work: impl Fn(&mut S, usize, &dyn Interrupt) -> ItemResult<R> + Sync,
 ) -> ItemResult<Vec<R>> {
+    run_all(Shares::new(threads, tasks), tasks, interrupt, state, work)
+}
+
+fn run_all<S, R: Send>(
+    shares: Shares,
+    tasks: usize,
+    interrupt: &dyn Interrupt,
+    state: impl Fn(usize) -> Result<S> + Sync,
+    work: impl Fn(&mut S, usize, &dyn Interrupt) -> ItemResult<R> + Sync,
+) -> ItemResult<Vec<R>> {
     let is_stop = |result: &ItemResult<R>| matches!(result, Err((_, Error::Interrupted)));
-    let shares = Shares::new(threads, tasks);
     let stop = AtomicBool::new(false);
     let results = memory::try_collect((0..tasks).map(|_| None)).map_err(|error| (0, error))?;
     let results: Mutex<Vec<Option<ItemResult<R>>>> = Mutex::new(results);
@@ -149,6 +161,21 @@ mod tests {
                 },
             );
             assert_eq!(failed, Err(Error::Internal { reason: "7".into() }));
+        }
+    }
+
+    #[test]
+    fn threads_with_one_state_for_all_tasks_do_them_in_rising_order() {
+        // Counting relies on it: where a word first occurs is where a thread first counts it.
+        let work = |last: &mut Option<usize>, task: usize, _: &dyn Interrupt| {
+            if task % 7 == 0 {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            Ok(last.replace(task).is_none_or(|last| last < task))
+        };
+        for threads in [1, 2, 7] {
+            let are_rising = in_parallel(threads, 100, &Never, || None, work).unwrap();
+            assert_eq!(are_rising, [true; 100]);
         }
     }
 

@@ -11,28 +11,44 @@ const AHEAD: usize = 8;
 /// free.
 ///
 /// Yet no thread waits: whoever has done its share, or is far ahead, does the next task of the thread that is
-/// furthest behind.
+/// furthest behind. So a thread may do an earlier task after a later one, unless all threads [have one share]
+/// together.
+///
+/// [have one share]: Shares::together
 pub(super) struct Shares {
-    /// By thread: the next of its tasks.
+    /// By share: the next of its tasks.
     next: Vec<AtomicUsize>,
+    /// The number of threads.
+    threads: usize,
     /// Tasks from this one on do not begin.
     end: AtomicUsize,
 }
 
 impl Shares {
+    /// A share for each of up to `threads` threads.
     pub(super) fn new(threads: usize, tasks: usize) -> Shares {
-        let next = (0..threads.clamp(1, tasks.max(1))).map(|_| AtomicUsize::new(0)).collect();
-        Shares { next, end: AtomicUsize::new(tasks) }
+        let threads = threads.clamp(1, tasks.max(1));
+        Shares::of(threads, threads, tasks)
     }
 
-    /// The number of threads that have a share.
+    /// All tasks in order, for whichever thread is free: each thread does its tasks in rising order.
+    pub(super) fn together(threads: usize, tasks: usize) -> Shares {
+        Shares::of(1, threads.clamp(1, tasks.max(1)), tasks)
+    }
+
+    fn of(shares: usize, threads: usize, tasks: usize) -> Shares {
+        let next = (0..shares).map(|_| AtomicUsize::new(0)).collect();
+        Shares { next, threads, end: AtomicUsize::new(tasks) }
+    }
+
+    /// The number of threads that are useful.
     pub(super) fn threads(&self) -> usize {
-        self.next.len()
+        self.threads
     }
 
     /// Begins the next task of a thread; `None` if all tasks have begun.
     pub(super) fn begin(&self, thread: usize) -> Option<usize> {
-        while let Some(owner) = self.owner_for(thread) {
+        while let Some(owner) = self.owner_for(thread % self.next.len()) {
             let task = self.task(owner, self.next[owner].fetch_add(1, Ordering::Relaxed));
             // Unless another thread was first.
             if task < self.end.load(Ordering::Relaxed) {
@@ -45,9 +61,8 @@ impl Shares {
     /// The number of tasks that have not begun.
     pub(super) fn left(&self) -> usize {
         let end = self.end.load(Ordering::Relaxed);
-        (0..self.threads())
-            .map(|owner| end.saturating_sub(self.task(owner, self.turn(owner))).div_ceil(self.threads()))
-            .sum()
+        let shares = self.next.len();
+        (0..shares).map(|owner| end.saturating_sub(self.task(owner, self.turn(owner))).div_ceil(shares)).sum()
     }
 
     /// No task from this one on is needed. Earlier ones still begin, so that which of them fail does not depend on the
@@ -56,13 +71,13 @@ impl Shares {
         self.end.fetch_min(task, Ordering::Relaxed);
     }
 
-    /// Whose task a thread does next.
-    fn owner_for(&self, thread: usize) -> Option<usize> {
+    /// Of which share a thread with this one does the next task.
+    fn owner_for(&self, own: usize) -> Option<usize> {
         let end = self.end.load(Ordering::Relaxed);
         let is_left = |owner: usize| self.task(owner, self.turn(owner)) < end;
-        let last = (0..self.threads()).min_by_key(|&owner| self.turn(owner))?;
-        if is_left(thread) && self.turn(thread) <= self.turn(last) + AHEAD {
-            return Some(thread);
+        let last = (0..self.next.len()).min_by_key(|&owner| self.turn(owner))?;
+        if is_left(own) && self.turn(own) <= self.turn(last) + AHEAD {
+            return Some(own);
         }
         Some(last).filter(|&owner| is_left(owner))
     }
@@ -72,7 +87,7 @@ impl Shares {
     }
 
     fn task(&self, owner: usize, turn: usize) -> usize {
-        turn.saturating_mul(self.threads()).saturating_add(owner)
+        turn.saturating_mul(self.next.len()).saturating_add(owner)
     }
 }
 
@@ -104,6 +119,14 @@ mod tests {
             tasks.sort_unstable();
             assert!(tasks.into_iter().eq(0..50));
         }
+    }
+
+    #[test]
+    fn tasks_without_shares_begin_in_order() {
+        let shares = Shares::together(3, 50);
+        let order = [2, 2, 0, 1, 1, 2, 0].into_iter().cycle();
+        assert!(begun(&shares, order).into_iter().eq(0..50));
+        assert_eq!((shares.threads(), shares.left(), shares.begin(2)), (3, 0, None));
     }
 
     #[test]

@@ -6,17 +6,17 @@
 //! ids in every text, and they can be cached (see docs/algorithm.md, 18).
 
 use crate::encode::{Addition, Scores};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory;
 use crate::vocabulary::TokenId;
 
 use super::super::Context;
-use super::char_trie::{Found, NO_CHARACTER, each_char};
+use super::char_trie::Found;
 use super::pieces::Piece;
-use super::viterbi::{LARGEST_SUM, Progress, UNKNOWN, Viterbi};
+use super::viterbi::{FewCharacters, LARGEST_SUM, Progress, SHORT, UNKNOWN, Viterbi};
 
 /// The longest part whose segmentation may be certain, in bytes. Longer ones, as in scripts without spaces, rarely recur.
-pub(in crate::encode) const LONGEST: usize = 48;
+pub(in crate::encode) const LONGEST: usize = SHORT;
 
 /// With double precision, sums are smaller than this; a pretoken whose sum may be larger is not encoded in parts.
 const LARGEST_DOUBLE: f64 = 1e9;
@@ -47,14 +47,13 @@ const ORIGIN: Node = Node { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, c
 
 /// Memory for a part.
 pub(in crate::encode) struct Scratch {
-    numbers: [u32; LONGEST + 1],
-    seconds: [u32; LONGEST],
+    characters: FewCharacters,
     nodes: [Node; LONGEST + 1],
 }
 
 impl Default for Scratch {
     fn default() -> Scratch {
-        Scratch { numbers: [NO_CHARACTER; LONGEST + 1], seconds: [0; LONGEST], nodes: [ORIGIN; LONGEST + 1] }
+        Scratch { characters: FewCharacters::default(), nodes: [ORIGIN; LONGEST + 1] }
     }
 }
 
@@ -151,23 +150,15 @@ impl Viterbi {
         ids: &mut Vec<TokenId>,
         as_added: impl Fn(f64) -> f64,
     ) -> Result<bool> {
-        let Scratch { numbers, seconds, nodes } = &mut context.scratch.viterbi.certain;
-        let mut count = 0;
-        let read = each_char(part, LONGEST, |c, _| {
-            numbers[count] = self.trie.number(c);
-            count += 1;
-        });
-        if read.is_none() {
-            return Err(Error::InvalidUtf8 { offset: 0 });
-        }
-        numbers[count] = NO_CHARACTER;
-        self.trie.seconds(&numbers[..=count], seconds);
+        let Scratch { characters, nodes } = &mut context.scratch.viterbi.certain;
+        let (numbers, seconds) = characters.read(&self.trie, part)?;
+        let count = seconds.len();
         nodes[..=count].fill(ORIGIN);
         nodes[0].sum = 0.0;
         for at in 0..count {
             let sum = nodes[at].sum;
             let ends = &mut nodes[at..];
-            self.trie.each_prefix(&numbers[at..=count], seconds[at], |Found { chars, unit, score }| {
+            self.trie.each_prefix(&numbers[at..], seconds[at], |Found { chars, unit, score }| {
                 let (node, sum) = (&mut ends[chars as usize], sum + as_added(score));
                 // A score that is not a number, as where no piece ends, changes nothing.
                 let lower = if node.sum <= sum { node.sum } else { sum };

@@ -26,13 +26,16 @@ use super::super::lattice::{Edge, Lattice};
 use super::super::symbols::{OnUnknown, Symbols, Unit};
 use super::super::{Context, IdCount, Mark, Sink};
 use super::certain::{self, Certainty};
-use super::char_trie::{CharTrie, Found, NO_CHARACTER, each_char};
+use super::char_trie::{CharTrie, Found};
 use super::check_len;
 use super::pieces::Piece;
-use short::{SHORT, Short};
+use characters::Characters;
+pub(super) use characters::{FewCharacters, SHORT};
+use short::Short;
 pub(super) use sum::LARGEST_SUM;
 use sum::Sum;
 
+mod characters;
 mod short;
 mod sum;
 
@@ -59,17 +62,6 @@ pub(in crate::encode) struct ViterbiScratch {
     path: Vec<[u32; 2]>,
     short: Short,
     pub(super) certain: certain::Scratch,
-}
-
-/// The characters of a part of a text, from a boundary on.
-#[derive(Default)]
-struct Characters {
-    /// Their numbers in the trie, and behind them that of no character.
-    numbers: Vec<u32>,
-    /// For each but the last, the unit of it and the next one in the trie.
-    seconds: Vec<u32>,
-    /// Where each begins in the text, and where the last one ends.
-    starts: Vec<u32>,
 }
 
 /// What a segmentation depends on at a boundary that no piece spans: the sum of the scores before it, which has the
@@ -111,52 +103,6 @@ const STEPS: usize = 1 << 13;
 
 /// No sum of smaller scores is infinite: up to 2³² of them are added, with single precision fewer.
 const EXTREME: f64 = 1e25;
-
-impl Characters {
-    /// Forgets the characters before one, and reads more until there are `count`, or the text ends at `read`, which is
-    /// set to the end of the last one.
-    fn advance(
-        &mut self,
-        trie: &CharTrie,
-        text: &[u8],
-        read: &mut usize,
-        from: usize,
-        count: usize,
-    ) -> Result<()> {
-        self.numbers.pop();
-        self.starts.pop();
-        self.numbers.drain(..from);
-        self.starts.drain(..from);
-        let more = count.saturating_sub(self.numbers.len());
-        memory::try_reserve(&mut self.numbers, more + 1)?;
-        memory::try_reserve(&mut self.starts, more + 1)?;
-        let start = *read;
-        let len = each_char(&text[start..], more, |c, at| {
-            self.numbers.push(trie.number(c));
-            self.starts.push((start + at) as u32);
-        });
-        let Some(len) = len else { return Err(Error::InvalidUtf8 { offset: 0 }) };
-        *read = start + len;
-        self.numbers.push(NO_CHARACTER);
-        self.starts.push(*read as u32);
-        let count = self.len();
-        let missing = count.saturating_sub(self.seconds.len());
-        memory::try_reserve(&mut self.seconds, missing)?;
-        self.seconds.resize(count, 0);
-        trie.seconds(&self.numbers, &mut self.seconds);
-        Ok(())
-    }
-
-    fn clear(&mut self) {
-        self.numbers.clear();
-        self.starts.clear();
-    }
-
-    /// The number of characters.
-    fn len(&self) -> usize {
-        self.numbers.len() - 1
-    }
-}
 
 impl Viterbi {
     pub(in crate::encode) fn new(

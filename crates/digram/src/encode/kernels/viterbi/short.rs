@@ -1,24 +1,22 @@
 //! Short texts, whose characters and segmentations are in arrays.
 
-use super::super::char_trie::{Found, NO_CHARACTER, each_char};
-use super::{Context, HasNodes, Node, Progress, Sink, Sum, UNKNOWN, Viterbi, ViterbiScratch};
-use crate::error::{Error, Result};
+use super::super::char_trie::Found;
+use super::{
+    Context, FewCharacters, HasNodes, Node, Progress, SHORT, Sink, Sum, UNKNOWN, Viterbi, ViterbiScratch,
+};
+use crate::error::Result;
 use crate::memory;
 use crate::vocabulary::TokenId;
 
-/// Texts of up to as many bytes are encoded in arrays of that size.
-pub(super) const SHORT: usize = 48;
-
 /// Memory for a short text.
 pub(super) struct Short {
-    numbers: [u32; SHORT + 1],
-    seconds: [u32; SHORT],
+    characters: FewCharacters,
     path: [TokenId; SHORT],
 }
 
 impl Default for Short {
     fn default() -> Short {
-        Short { numbers: [NO_CHARACTER; SHORT + 1], seconds: [0; SHORT], path: [0; SHORT] }
+        Short { characters: FewCharacters::default(), path: [0; SHORT] }
     }
 }
 
@@ -40,17 +38,9 @@ impl Viterbi {
             memory::try_reserve(scratch.nodes(), SHORT + 1)?;
             scratch.nodes().resize(SHORT + 1, Node::origin());
         }
-        let (nodes, Short { numbers, seconds, path }) = scratch.short();
-        let mut count = 0;
-        let read = each_char(text, SHORT, |c, _| {
-            numbers[count] = self.trie.number(c);
-            count += 1;
-        });
-        if read.is_none() {
-            return Err(Error::InvalidUtf8 { offset: 0 });
-        }
-        numbers[count] = NO_CHARACTER;
-        self.trie.seconds(&numbers[..=count], seconds);
+        let (nodes, Short { characters, path }) = scratch.short();
+        let (numbers, seconds) = characters.read(&self.trie, text)?;
+        let count = seconds.len();
         let nodes = &mut nodes[..=count];
         nodes.fill(Node::origin());
         nodes[0].sum = S::of(progress.sum);
@@ -60,7 +50,7 @@ impl Viterbi {
                 return Ok(false);
             }
             let ends = &mut nodes[at..];
-            self.trie.each_prefix(&numbers[at..=count], seconds[at], |Found { chars, unit, score }| {
+            self.trie.each_prefix(&numbers[at..], seconds[at], |Found { chars, unit, score }| {
                 let (node, sum) = (&mut ends[chars as usize], sum.plus(score));
                 if sum > node.sum {
                     *node = Node { sum, chars, unit };
