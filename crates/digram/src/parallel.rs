@@ -168,7 +168,7 @@ mod tests {
     fn threads_with_one_state_for_all_tasks_do_them_in_rising_order() {
         // Counting relies on it: where a word first occurs is where a thread first counts it.
         let work = |last: &mut Option<usize>, task: usize, _: &dyn Interrupt| {
-            if task % 7 == 0 {
+            if task.is_multiple_of(7) {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
             Ok(last.replace(task).is_none_or(|last| last < task))
