@@ -17,9 +17,11 @@ from time import process_time
 from typing import Any, Literal
 
 import pytest
+from formats.test_families import FAMILIES
 from vocabularies import changed
 
 import digram
+from digram.formats.huggingface import loads
 from digram.pretokenizers import NFC, SPACED_WORDS, Lowercase, Prepend, Replace
 
 sys.path.insert(
@@ -314,6 +316,13 @@ def test_training_without_a_pattern(shape: str) -> None:
     taken = process_time() - before
     assert tok.decode(tok.encode(text)) == text
     assert taken < 60, f"{taken:.1f} s"
+
+
+@pytest.mark.parametrize("cluster", ["🇫🇷", "ก\u0e33", "각\u11a8", "日\u3099"])
+def test_clusters_before_a_character_that_ends_their_run(cluster: str) -> None:
+    """The search for characters that are looked up one by one began again at each cluster."""
+    tok = digram.Tokenizer(loads(FAMILIES["T5, XLM-R"]().to_str().encode()))
+    check(lambda size: cluster * (size // 8) + "\u0600", tok.encode)
 
 
 BEGINNINGS: dict[str, Callable[[], digram.Tokenizer]] = {

@@ -124,7 +124,7 @@ def test_a_score_without_digits_is_refused() -> None:
 
 
 def test_scores_of_digrams_own_files_are_not_rounded() -> None:
-    """Files are told apart by the model that was read: "Unigram" may be a token of it."""
+    """The model decides how scores are read, even if a token of the file is named "Unigram"."""
     score = -10.266200065612793
     assert read_number(repr(score)) != score
     vocab = [("<unk>", "0.0"), ("Unigram", "-1.5"), ("b", "-2.25")]

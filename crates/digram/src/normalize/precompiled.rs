@@ -79,6 +79,8 @@ struct Run {
     len: usize,
     /// Whether one of them is replaced.
     is_changed: bool,
+    /// How far the text was read: none of the characters after the run and before this place begins another one.
+    read: usize,
 }
 
 /// The kinds of characters from here on, which few texts have, are not remembered.
@@ -186,7 +188,7 @@ impl Precompiled {
         text: &[u8],
         mut visit: impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let rest = self.each_of_runs(text, &mut visit)?;
+        let (rest, _) = self.each_of_runs(text, &mut visit)?;
         // Most texts are read to their end. This is faster than a search for what is not UTF-8.
         if let Ok(rest) = std::str::from_utf8(rest) {
             return self.each_of(rest, &mut visit);
@@ -200,20 +202,21 @@ impl Precompiled {
         ControlFlow::Continue(())
     }
 
-    /// The same for the characters at the start that are looked up one by one; gives the rest of the text.
+    /// The same for the characters at the start that are looked up one by one. Gives the rest of the text, and the number
+    /// of its bytes in which no other such run begins.
     #[inline]
     fn each_of_runs<'t, B>(
         &self,
         mut text: &'t [u8],
         visit: &mut impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
-    ) -> ControlFlow<B, &'t [u8]> {
+    ) -> ControlFlow<B, (&'t [u8], usize)> {
         loop {
-            let Run { len, is_changed } = self.run(text);
+            let Run { len, is_changed, read } = self.run(text);
             let (run, rest) = text.split_at(len);
             match is_changed {
                 true => self.each_alone(run, visit)?,
                 false if len > 0 => visit(run, None)?,
-                false => return ControlFlow::Continue(text),
+                false => return ControlFlow::Continue((text, read)),
             }
             text = rest;
         }
@@ -224,12 +227,16 @@ impl Precompiled {
         text: &str,
         visit: &mut impl FnMut(&[u8], Option<&str>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let mut rest = text;
+        // Those bytes are not read again for each cluster, which would take quadratic time.
+        let (mut rest, mut without_run) = (text, 0);
         loop {
-            let left = self.each_of_runs(rest.as_bytes(), visit)?.len();
-            rest = &rest[rest.len() - left..];
+            if without_run == 0 {
+                let (left, read) = self.each_of_runs(rest.as_bytes(), visit)?;
+                (rest, without_run) = (&rest[rest.len() - left.len()..], read);
+            }
             let Some(cluster) = rest.graphemes(true).next() else { return ControlFlow::Continue(()) };
             rest = &rest[cluster.len()..];
+            without_run = without_run.saturating_sub(cluster.len());
             let whole = (cluster.len() < LONG_CLUSTER).then(|| self.map.shortest(cluster.as_bytes()));
             match whole {
                 Some(Some(new)) => visit(cluster.as_bytes(), Some(new))?,
@@ -265,7 +272,7 @@ impl Precompiled {
     fn run(&self, text: &[u8]) -> Run {
         // Up to the last place known to be between two clusters; what is before the one after that, and whether a
         // character before that one is replaced.
-        let mut run = Run { len: 0, is_changed: false };
+        let mut run = Run { len: 0, is_changed: false, read: 0 };
         let (mut at, mut is_changed) = (0, false);
         let mut last: Option<(Stands, usize)> = None;
         while at < text.len() {
@@ -273,7 +280,7 @@ impl Precompiled {
                 while let Some(&byte) = text.get(at)
                     && is_single(byte)
                 {
-                    run = Run { len: at, is_changed };
+                    run = Run { len: at, is_changed, read: at };
                     is_changed |= self.ascii[usize::from(byte)];
                     at += 1;
                 }
@@ -281,20 +288,22 @@ impl Precompiled {
                 continue;
             }
             let (kind, len) = self.kind(&text[at..]);
-            let Some(stands) = kind.stands() else { return run };
+            let Some(stands) = kind.stands() else { return Run { read: at, ..run } };
             let is_end = match last {
                 None => true,
                 Some((before, _)) if (before, stands) == (Stands::Plain, Stands::Plain) => true,
-                Some((_, len_before)) if len.min(len_before) < LONG_CLUSTER / 2 => return run,
+                Some((_, len_before)) if len.min(len_before) < LONG_CLUSTER / 2 => {
+                    return Run { read: at, ..run };
+                }
                 _ => false,
             };
             if is_end {
-                run = Run { len: at, is_changed };
+                run = Run { len: at, is_changed, read: at };
             }
             is_changed |= kind.is_mapped();
             (at, last) = (at + len, Some((stands, len)));
         }
-        Run { len: at, is_changed }
+        Run { len: at, is_changed, read: at }
     }
 
     /// What is known of the first character of a text, and its length.

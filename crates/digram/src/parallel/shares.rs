@@ -2,19 +2,16 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A thread does tasks of another one that is so many behind.
+/// A thread that has begun this many more of its tasks than another one does tasks of that one first.
 const AHEAD: usize = 8;
 
-/// The tasks of several threads. Each thread has its share: one of as many tasks as there are threads, at the same
-/// place each time. So a call with the texts of an earlier one finds in each thread what that thread learned from
-/// them: the second encoding of the same text on two threads took as long as on one when tasks were done by whoever was
-/// free.
+/// The tasks of several threads. Of two threads, one does the even tasks, and the other one the odd tasks. So in a
+/// second call with the same texts each thread encodes the same texts as before, and has their words in its table. When
+/// each task was done by whichever thread was free, the second call with 12 MB of English took 32 ms of processor time
+/// instead of 28.
 ///
-/// Yet no thread waits: whoever has done its share, or is far ahead, does the next task of the thread that is
-/// furthest behind. So a thread may do an earlier task after a later one, unless all threads [have one share]
-/// together.
-///
-/// [have one share]: Shares::together
+/// No thread waits: one that has no tasks left, or is far ahead, does the next task of the thread that is furthest
+/// behind. So a thread may do an earlier task after a later one, unless all threads [share one list](Shares::together).
 pub(super) struct Shares {
     /// By share: the next of its tasks.
     next: Vec<AtomicUsize>,
@@ -41,7 +38,7 @@ impl Shares {
         Shares { next, threads, end: AtomicUsize::new(tasks) }
     }
 
-    /// The number of threads that are useful.
+    /// The number of threads, not more than there are tasks.
     pub(super) fn threads(&self) -> usize {
         self.threads
     }
@@ -71,7 +68,7 @@ impl Shares {
         self.end.fetch_min(task, Ordering::Relaxed);
     }
 
-    /// Of which share a thread with this one does the next task.
+    /// The share from which a thread takes its next task, if its own share is `own`.
     fn owner_for(&self, own: usize) -> Option<usize> {
         let end = self.end.load(Ordering::Relaxed);
         let is_left = |owner: usize| self.task(owner, self.turn(owner)) < end;

@@ -245,7 +245,7 @@ impl Viterbi {
         ViterbiScratch: HasNodes<S>,
     {
         let mut pacer = Pacer::new(context.interrupt);
-        let (nodes, characters, path) = context.scratch.viterbi.parts();
+        let Parts { nodes, characters, path, .. } = context.scratch.viterbi.parts();
         let (text, mut read, longest) = (emit.text, 0, self.trie.longest());
         let origin = Node::origin();
         nodes.clear();
@@ -306,38 +306,29 @@ impl Viterbi {
     }
 }
 
-/// The memory for sums of a precision.
+/// The memory of a call, with the nodes for sums of a precision.
+struct Parts<'a, S> {
+    nodes: &'a mut Vec<Node<S>>,
+    characters: &'a mut Characters,
+    path: &'a mut Vec<[u32; 2]>,
+    short: &'a mut Short,
+}
+
 trait HasNodes<S> {
-    fn nodes(&mut self) -> &mut Vec<Node<S>>;
-    fn short(&mut self) -> (&mut Vec<Node<S>>, &mut Short);
-    fn parts(&mut self) -> (&mut Vec<Node<S>>, &mut Characters, &mut Vec<[u32; 2]>);
+    fn parts(&mut self) -> Parts<'_, S>;
 }
 
 impl HasNodes<f32> for ViterbiScratch {
-    fn nodes(&mut self) -> &mut Vec<Node<f32>> {
-        &mut self.single
-    }
-
-    fn short(&mut self) -> (&mut Vec<Node<f32>>, &mut Short) {
-        (&mut self.single, &mut self.short)
-    }
-
-    fn parts(&mut self) -> (&mut Vec<Node<f32>>, &mut Characters, &mut Vec<[u32; 2]>) {
-        (&mut self.single, &mut self.characters, &mut self.path)
+    fn parts(&mut self) -> Parts<'_, f32> {
+        let ViterbiScratch { single: nodes, characters, path, short, .. } = self;
+        Parts { nodes, characters, path, short }
     }
 }
 
 impl HasNodes<f64> for ViterbiScratch {
-    fn nodes(&mut self) -> &mut Vec<Node<f64>> {
-        &mut self.double
-    }
-
-    fn short(&mut self) -> (&mut Vec<Node<f64>>, &mut Short) {
-        (&mut self.double, &mut self.short)
-    }
-
-    fn parts(&mut self) -> (&mut Vec<Node<f64>>, &mut Characters, &mut Vec<[u32; 2]>) {
-        (&mut self.double, &mut self.characters, &mut self.path)
+    fn parts(&mut self) -> Parts<'_, f64> {
+        let ViterbiScratch { double: nodes, characters, path, short, .. } = self;
+        Parts { nodes, characters, path, short }
     }
 }
 

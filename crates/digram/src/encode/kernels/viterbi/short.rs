@@ -2,7 +2,8 @@
 
 use super::super::char_trie::Found;
 use super::{
-    Context, FewCharacters, HasNodes, Node, Progress, SHORT, Sink, Sum, UNKNOWN, Viterbi, ViterbiScratch,
+    Context, FewCharacters, HasNodes, Node, Parts, Progress, SHORT, Sink, Sum, UNKNOWN, Viterbi,
+    ViterbiScratch,
 };
 use crate::error::Result;
 use crate::memory;
@@ -33,12 +34,11 @@ impl Viterbi {
     where
         ViterbiScratch: HasNodes<S>,
     {
-        let scratch = &mut context.scratch.viterbi;
-        if scratch.nodes().len() <= SHORT {
-            memory::try_reserve(scratch.nodes(), SHORT + 1)?;
-            scratch.nodes().resize(SHORT + 1, Node::origin());
+        let Parts { nodes, short: Short { characters, path }, .. } = context.scratch.viterbi.parts();
+        if nodes.len() <= SHORT {
+            memory::try_reserve(nodes, SHORT + 1)?;
+            nodes.resize(SHORT + 1, Node::origin());
         }
-        let (nodes, Short { characters, path }) = scratch.short();
         let (numbers, seconds) = characters.read(&self.trie, text)?;
         let count = seconds.len();
         let nodes = &mut nodes[..=count];
