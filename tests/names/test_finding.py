@@ -21,6 +21,7 @@ from names.hub_server import COMMIT, git_digest, serving
 
 import digram
 from digram import CorruptFileError, OptionError
+from digram.compat.transformers import AutoTokenizer
 from digram.formats import ENCODINGS, _published
 from digram.formats._models import MODELS, encoding_of_model
 from digram.formats._published import encoding_of_file, file_of
@@ -193,6 +194,20 @@ def test_a_repository_in_the_cache(machine: Machine, tok: digram.Tokenizer, tmp_
     assert find("org/name").path == str(snapshot)
     put_in_hub(machine, "short", {"tokenizer.json": (tmp_path / "a/tokenizer.json").read_bytes()})
     assert digram.load("short").encode("lower") == tok.encode("lower")
+
+
+def test_a_repository_in_the_cache_has_its_sides(
+    machine: Machine, tok: digram.Tokenizer, tmp_path: Path
+) -> None:
+    """The interface of transformers reads the configuration of a model that is found by name."""
+    files = saved(tok, tmp_path / "a", eos="<|end|>")
+    config = json.loads(files["tokenizer_config.json"])
+    config |= {"padding_side": "left", "truncation_side": "left"}
+    files["tokenizer_config.json"] = json.dumps(config).encode()
+    put_in_hub(machine, "org/name", files)
+    found = AutoTokenizer.from_pretrained("org/name")
+    assert (found.padding_side, found.truncation_side) == ("left", "left")
+    assert found.name_or_path == "org/name"
 
 
 def test_a_damaged_cache_is_refused(

@@ -15,6 +15,7 @@ from digram.compat.transformers.names import names_of
 from digram.compat.transformers.special import ATTRIBUTES
 from digram.compat.transformers.strategies import LARGE, strategies
 from digram.errors import OptionError, TokenIdError, show
+from digram.names import find
 from digram.tokenizer.load import load
 from digram.tokenizer.tokenizer import Tokenizer
 
@@ -96,7 +97,7 @@ class PreTrainedTokenizerFast(Chatting):
         Raises the errors of `digram.load`.
         """
         tok = load(name_or_path)
-        config = os.path.join(os.fspath(name_or_path), "tokenizer_config.json")
+        config = os.path.join(find(name_or_path).path, "tokenizer_config.json")
         given: dict[str, Any] = {}
         if os.path.isfile(config):
             with open(config, encoding="utf-8") as file:
