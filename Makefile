@@ -72,7 +72,7 @@ demo: $(VENV)/.built
 	@$(BIN)/python examples/demo.py $(if $(CORPUS),'$(subst ','\'',$(CORPUS))')
 
 PYTEST := $(BIN)/python -m pytest --quiet $(PYTEST_ARGS)
-ELSEWHERE := $(addprefix tests/,adapt analysis formats oracles shards tokenizer)
+ELSEWHERE := $(addprefix tests/,adapt formats oracles shards tokenizer)
 
 # Python keeps one core busy, so two processes share the tests, and what each prints comes in one
 # piece when it ends. Tests that measure time are marked, and run when nothing else does.

@@ -34,6 +34,11 @@ def scaled(count: int) -> int:
     return max(1, round(count * SCALE))
 
 
+def real(count: int) -> int:
+    """So many real lines of each language, and in proportion with `DIGRAM_CASES` above 1."""
+    return max(count, scaled(count))
+
+
 RAN: Counter[str] = Counter()
 """How many cases of each property ran in this session."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 
 import pytest
 from tokenizers import Regex as TheirRegex
@@ -23,8 +24,13 @@ CLASSES = [name for name in sorted(PROPERTIES) if len(name) == 1]
 SCRIPTS = [name for name in sorted(PROPERTIES) if len(name) > 2]
 
 
+@lru_cache(maxsize=1)
+def compiled(pattern: str) -> Split:
+    return Split(TheirRegex(pattern), "isolated")
+
+
 def theirs(pattern: str, text: str) -> list[str]:
-    return [piece for piece, _ in Split(TheirRegex(pattern), "isolated").pre_tokenize_str(text)]
+    return [piece for piece, _ in compiled(pattern).pre_tokenize_str(text)]
 
 
 @pytest.mark.parametrize("names", [CATEGORIES, CLASSES, SCRIPTS], ids=lambda names: names[0])

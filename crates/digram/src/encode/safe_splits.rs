@@ -68,6 +68,8 @@ pub(super) struct SafeSplits {
     scripts: CutScripts,
     /// ASCII pairs that can be split, computed at first use; a text without splits tests every place.
     ascii: OnceBox<AsciiPairs>,
+    /// The same for places that are tested one by one, with few false positives.
+    exact_ascii: OnceBox<AsciiPairs>,
     simd: SimdLevel,
 }
 
@@ -194,6 +196,7 @@ impl SafeSplits {
             beside: Arc::new(beside),
             scripts: letters.cut_scripts(),
             ascii: OnceBox::new(),
+            exact_ascii: OnceBox::new(),
             simd: SimdLevel::best(),
         }
     }
@@ -397,9 +400,10 @@ impl SafeSplits {
         *count = end_count;
     }
 
-    /// Whether no token spans the place `at` in any text with these two characters there.
+    /// Whether no token spans the place `at` in any text with these two characters there: the same places as those of
+    /// [`first_piece_len`](SafeSplits::first_piece_len), since who finds none here asks there.
     pub(super) fn can_split_at(&self, text: &[u8], at: usize) -> bool {
-        if let Some(is_split) = self.ascii_pairs().has(text[at - 1], text[at]) {
+        if let Some(is_split) = self.exact_ascii_pairs().has(text[at - 1], text[at]) {
             return is_split;
         }
         let neighbour = |c, bytes: &[u8]| self.neighbour(c, bytes[0], bytes[bytes.len() - 1]);
@@ -416,6 +420,14 @@ impl SafeSplits {
         self.ascii.get_or_init(|| {
             let neighbour = |byte: u8| self.neighbour(byte.into(), byte, byte);
             Box::new(AsciiPairs::of(|before, after| !self.spanned(neighbour(before), neighbour(after))))
+        })
+    }
+
+    fn exact_ascii_pairs(&self) -> &AsciiPairs {
+        self.exact_ascii.get_or_init(|| {
+            let neighbour = |byte: u8| self.neighbour(byte.into(), byte, byte);
+            let is_split = |before, after| !self.spanned_exactly(neighbour(before), neighbour(after));
+            Box::new(AsciiPairs::of(is_split))
         })
     }
 

@@ -34,6 +34,9 @@ class Completions:
 
     def texts(self, token: bytes) -> Iterator[bytes]:
         """Texts that hold a token and complete it with characters of the vocabulary."""
+        if is_whole(token):
+            yield token
+            return
         token_ends = ends(token)
         if len(token_ends.head) == len(token):
             for left, right in self._completions.get(token, ()):

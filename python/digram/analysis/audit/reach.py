@@ -155,16 +155,20 @@ class _Search:
         if self._is_cut(ends(token).body):
             return self._never
         forms: list[bytes] = []
-        cut = 0
-        for form, texts in self._ways(id):
-            if self.decides and cut < _FORMS and self._is_cut(form):
-                cut += 1
-                continue
-            if self._tried(
-                id, (whole for text in texts for whole in self._completions.texts(text))
-            ):
-                return True
-            forms.append(form)
+
+        def uncut() -> Iterator[bytes]:
+            cut = 0
+            for form, texts in self._ways(id):
+                if self.decides and cut < _FORMS and self._is_cut(form):
+                    cut += 1
+                    continue
+                forms.append(form)
+                for text in texts:
+                    yield from self._completions.texts(text)
+
+        # All forms in one go: there are millions of some tokens, with a text or two each.
+        if self._tried(id, uncut()):
+            return True
         # Without a form, no adjacent tokens complete its characters, or it is split with all that
         # do.
         if not forms:

@@ -78,11 +78,13 @@ def spans_of(call: Call, window: Window) -> list[Span]:
 def _spaces(call: Call, trimming: Trimming, window: Window, spans: list[Span]) -> Iterator[Span]:
     """The numbers of spaces at both ends of each token, in the unit of the offsets."""
     ids = call.encoded.ids(*window)
+    added, named, space = trimming.added, trimming.named, trimming.space
     for index, (id, token) in enumerate(zip(ids, call.tok.tokens(ids), strict=True)):
-        text = trimming.added.get(id)
+        text = added.get(id)
         if text is None:
-            name = trimming.named(token)
-            yield _count(name, trimming.space), _count(name[::-1], trimming.space[::-1])
+            name = named(token)
+            before = _count(name, space) if name.startswith(space) else 0
+            yield before, _count(name[::-1], space[::-1]) if name.endswith(space) else 0
             continue
         if text in trimming.wide:
             text = _between(call, window[0] + index, spans[index])
