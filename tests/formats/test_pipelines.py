@@ -369,8 +369,8 @@ def test_text_is_cut_beside_every_character_as_by_the_library(name: str) -> None
     for start in range(0, len(characters), 4096):
         block = characters[start : start + 4096]
         for between in ("a", "-", " "):
-            # Nearly all characters of later planes are of one class, so that they stay one piece, and
-            # one that only one side cuts is a piece more; in the others, each has both neighbours.
+            # Nearly all characters of later planes are of one class, so that they stay one piece,
+            # and one that only one side cuts is a piece more; in the others, each is by itself.
             text = between.join(block) if start < 0x20000 else between + "".join(block) + between
             assert ours.split(text) == [piece for piece, _ in cut.pre_tokenize_str(text)]
 
