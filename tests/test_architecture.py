@@ -47,6 +47,7 @@ RUST = [
     "transcode",
     "pages",
     "bits",
+    "masks",
     "vocabulary",
     "keys",
     "index",
