@@ -32,6 +32,12 @@ pub(crate) struct Looked<const N: usize> {
 }
 
 impl<const N: usize> Looked<N> {
+    /// Whether all bytes are ASCII characters.
+    #[inline(always)]
+    pub(crate) fn is_ascii(&self) -> bool {
+        self.starts.count_ones() as usize == self.len
+    }
+
     /// The first bytes of the characters that follow those, in this block.
     #[inline(always)]
     pub(crate) fn behind(&self, firsts: u64) -> u64 {
