@@ -150,6 +150,16 @@ impl JoinedTexts {
         &self.words.bytes
     }
 
+    /// The end of each word.
+    pub(crate) fn word_ends(&self) -> &[usize] {
+        &self.word_ends
+    }
+
+    /// The end of the last word of each text.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = usize> {
+        self.counts.iter().map(|&count| count.checked_sub(1).map_or(0, |last| self.word_ends[last]))
+    }
+
     /// For each text where its first word starts, and the ends of all.
     pub(crate) fn each(&self) -> impl Iterator<Item = (usize, &[usize])> {
         let (mut first, mut start) = (0, 0);

@@ -70,6 +70,16 @@ impl NewWords<'_> {
         let texts = words.iter().map(|&[start, end]| &text[start..end]);
         normalizer.push_texts(texts, joined, interrupt)?;
         let words = joined.words();
+        if tokenizer.encoder.encodes_new_alone() {
+            let bounds: Vec<usize> = joined.ends().collect();
+            let rest = &mut &bounds[..];
+            tokenizer.for_words(words, 0, joined.word_ends(), interrupt, |start, pretoken_ends| {
+                let group = Group::new(words, start, pretoken_ends);
+                tokenizer.encoder.encode_alone_each(group, rest, scratch, interrupt, ids, ends)
+            })?;
+            ends.extend(rest.iter().map(|_| ids.len()));
+            return Ok(());
+        }
         for (start, word_ends) in joined.each() {
             tokenizer.for_words(words, start, word_ends, interrupt, |start, ends| {
                 tokenizer.encoder.encode(Group::new(words, start, ends), scratch, interrupt, ids)

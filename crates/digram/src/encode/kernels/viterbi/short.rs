@@ -2,26 +2,81 @@
 
 use super::super::char_trie::Found;
 use super::{
-    Context, FewCharacters, HasNodes, Node, Parts, Progress, SHORT, Sink, Sum, UNKNOWN, Viterbi,
+    Addition, Context, FewCharacters, HasNodes, Node, Parts, Progress, SHORT, Sink, Sum, UNKNOWN, Viterbi,
     ViterbiScratch,
 };
 use crate::error::Result;
 use crate::memory;
 use crate::vocabulary::TokenId;
 
+/// The number of texts that are read ahead of the one that is encoded: of the next one the units of two characters are
+/// read, of the one after it those of one are prefetched.
+pub(in crate::encode) const READ_AHEAD: usize = 2;
+
 /// Memory for a short text.
 pub(super) struct Short {
     characters: FewCharacters,
+    ahead: [FewCharacters; READ_AHEAD + 1],
     path: [TokenId; SHORT],
 }
 
 impl Default for Short {
     fn default() -> Short {
-        Short { characters: FewCharacters::default(), path: [0; SHORT] }
+        Short { characters: FewCharacters::default(), ahead: Default::default(), path: [0; SHORT] }
     }
 }
 
 impl Viterbi {
+    /// Encodes many texts, of which `text` gives that of a number, so that memory is waited for while others are
+    /// encoded. `visit` is called before each one, and once more at the end.
+    pub(in crate::encode) fn encode_many<'t, S: Sink>(
+        &self,
+        count: usize,
+        text: impl Fn(usize) -> &'t [u8],
+        context: &mut Context<'_>,
+        sink: &mut S,
+        mut visit: impl FnMut(usize, &mut S),
+    ) -> Result<()> {
+        for number in 0..count + READ_AHEAD {
+            let ahead = &mut context.scratch.viterbi.short.ahead;
+            let place = |number: usize| number % (READ_AHEAD + 1);
+            if number < count {
+                let read = &mut ahead[place(number)];
+                read.read_numbers(&self.trie, text(number));
+                read.prefetch(&self.trie);
+            }
+            if (1..=count).contains(&number) {
+                ahead[place(number - 1)].find_seconds(&self.trie);
+            }
+            let Some(number) = number.checked_sub(READ_AHEAD) else { continue };
+            visit(number, sink);
+            let is_emitted = !self.is_extreme
+                && match self.addition {
+                    Addition::Double => self.encode_ahead::<f64>(place(number), context, sink),
+                    Addition::Single => self.encode_ahead::<f32>(place(number), context, sink),
+                }?;
+            if !is_emitted {
+                self.encode(text(number), context, sink)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits the ids of a text that was read ahead; as `encode_short`.
+    fn encode_ahead<S: Sum>(
+        &self,
+        place: usize,
+        context: &mut Context<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<bool>
+    where
+        ViterbiScratch: HasNodes<S>,
+    {
+        let Parts { nodes, short: Short { ahead, path, .. }, .. } = context.scratch.viterbi.parts();
+        let Some(read) = ahead[place].found() else { return Ok(false) };
+        self.encode_read(read, nodes, path, &mut Progress::default(), sink)
+    }
+
     /// Emits the ids of a short text, if it has no unknown characters and no sum is too large; emits nothing, and
     /// returns false, if it may.
     pub(super) fn encode_short<S: Sum>(
@@ -34,12 +89,25 @@ impl Viterbi {
     where
         ViterbiScratch: HasNodes<S>,
     {
-        let Parts { nodes, short: Short { characters, path }, .. } = context.scratch.viterbi.parts();
+        let Parts { nodes, short: Short { characters, path, .. }, .. } = context.scratch.viterbi.parts();
+        let read = characters.read(&self.trie, text)?;
+        self.encode_read(read, nodes, path, progress, sink)
+    }
+
+    /// The same for characters that were read.
+    #[inline(always)]
+    fn encode_read<S: Sum>(
+        &self,
+        (numbers, seconds): (&[u32], &[u32]),
+        nodes: &mut Vec<Node<S>>,
+        path: &mut [TokenId; SHORT],
+        progress: &mut Progress,
+        sink: &mut impl Sink,
+    ) -> Result<bool> {
         if nodes.len() <= SHORT {
             memory::try_reserve(nodes, SHORT + 1)?;
             nodes.resize(SHORT + 1, Node::origin());
         }
-        let (numbers, seconds) = characters.read(&self.trie, text)?;
         let count = seconds.len();
         let nodes = &mut nodes[..=count];
         nodes.fill(Node::origin());
