@@ -102,23 +102,24 @@ impl Lookup {
                 *bounds = rest;
             }
         };
-        let is_short = |pretoken: TextSlice<'_>| {
-            pretoken.len() <= LONGEST && self.parts_with_sums(pretoken.len()).is_none()
+        let encode = |pretoken: TextSlice<'_>, context: &mut Context<'_>, ids: &mut Vec<TokenId>| {
+            let TextSlice { text, start, end } = pretoken;
+            match pretoken.len() <= LONGEST && self.parts_with_sums(pretoken.len()).is_none() {
+                true => self.kernel.encode(pretoken, context, ids),
+                false => self.encode(Group::new(text, start, &[end]), context, ids),
+            }
         };
-        if let Kernel::Viterbi(viterbi) = &self.kernel
-            && group.pretokens().all(is_short)
-        {
+        if let Kernel::Viterbi(viterbi) = &self.kernel {
             let text = |number: usize| group.pretoken(number).bytes();
             let visit = |number: usize, ids: &mut Vec<TokenId>| pass(group.pretoken(number).start, ids);
-            return viterbi.encode_many(group.ends.len(), text, context, ids, visit);
+            let encode = |number: usize, context: &mut Context<'_>, ids: &mut Vec<TokenId>| {
+                encode(group.pretoken(number), context, ids)
+            };
+            return viterbi.encode_many(group.ends.len(), text, context, ids, visit, encode);
         }
         for pretoken in group.pretokens() {
             pass(pretoken.start, ids);
-            let TextSlice { text, start, end } = pretoken;
-            match is_short(pretoken) {
-                true => self.kernel.encode(pretoken, context, ids)?,
-                false => self.encode(Group::new(text, start, &[end]), context, ids)?,
-            }
+            encode(pretoken, context, ids)?;
         }
         Ok(())
     }

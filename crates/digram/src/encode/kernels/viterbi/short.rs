@@ -1,6 +1,7 @@
 //! Short texts, whose characters and segmentations are in arrays.
 
 use super::super::char_trie::Found;
+use super::characters::{CharactersAhead, READ_AHEAD};
 use super::{
     Addition, Context, FewCharacters, HasNodes, Node, Parts, Progress, SHORT, Sink, Sum, UNKNOWN, Viterbi,
     ViterbiScratch,
@@ -9,26 +10,23 @@ use crate::error::Result;
 use crate::memory;
 use crate::vocabulary::TokenId;
 
-/// The number of texts that are read ahead of the one that is encoded: of the next one the units of two characters are
-/// read, of the one after it those of one are prefetched.
-pub(in crate::encode) const READ_AHEAD: usize = 2;
-
 /// Memory for a short text.
 pub(super) struct Short {
     characters: FewCharacters,
-    ahead: [FewCharacters; READ_AHEAD + 1],
+    ahead: CharactersAhead,
     path: [TokenId; SHORT],
 }
 
 impl Default for Short {
     fn default() -> Short {
-        Short { characters: FewCharacters::default(), ahead: Default::default(), path: [0; SHORT] }
+        Short { characters: FewCharacters::default(), ahead: CharactersAhead::default(), path: [0; SHORT] }
     }
 }
 
 impl Viterbi {
     /// Encodes many texts, of which `text` gives that of a number, so that memory is waited for while others are
-    /// encoded. `visit` is called before each one, and once more at the end.
+    /// encoded. `visit` is called before each one, and `encode` encodes those that are long, or have unknown
+    /// characters.
     pub(in crate::encode) fn encode_many<'t, S: Sink>(
         &self,
         count: usize,
@@ -36,27 +34,19 @@ impl Viterbi {
         context: &mut Context<'_>,
         sink: &mut S,
         mut visit: impl FnMut(usize, &mut S),
+        encode: impl Fn(usize, &mut Context<'_>, &mut S) -> Result<()>,
     ) -> Result<()> {
         for number in 0..count + READ_AHEAD {
-            let ahead = &mut context.scratch.viterbi.short.ahead;
-            let place = |number: usize| number % (READ_AHEAD + 1);
-            if number < count {
-                let read = &mut ahead[place(number)];
-                read.read_numbers(&self.trie, text(number));
-                read.prefetch(&self.trie);
-            }
-            if (1..=count).contains(&number) {
-                ahead[place(number - 1)].find_seconds(&self.trie);
-            }
+            let next = (number < count && !self.is_extreme).then(|| text(number));
+            context.scratch.viterbi.short.ahead.read(&self.trie, number, next);
             let Some(number) = number.checked_sub(READ_AHEAD) else { continue };
             visit(number, sink);
-            let is_emitted = !self.is_extreme
-                && match self.addition {
-                    Addition::Double => self.encode_ahead::<f64>(place(number), context, sink),
-                    Addition::Single => self.encode_ahead::<f32>(place(number), context, sink),
-                }?;
+            let is_emitted = match self.addition {
+                Addition::Double => self.encode_ahead::<f64>(number, context, sink),
+                Addition::Single => self.encode_ahead::<f32>(number, context, sink),
+            }?;
             if !is_emitted {
-                self.encode(text(number), context, sink)?;
+                encode(number, context, sink)?;
             }
         }
         Ok(())
@@ -65,7 +55,7 @@ impl Viterbi {
     /// Emits the ids of a text that was read ahead; as `encode_short`.
     fn encode_ahead<S: Sum>(
         &self,
-        place: usize,
+        number: usize,
         context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<bool>
@@ -73,7 +63,7 @@ impl Viterbi {
         ViterbiScratch: HasNodes<S>,
     {
         let Parts { nodes, short: Short { ahead, path, .. }, .. } = context.scratch.viterbi.parts();
-        let Some(read) = ahead[place].found() else { return Ok(false) };
+        let Some(read) = ahead.of(number) else { return Ok(false) };
         self.encode_read(read, nodes, path, &mut Progress::default(), sink)
     }
 
