@@ -73,3 +73,83 @@ pub(crate) fn look_up<const N: usize>(
         }
     }
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::cpu::SimdLevel;
+    use crate::utf8::decode;
+    use proptest::prelude::*;
+
+    /// A property without a rule behind it.
+    fn has(c: char) -> bool {
+        u32::from(c).wrapping_mul(0x9e37_79b9) >> 30 == 1
+    }
+
+    fn mask(row: usize) -> [u64; 1] {
+        let bit = |place: usize| char::from_u32((row * ROW + place) as u32).is_some_and(has);
+        [(0..ROW).fold(0, |mask, place| mask | u64::from(bit(place)) << place)]
+    }
+
+    /// Compares a block with its characters one by one; a block with others than whole characters is refused, unless
+    /// these are surrogates, or four bytes that look like a character.
+    fn compare(text: &[u8], start: usize) -> Result<(), TestCaseError> {
+        let found = look_up(SimdLevel::best(), text, start, mask);
+        let (mut at, mut starts, mut wide, mut with) = (start, 0, 0, 0);
+        while at < text.len().min(start + BLOCK) {
+            let (c, len) = decode(&text[at..]);
+            let Some(c) = c else {
+                let may_be_taken = |first: u8| matches!(first, 0xed | 0xf0..);
+                prop_assert!(found.is_none() || text[start..].iter().any(|&byte| may_be_taken(byte)));
+                return Ok(());
+            };
+            let bit = 1 << (at - start);
+            starts |= bit;
+            wide |= if len == 4 { bit } else { 0 };
+            with |= if len < 4 && has(c) { bit } else { 0 };
+            at += len;
+        }
+        if SimdLevel::best() != SimdLevel::Avx512 {
+            prop_assert_eq!(found, None);
+            return Ok(());
+        }
+        let found = found.expect("whole characters");
+        let spaces = |at: &usize| text.get(start + at) == Some(&b' ');
+        let spaces = (0..BLOCK).filter(spaces).fold(0, |bits, at| bits | 1 << at);
+        let ascii = text[start..at].is_ascii();
+        prop_assert_eq!(found.is_ascii(), ascii);
+        for place in (0..BLOCK).filter(|place| starts >> place & 1 != 0) {
+            let next = start + place + decode(&text[start + place..]).1;
+            let behind = if next < at.min(start + BLOCK) { 1 << (next - start) } else { 0 };
+            prop_assert_eq!(found.behind(1 << place), behind);
+            prop_assert_eq!(found.has_last(1 << place), next == at);
+        }
+        prop_assert_eq!(found, Looked { starts, wide, spaces, with: [with], len: at - start });
+        Ok(())
+    }
+
+    #[test]
+    fn every_character_is_looked_up() {
+        let text: String = ('\0'..'\u{1_0400}').collect();
+        for (offset, _) in text.char_indices() {
+            compare(text.as_bytes(), offset).unwrap();
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_of_characters_of_all_widths(text in "[ aé֑क्षि語가😀\u{7ff}\u{800}\u{ffff}]{1,60}") {
+            compare(text.as_bytes(), 0)?;
+        }
+
+        #[test]
+        fn blocks_of_bytes(
+            text in prop::collection::vec(prop::sample::select(
+                vec![b'a', 0x80, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xe0, 0xe2, 0xed, 0xf0, 0xf5, 0xff]), 1..8),
+            before in 0_usize..64,
+        ) {
+            let text = [&vec![b'a'; before][..], &text].concat();
+            compare(&text, 0)?;
+        }
+    }
+}

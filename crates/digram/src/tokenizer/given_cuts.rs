@@ -283,3 +283,6 @@ fn last_before_ascii(text: &[u8], from: usize) -> (Option<char>, usize) {
         _ => (None, at),
     }
 }
+
+#[cfg(test)]
+mod tests;
