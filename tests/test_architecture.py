@@ -43,6 +43,7 @@ RUST = [
     "parallel",
     "utf8",
     "cpu",
+    "masks",
     "text",
     "transcode",
     "pages",

@@ -69,7 +69,8 @@ impl SimdLevel {
             let has_avx512 = is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vbmi")
-                && is_x86_feature_detected!("avx512vbmi2");
+                && is_x86_feature_detected!("avx512vbmi2")
+                && is_x86_feature_detected!("avx512bitalg");
             let best = if has_avx512 { &[SimdLevel::Avx512][..] } else { &[] };
             return [best, &[SimdLevel::Avx2, SimdLevel::Plain]].concat();
         }

@@ -36,6 +36,7 @@ pub mod heap;
 mod index;
 pub mod interrupt;
 mod keys;
+mod masks;
 pub mod memory;
 pub mod merges;
 pub mod model;

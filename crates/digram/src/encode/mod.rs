@@ -276,6 +276,25 @@ impl Encoder {
         self.lookup.encode_given(group, &mut Context { scratch, interrupt }, sink, new)
     }
 
+    /// See [`Lookup::encodes_new_alone`].
+    pub(crate) fn encodes_new_alone(&self) -> bool {
+        self.lookup.encodes_new_alone()
+    }
+
+    /// See [`Lookup::encode_alone_each`].
+    #[inline]
+    pub(crate) fn encode_alone_each(
+        &self,
+        group: Group<'_>,
+        bounds: &mut &[usize],
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        ids: &mut Vec<TokenId>,
+        ends: &mut Vec<usize>,
+    ) -> Result<()> {
+        self.lookup.encode_alone_each(group, bounds, &mut Context { scratch, interrupt }, ids, ends)
+    }
+
     /// Prepares for texts of this many bytes together.
     pub(crate) fn expect(&self, bytes: usize, scratch: &mut Scratch) {
         self.lookup.expect(bytes, &mut scratch.table);

@@ -2,8 +2,10 @@
 
 use super::traced::{Rewriter, Traced};
 use super::unchanged::Unchanged;
+use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
+use crate::masks::{self, Looked};
 use crate::pretokenize::unicode;
 use crate::utf8::{character_until, decode};
 
@@ -25,6 +27,7 @@ pub(super) enum Change {
 
 /// A stage that changes each character on its own.
 pub(super) struct Characters {
+    simd: SimdLevel,
     rule: Rule,
     unchanged: Unchanged,
 }
@@ -53,7 +56,7 @@ enum Rule {
 
 impl Characters {
     fn new(rule: Rule) -> Characters {
-        Characters { rule, unchanged: Unchanged::default() }
+        Characters { simd: SimdLevel::best(), rule, unchanged: Unchanged::default() }
     }
 
     pub(super) fn lowercase() -> Characters {
@@ -101,14 +104,26 @@ impl Characters {
         let bytes = &text.bytes[..];
         let mut position = 0;
         while position < bytes.len() {
+            if let Some(block) = self.look_up(bytes, position) {
+                pacer.after(block.len)?;
+                let mut changed = block.starts & !block.with[0];
+                if changed != 0 && block.is_ascii() && self.map_block(bytes, position, &mut rewriter)? {
+                    position += BLOCK;
+                    continue;
+                }
+                while changed != 0 {
+                    let at = position + changed.trailing_zeros() as usize;
+                    if let (Some(c), _) = decode(&bytes[at..]) {
+                        self.write_change(c, at, &mut rewriter)?;
+                    }
+                    changed &= changed - 1;
+                }
+                position += block.len;
+                continue;
+            }
             position = self.next_changed(bytes, position, &mut pacer)?;
             // What follows one character that changes is often changed too.
-            let mut new = [0; BLOCK];
-            while let Some(block) = bytes[position..].first_chunk()
-                && self.rule.maps_block(block, &mut new)
-            {
-                rewriter.keep_until(position)?;
-                rewriter.replace_bytes(&new)?;
+            while self.map_block(bytes, position, &mut rewriter)? {
                 position += BLOCK;
                 pacer.after(BLOCK)?;
             }
@@ -120,6 +135,27 @@ impl Characters {
             pacer.after(len)?;
         }
         rewriter.finish()
+    }
+
+    /// Writes what becomes of a block of ASCII characters. False if they are fewer, or do not become as many.
+    #[inline]
+    fn map_block(&self, bytes: &[u8], position: usize, rewriter: &mut Rewriter<'_>) -> Result<bool> {
+        let mut new = [0; BLOCK];
+        match bytes[position..].first_chunk() {
+            Some(block) if self.rule.maps_block(block, &mut new) => {
+                rewriter.keep_until(position)?;
+                rewriter.replace_bytes(&new)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Which characters of a block are left.
+    #[inline]
+    fn look_up(&self, text: &[u8], position: usize) -> Option<Looked<1>> {
+        let is_left = |c: char| matches!(self.rule.change(c), Change::Keep);
+        masks::look_up(self.simd, text, position, |row| [self.unchanged.of_row(row, is_left)])
     }
 
     /// Writes what becomes of the character at an offset.
@@ -153,6 +189,20 @@ impl Characters {
         let is_left = |c: char| matches!(self.rule.change(c), Change::Keep);
         let mut position = from;
         while position < text.len() {
+            if let Some(block) = self.look_up(text, position) {
+                let mut changed = block.starts & !block.with[0];
+                while changed != 0 {
+                    let at = position + changed.trailing_zeros() as usize;
+                    let is_wide = block.wide >> changed.trailing_zeros() & 1 != 0;
+                    if !is_wide || decode(&text[at..]).0.is_some_and(|c| !is_left(c)) {
+                        return Ok(at);
+                    }
+                    changed &= changed - 1;
+                }
+                pacer.after(block.len)?;
+                position += block.len;
+                continue;
+            }
             let blocks = text[position..].chunks_exact(BLOCK).take(PACE);
             let plain = blocks.take_while(|block| self.rule.keeps_block(block)).count() * BLOCK;
             if plain > 0 {

@@ -240,7 +240,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     /// The map of some entries; each node has a block of its own.
-    pub(in super::super) fn of_entries(entries: &[(&str, &str)]) -> Vec<u8> {
+    pub(crate) fn of_entries(entries: &[(&str, &str)]) -> Vec<u8> {
         let mut units = vec![256 << 10];
         units.resize(2 * BLOCK, 1 << 31);
         let mut replacements = String::new();

@@ -56,18 +56,24 @@ impl Normalizer {
     /// have the same result. `None` if neighbours decide in another way.
     pub(crate) fn side_number(&self, c: char) -> Option<u64> {
         let words = self.words.as_ref()?;
-        let before = self.stages.iter().try_fold(Some(c), |c, stage| match stage {
+        let (stages, bits, before, after) = match &self.stages[..] {
+            [Compiled::Precompiled(first), rest @ ..] => {
+                (rest, first.side_bits(c), first.side_before(c), first.side_after(c))
+            }
+            all => (all, 0, Some(c), Some(c)),
+        };
+        let before = stages.iter().try_fold(before, |c, stage| match stage {
             Compiled::Form(table) => Some(c.filter(|&c| table.is_inert(c))),
             Compiled::Characters(characters) => Some(c.and_then(|c| characters.at_side(c, true))),
             _ => None,
         })?;
-        let sides = Sides { before: None, after: Some(c) };
-        let sides = self.stages.iter().try_fold(sides, |sides, stage| stage.sides(sides));
+        let sides = Sides { before: None, after };
+        let sides = stages.iter().try_fold(sides, |sides, stage| stage.sides(sides));
         let after = sides.and_then(|sides| sides.after);
         let classes = |c: Option<char>| c.map_or(Some(0), |c| Some(1 + words.classes(c)?));
         let flags = [sides.is_some(), words.separates(before), words.separates(after)];
         let flags = flags.into_iter().fold(0, |bits, flag| bits << 1 | u64::from(flag));
-        Some((classes(before)? * CLASSES + classes(after)?) << 3 | flags)
+        Some(((bits * CLASSES + classes(before)?) * CLASSES + classes(after)?) << 3 | flags)
     }
 
     /// Whether texts with white space between them are the words of each.
@@ -142,6 +148,16 @@ impl JoinedTexts {
     /// The words.
     pub(crate) fn words(&self) -> &[u8] {
         &self.words.bytes
+    }
+
+    /// The end of each word.
+    pub(crate) fn word_ends(&self) -> &[usize] {
+        &self.word_ends
+    }
+
+    /// The end of the last word of each text.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = usize> {
+        self.counts.iter().map(|&count| count.checked_sub(1).map_or(0, |last| self.word_ends[last]))
     }
 
     /// For each text where its first word starts, and the ends of all.

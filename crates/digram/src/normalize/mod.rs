@@ -41,6 +41,8 @@ use forms::FormTable;
 
 pub use borders::last_border_so_far;
 pub(crate) use borders::{first_border, is_border};
+#[cfg(test)]
+pub(crate) use charsmap::tests::of_entries as map_of;
 pub(crate) use cuts::JoinedTexts;
 pub use forms::Form;
 pub use sentencepiece::{AddedSpace, SentencePiece};

@@ -173,13 +173,34 @@ impl Precompiled {
         if !is_decided || !are_two_clusters(before, after) {
             return None;
         }
-        let is_kept = |c: &char| c.is_ascii() && !self.ascii[*c as usize];
+        Some(Sides { before: self.side_before(before), after: self.side_after(after) })
+    }
+
+    /// What [`sides`](Precompiled::sides) depends on in a character, in five bits: two pairs of characters with equal bits
+    /// are both in different clusters, or neither is.
+    pub(super) fn side_bits(&self, c: char) -> u64 {
+        // Of ASCII characters only these differ in what they are joined with.
+        let ascii = match c {
+            '\r' => 1,
+            '\n' => 2,
+            c if c.is_ascii_control() => 3,
+            c if c.is_ascii() => 4,
+            _ => 0,
+        };
+        let flags = [('a', c), (c, 'a')].map(|(before, after)| are_two_clusters(before, after));
+        flags.into_iter().fold(ascii, |bits, flag| bits << 1 | u64::from(flag))
+    }
+
+    /// A character before a place between two clusters, if it is known what it becomes.
+    pub(super) fn side_before(&self, c: char) -> Option<char> {
+        Some(c).filter(|c| c.is_ascii() && !self.ascii[*c as usize])
+    }
+
+    /// The same for one behind it.
+    pub(super) fn side_after(&self, c: char) -> Option<char> {
         // An entry may begin with it and go on with marks.
         let begins_entry = |c: &char| self.map.has_entry_from(c.encode_utf8(&mut [0; 4]).as_bytes());
-        Some(Sides {
-            before: Some(before).filter(is_kept),
-            after: Some(after).filter(is_kept).filter(|after| !begins_entry(after)),
-        })
+        self.side_before(c).filter(|after| !begins_entry(after))
     }
 
     /// Calls `visit` with the parts of a text in order, and what is put in place of those that change.

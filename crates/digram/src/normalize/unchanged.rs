@@ -43,11 +43,16 @@ impl Unchanged {
                 return (c.is_none_or(is_left), len);
             }
         };
-        let mask = match self.known[block].load(Ordering::Acquire) {
-            true => self.masks[block].load(Ordering::Relaxed),
-            false => self.compute(block, is_left),
-        };
-        (mask >> (last & 0x3f) & 1 == 1, len)
+        (self.of_row(block, is_left) >> (last & 0x3f) & 1 == 1, len)
+    }
+
+    /// The characters of a row that are left, a bit each.
+    #[inline(always)]
+    pub(super) fn of_row(&self, row: usize, is_left: impl Fn(char) -> bool) -> u64 {
+        match self.known[row].load(Ordering::Acquire) {
+            true => self.masks[row].load(Ordering::Relaxed),
+            false => self.compute(row, is_left),
+        }
     }
 
     #[cold]

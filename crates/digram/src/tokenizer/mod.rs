@@ -12,6 +12,7 @@ mod decoding;
 mod dropout;
 mod encoding;
 mod fits;
+mod given_cuts;
 mod given_words;
 mod intervals;
 mod joined;
@@ -45,7 +46,7 @@ use crate::normalize::Normalizer;
 use crate::pretokenize::Pretokenizer;
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
-use given_words::GivenCuts;
+use given_cuts::GivenCuts;
 use slots::TokenSlots;
 use word_forms::WordForms;
 

@@ -147,6 +147,12 @@ impl CharTrie {
         self.ids[unit as usize]
     }
 
+    /// Prefetches the unit of a character.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, number: u32) {
+        cpu::prefetch(&self.units[number as usize]);
+    }
+
     /// For each number but the last, the unit of the two characters from there on, or 0: without branches, so that the
     /// memory of many is read at the same time. The last number is [`NO_CHARACTER`].
     #[inline(always)]

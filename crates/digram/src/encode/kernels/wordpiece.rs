@@ -3,6 +3,8 @@
 //! Tokens that begin a word have a space at the front, as pretokens do; the others have none. So the first token of a
 //! pretoken is one with a space, and no later one is.
 
+use bstr::ByteSlice;
+
 use crate::encode::{OnUnknown, Unit, WordPieceRules};
 use crate::error::{Error, Result};
 use crate::interrupt::{Never, Pacer};
@@ -59,14 +61,12 @@ impl WordPiece {
         context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let text = std::str::from_utf8(pretoken)
-            .map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
-        let word = text.strip_prefix(' ').unwrap_or(text);
         context.with_list(|context, ids| {
-            let is_known = word.chars().take(self.rules.max_word_chars.saturating_add(1)).count()
-                <= self.rules.max_word_chars
-                && self.find(pretoken, context, ids)?;
-            if !is_known {
+            // No word has more characters than bytes. Tokens are UTF-8, so what consists of them is, too.
+            let may_be_known = pretoken.len() <= self.rules.max_word_chars || self.is_short(pretoken);
+            if !may_be_known || !self.find(pretoken, context, ids)? {
+                std::str::from_utf8(pretoken)
+                    .map_err(|error| Error::InvalidUtf8 { offset: error.valid_up_to() })?;
                 ids.clear();
                 ids.push(self.unknown);
             }
@@ -74,6 +74,14 @@ impl WordPiece {
             sink.push_ids(ids);
             Ok(())
         })
+    }
+
+    /// Whether a pretoken, without the space before it, has no more characters than a known word.
+    #[cold]
+    fn is_short(&self, pretoken: &[u8]) -> bool {
+        let word = pretoken.strip_prefix(&[SPACE]).unwrap_or(pretoken);
+        let most = self.rules.max_word_chars;
+        word.chars().take(most.saturating_add(1)).count() <= most
     }
 
     /// Adds the ids of a pretoken to `ids`; returns false if it is unknown.

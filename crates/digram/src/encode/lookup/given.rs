@@ -1,5 +1,7 @@
 //! Words of a text as it was given, before it is normalized, and their ids.
 
+use super::super::kernels::Kernel;
+use super::super::text_slice::TextSlice;
 use super::super::{Context, Scratch};
 use super::group::Group;
 use super::table::{LONGEST, Owner};
@@ -73,6 +75,51 @@ impl Lookup {
         unsafe {
             let all = new.insert_into(ids.as_mut_ptr().add(before), found, misses);
             ids.set_len(before + all);
+        }
+        Ok(())
+    }
+
+    /// Whether pretokens of new words are encoded without the table: they are not stored, and few are tokens.
+    pub(in crate::encode) fn encodes_new_alone(&self) -> bool {
+        matches!(self.kernel, Kernel::Viterbi(_) | Kernel::WordPiece(_) | Kernel::WordLevel(_))
+    }
+
+    /// Appends the ids of a group of such pretokens, and to `ends` the number of all ids before the first pretoken that
+    /// starts at or behind each of `bounds`, which are taken.
+    pub(in crate::encode) fn encode_alone_each(
+        &self,
+        group: Group<'_>,
+        bounds: &mut &[usize],
+        context: &mut Context<'_>,
+        ids: &mut Vec<TokenId>,
+        ends: &mut Vec<usize>,
+    ) -> Result<()> {
+        let mut pass = |start: usize, ids: &Vec<TokenId>| {
+            while let [bound, rest @ ..] = *bounds
+                && *bound <= start
+            {
+                ends.push(ids.len());
+                *bounds = rest;
+            }
+        };
+        let encode = |pretoken: TextSlice<'_>, context: &mut Context<'_>, ids: &mut Vec<TokenId>| {
+            let TextSlice { text, start, end } = pretoken;
+            match pretoken.len() <= LONGEST && self.parts_with_sums(pretoken.len()).is_none() {
+                true => self.kernel.encode(pretoken, context, ids),
+                false => self.encode(Group::new(text, start, &[end]), context, ids),
+            }
+        };
+        if let Kernel::Viterbi(viterbi) = &self.kernel {
+            let text = |number: usize| group.pretoken(number).bytes();
+            let visit = |number: usize, ids: &mut Vec<TokenId>| pass(group.pretoken(number).start, ids);
+            let encode = |number: usize, context: &mut Context<'_>, ids: &mut Vec<TokenId>| {
+                encode(group.pretoken(number), context, ids)
+            };
+            return viterbi.encode_many(group.ends.len(), text, context, ids, visit, encode);
+        }
+        for pretoken in group.pretokens() {
+            pass(pretoken.start, ids);
+            encode(pretoken, context, ids)?;
         }
         Ok(())
     }

@@ -97,7 +97,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn numbers_of_sides_decide(text in texts(), stages in stages(), rule in rules()) {
+    fn numbers_of_sides_decide(text in texts(), stages in all_stages(), rule in rules()) {
         let normalizer = Normalizer::new(stages).unwrap().with_words(rule).unwrap();
         let splitter = Pretokenizer::new(&[]).unwrap();
         let numbered: Vec<_> =
