@@ -30,9 +30,9 @@ pub(super) fn look_up<const N: usize>(
     if high == 0 {
         return Some(Looked { starts: all, wide: 0, spaces, with, len: given });
     }
-    let [two, three, four] =
-        [0xc2u8, 0xe0, 0xf0].map(|byte| _mm512_cmpge_epu8_mask(first, _mm512_set1_epi8(byte as i8)));
-    if high & !two != two << 1 | three << 2 | four << 3 {
+    let [any, two, three, four] =
+        [0xc0u8, 0xc2, 0xe0, 0xf0].map(|byte| _mm512_cmpge_epu8_mask(first, _mm512_set1_epi8(byte as i8)));
+    if any != two || high & !two != two << 1 | three << 2 | four << 3 {
         return None;
     }
     let beyond = (two >> 63) | (three >> 62) | (four >> 61);
