@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import pytest
 from formats.test_families import FAMILIES
+from formats.test_trimming import POST, made
 from vocabularies import changed
 
 import digram
@@ -323,6 +324,15 @@ def test_clusters_before_a_character_that_ends_their_run(cluster: str) -> None:
     """The search for characters that are looked up one by one began again at each cluster."""
     tok = digram.Tokenizer(loads(FAMILIES["T5, XLM-R"]().to_str().encode()))
     check(lambda size: cluster * (size // 8) + "\u0600", tok.encode)
+
+
+@pytest.mark.parametrize("unit", ["bytes", "utf16"])
+def test_offsets_of_added_tokens_are_trimmed(unit: Literal["bytes", "utf16"]) -> None:
+    """The text was converted to the unit of the offsets again for each `<mask>`."""
+    tok = digram.Tokenizer(loads(made(POST["spaces"], prefix=False).to_str().encode()))
+    look = partial(tok, offsets=unit, special="parse")
+    assert look("é <mask>").offsets[-1][0] == {"bytes": 3, "utf16": 2}[unit]
+    check(lambda size: "é <mask>" * (size // 8), lambda text: look(text).offsets)
 
 
 BEGINNINGS: dict[str, Callable[[], digram.Tokenizer]] = {

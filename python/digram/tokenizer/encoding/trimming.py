@@ -19,6 +19,9 @@ __all__ = ["Trimming", "spans_of"]
 _NO_SPACES = "\x1c\x1d\x1e\x1f"
 """Characters that only Python counts as white space."""
 
+_WIDTHS = {"bytes": ("utf-8", 1), "utf16": ("utf-16-le", 2)}
+"""The encodings in whose units offsets may be, and the bytes of a unit."""
+
 Span = tuple[int, int]
 
 
@@ -79,6 +82,7 @@ def _spaces(call: Call, trimming: Trimming, window: Window, spans: list[Span]) -
     """The numbers of spaces at both ends of each token, in the unit of the offsets."""
     ids = call.encoded.ids(*window)
     added, named, space = trimming.added, trimming.named, trimming.space
+    stored: dict[int, bytes] = {}
     for index, (id, token) in enumerate(zip(ids, call.tok.tokens(ids), strict=True)):
         text = added.get(id)
         if text is None:
@@ -87,7 +91,7 @@ def _spaces(call: Call, trimming: Trimming, window: Window, spans: list[Span]) -
             yield before, _count(name[::-1], space[::-1]) if name.endswith(space) else 0
             continue
         if text in trimming.wide:
-            text = _between(call, window[0] + index, spans[index])
+            text = _between(call, window[0] + index, spans[index], stored)
         yield _white(text), _white(text[::-1])
 
 
@@ -103,18 +107,24 @@ def _count(token: bytes, space: bytes) -> int:
     return count
 
 
-def _between(call: Call, at: int, span: Span) -> str:
-    """The text of the span of a token."""
-    given: str | bytes = call.given[bisect_right(call.bounds, at) - 1]
+def _between(call: Call, at: int, span: Span, stored: dict[int, bytes]) -> str:
+    """The text of the span of a token.
+
+    `stored` keeps the parts of the text in the unit of the offsets, since encoding a part for each
+    of its tokens would take quadratic time.
+    """
+    part = bisect_right(call.bounds, at) - 1
+    given: str | bytes = call.given[part]
     start, end = span
     if isinstance(given, bytes):
         return given[start:end].decode(errors="replace")
-    unit = call.options.offsets
-    if unit == "bytes":
-        return given.encode()[start:end].decode()
-    if unit == "utf16":
-        return given.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
-    return given[start:end]
+    width = _WIDTHS.get(call.options.offsets)
+    if width is None:
+        return given[start:end]
+    encoding, bytes_each = width
+    if part not in stored:
+        stored[part] = given.encode(encoding)
+    return stored[part][bytes_each * start : bytes_each * end].decode(encoding)
 
 
 def _white(text: str) -> int:
