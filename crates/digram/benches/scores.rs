@@ -1,13 +1,14 @@
 //! How fast models of scores and WordPiece encode texts, on one thread.
 //!
 //!     cargo bench -p digram --bench scores -- sentencepiece|words|bert VOCABULARY MAP TEXT
-//!         [--runs 5] [--passes 4] [--megabytes 6]
+//!         [--runs 5] [--passes 4] [--megabytes 6] [--simd Avx2]
 //!
 //! A line of the vocabulary is a token in hexadecimal digits, or `-`, and its score, or `-`; its number is the id. The
 //! map is a character map of SentencePiece, and for `bert` the regexes by which words are cut, one a line. The text is
 //! documents joined by `<|endoftext|>`. The normalizers are those of SentencePiece, of XLM-R and T5, or of BERT.
 //! Printed are the median of the runs for the first pass and for the last one, in MB of UTF-8 a second, and a number
-//! that depends on all ids. `--passes 1` leaves out the others.
+//! that depends on all ids. `--passes 1` leaves out the others, `--simd` limits the
+//! instructions to those of another level.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -23,6 +24,10 @@ fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     let (mut paths, mut runs, mut passes, mut megabytes) = (Vec::new(), 5, 4, 6.0);
     while let Some(argument) = arguments.next() {
+        if argument == "--simd" {
+            digram::limit_simd(&arguments.next().expect("a level")).expect("a level");
+            continue;
+        }
         let mut number = || arguments.next().and_then(|value| value.parse::<f64>().ok()).expect("a number");
         match &argument[..] {
             "--runs" => runs = number() as usize,

@@ -208,7 +208,8 @@ impl GivenCuts {
             let earlier = block.starts & (bit - 1);
             let last = if earlier == 0 { ahead.last } else { start + earlier.ilog2() as usize };
             let at = start + bit.trailing_zeros() as usize;
-            cuts |= if self.is_cut_at(decides, kinds, text, last, at) { bit } else { 0 };
+            let [before, after] = [last, at].map(|at| decode(&text[at..]).0);
+            cuts |= if self.is_cut(decides, kinds, before, after) { bit } else { 0 };
             undecided &= undecided - 1;
         }
         (ahead.start, ahead.cuts, ahead.end) = (start, cuts, start + block.len);
@@ -217,30 +218,23 @@ impl GivenCuts {
 
     /// The same one by one.
     fn decide_each(&self, decides: Decides<'_>, kinds: &Kinds, text: &[u8], ahead: &mut Ahead) {
-        let (start, mut at) = (ahead.end, ahead.end);
-        let mut cuts = 0;
+        let (start, mut at, mut cuts) = (ahead.end, ahead.end, 0);
+        let mut before = if start == 0 { None } else { decode(&text[ahead.last..]).0 };
         while at < text.len() && at < start + masks::BLOCK {
-            if at > 0 && self.is_cut_at(decides, kinds, text, ahead.last, at) {
-                cuts |= 1 << (at - start);
-            }
+            let (after, len) = decode(&text[at..]);
+            cuts |= u64::from(self.is_cut(decides, kinds, before, after)) << (at - start);
+            before = after;
             ahead.last = at;
-            at += decode(&text[at..]).1;
+            at += len;
         }
-        let class = decode(&text[ahead.last..]).0.map_or(Class::default(), |c| kinds.classes.of(c));
+        let class = before.map_or(Class::default(), |c| kinds.classes.of(c));
         (ahead.start, ahead.cuts, ahead.end, ahead.class) = (start, cuts, at, class);
     }
 
-    /// Whether a text is cut between two characters that begin at these offsets.
-    fn is_cut_at(
-        &self,
-        decides: Decides<'_>,
-        kinds: &Kinds,
-        text: &[u8],
-        before: usize,
-        after: usize,
-    ) -> bool {
-        let (Some(before), _) = decode(&text[before..]) else { return false };
-        let (Some(after), _) = decode(&text[after..]) else { return false };
+    /// Whether a text is cut between two characters, or bytes that are none.
+    #[inline]
+    fn is_cut(&self, decides: Decides<'_>, kinds: &Kinds, before: Option<char>, after: Option<char>) -> bool {
+        let (Some(before), Some(after)) = (before, after) else { return false };
         kinds
             .between(before, after, decides)
             .unwrap_or_else(|| self.between_others(before, after, || decides.is_cut(before, after)))
