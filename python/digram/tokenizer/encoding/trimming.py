@@ -19,7 +19,7 @@ __all__ = ["Trimming", "spans_of"]
 _NO_SPACES = "\x1c\x1d\x1e\x1f"
 """Characters that only Python counts as white space."""
 
-_WIDTHS = {"bytes": ("utf-8", 1), "utf16": ("utf-16-le", 2)}
+_WIDTHS: dict[str | None, tuple[str, int]] = {"bytes": ("utf-8", 1), "utf16": ("utf-16-le", 2)}
 """The encodings in whose units offsets may be, and the bytes of a unit."""
 
 Span = tuple[int, int]
@@ -118,10 +118,10 @@ def _between(call: Call, at: int, span: Span, stored: dict[int, bytes]) -> str:
     start, end = span
     if isinstance(given, bytes):
         return given[start:end].decode(errors="replace")
-    width = _WIDTHS.get(call.options.offsets)
-    if width is None:
+    unit = call.options.offsets
+    if unit not in _WIDTHS:
         return given[start:end]
-    encoding, bytes_each = width
+    encoding, bytes_each = _WIDTHS[unit]
     if part not in stored:
         stored[part] = given.encode(encoding)
     return stored[part][bytes_each * start : bytes_each * end].decode(encoding)
