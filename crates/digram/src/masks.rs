@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::bytes_from;
 
 /// The number of bytes that are examined at once.
 pub(crate) const BLOCK: usize = 64;

@@ -69,7 +69,7 @@ pub(super) fn look_up<const N: usize>(
 /// The bytes of a text from an offset on, with zeros behind them.
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 #[inline]
-fn bytes_from(text: &[u8], offset: usize) -> __m512i {
+pub(crate) fn bytes_from(text: &[u8], offset: usize) -> __m512i {
     let count = text.len().saturating_sub(offset).min(BLOCK);
     // SAFETY: only bytes of the text are read.
     unsafe {

@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, Block, ROW, Sets};
+use super::{Ascii, Block, ROW, Sets};
+use crate::masks::bytes_from;
 
 /// The bits of the part of a row that the second byte from the end of a character selects, and then the last one.
 const BITS: [i8; 16] = [1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128];
@@ -85,18 +86,6 @@ impl Ascii {
             spaces: is(b' '),
             invalid: same_but_last_bit(bytes, 0xc0) | is(0xe0) & is_low | is(0xed) & !is_low,
         }
-    }
-}
-
-/// The bytes of a text from an offset on, with zeros behind them.
-#[target_feature(enable = "avx512f,avx512bw,bmi2")]
-#[inline]
-fn bytes_from(text: &[u8], offset: usize) -> __m512i {
-    let count = text.len().saturating_sub(offset).min(BLOCK);
-    // SAFETY: only bytes of the text are read.
-    unsafe {
-        let bytes = text.as_ptr().wrapping_add(offset);
-        _mm512_maskz_loadu_epi8(_bzhi_u64(u64::MAX, count as u32), bytes.cast())
     }
 }
 
