@@ -172,11 +172,12 @@ verify-families: $(VENV)/.tools
 # Every read and write is checked: of the core's own tests, and of those that encode whole texts, with
 # few cases of each property. The corpora, which other tests know too, and one that makes long texts for
 # its threads would take longer than all others together. The instructions are those of AVX2.
+VALGRIND := PROPTEST_CASES=100 \
+  CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1" \
+  cargo test --quiet --package digram
 valgrind:
-	PROPTEST_CASES=100 \
-	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-exitcode=1" \
-	  cargo test --quiet --package digram --lib --test encode --test long \
-	  -- --skip a_long_text_is_the_same --skip corpora
+	$(VALGRIND) --lib -- --skip corpora
+	$(VALGRIND) --test public -- encode:: long:: --skip a_long_text_is_the_same --skip corpora
 
 # Figures are those of wheels, so the core is built as for them.
 bench bench-guard: $(VENV)/.tools

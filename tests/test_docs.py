@@ -68,7 +68,7 @@ SET_UP = {
     ".venv/bin/python tests/cli/test_help.py",
     "HYPOTHESIS_PROFILE=explore DIGRAM_CASES=50 .venv/bin/pytest tests -k properties",
     "DIGRAM_CASES=1 DIGRAM_MUTANTS=250000 .venv/bin/pytest tests/formats",
-    "PROPTEST_CASES=100000 cargo test --package digram --test encode",
+    "PROPTEST_CASES=100000 cargo test --package digram --test public encode::",
     "make bench",
     "make bench-guard",
     ".venv/bin/python tests/faults/mutate_files.py --cases 20000",

@@ -1,7 +1,9 @@
 //! What calls keep in memory for the next ones stays small, however long a run of text was, and
-//! whether it was encoded to its end or not.
+//! whether it was encoded to its end or not. A program of its own, since it counts all memory.
 
+#[path = "public/merged.rs"]
 mod merged;
+#[path = "public/patience.rs"]
 mod patience;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -4,7 +4,7 @@
 //!
 //!     cargo test --release -p digram --lib -- simd_levels --ignored
 
-#[path = "../../tests/cases/mod.rs"]
+#[path = "../../tests/public/cases.rs"]
 mod cases;
 
 use std::collections::HashMap;

@@ -1,16 +1,13 @@
 //! Training for several languages gives what recounting everything at each step gives.
 
-mod cases;
-mod naive;
-mod patience;
-
 use digram::count::Counts;
 use digram::train::{Fairness, Language, Options, Stop, Ties, Window, train_fair};
 use digram::{Error, Never};
 use proptest::prelude::*;
 
-use cases::cases;
-use patience::Patience;
+use crate::cases::cases;
+use crate::naive;
+use crate::patience::Patience;
 
 type Words = Vec<(Vec<u8>, u64)>;
 

@@ -1,15 +1,11 @@
 //! Text in chunks, and long text on several threads, give what the whole text gives.
 
-mod cases;
-mod kinds;
-mod merged;
-
 use digram::tokenizer::{Running, Side, Stream};
 use digram::{Error, Never, OnSpecial, Tokenizer};
 use proptest::prelude::*;
 
-use cases::cases;
-use kinds::{TOKENIZERS, on_special, rule, texts};
+use crate::cases::cases;
+use crate::kinds::{TOKENIZERS, on_special, rule, texts};
 
 fn stream(
     tokenizer: &Tokenizer,

@@ -1,7 +1,5 @@
 //! Counting gives what going through the pretokens one by one gives.
 
-mod cases;
-
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +11,7 @@ use digram::pretokenize::{Pretokenizer, Stage};
 use digram::{Error, Never};
 use proptest::prelude::*;
 
-use cases::cases;
+use crate::cases::cases;
 
 /// A pretoken with its count and where it first stands.
 type Row = (Vec<u8>, u64, u64);

@@ -1,9 +1,5 @@
 //! What is known from the beginning of a text is true of the whole text.
 
-mod cases;
-mod kinds;
-mod merged;
-
 use std::sync::LazyLock;
 
 use digram::added_tokens::{AddedToken, Matching};
@@ -14,9 +10,9 @@ use digram::tokenizer::{Pipeline, Side, beginnings};
 use digram::{Definition, Never, OnSpecial, Tokenizer};
 use proptest::prelude::*;
 
-use cases::cases;
-use kinds::{TOKENIZERS, on_special, rule, texts};
-use merged::merged;
+use crate::cases::cases;
+use crate::kinds::{TOKENIZERS, on_special, rule, texts};
+use crate::merged::merged;
 
 /// Tokenizers of characters: with merges, with scores of merges, and with scores of segmentations.
 static OF_CHARACTERS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {

@@ -1,7 +1,5 @@
 //! Byte-pair encoding as it is defined, without any cleverness: what the crate is held against.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use digram::merges::Merge;
 use digram::train::Ties;
 

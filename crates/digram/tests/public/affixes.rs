@@ -1,13 +1,13 @@
 //! Characters with the spaces that belong to them, compared with merging as it is defined.
 
-mod naive;
-
 use digram::encode::{Affixes, Algorithm, OnUnknown, Unit};
 use digram::merges::Merge;
 use digram::pretokenize::{Pretokenizer, Stage};
 use digram::tokenizer::{Definition, Tokenizer};
 use digram::{Never, OnSpecial};
 use proptest::prelude::*;
+
+use crate::naive;
 
 const UNKNOWN: u32 = 0;
 /// Of one, two and three bytes; the last one has no tokens.

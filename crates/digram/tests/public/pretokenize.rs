@@ -1,7 +1,5 @@
 //! The automaton splits as the `regex` crate does.
 
-mod cases;
-
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -10,7 +8,7 @@ use digram::interrupt::Interrupt;
 use digram::pretokenize::{GoesOn, Pretokenizer, Rules, Stage};
 use proptest::prelude::*;
 
-use cases::cases;
+use crate::cases::cases;
 
 const PIECES: [&str; 18] = [
     "a", "B", "é", "ſ", "K", " ", "\n", "\r", "\t", "\u{a0}", "\u{3000}", "1", "٣", "½", "'", "!", "語",

@@ -1,10 +1,6 @@
 //! PickyBPE: what is merged and dropped is what recounting everything gives, and texts are encoded by
 //! the same events.
 
-mod cases;
-mod naive;
-mod patience;
-
 use digram::count::Counts;
 use digram::encode::{Algorithm, Unit};
 use digram::events::Event;
@@ -13,8 +9,9 @@ use digram::train::{Options, Picked, Picky, PickyStop, Stop, Ties, train_picky};
 use digram::{Definition, Error, Never, OnSpecial, Tokenizer};
 use proptest::prelude::*;
 
-use cases::cases;
-use patience::Patience;
+use crate::cases::cases;
+use crate::naive;
+use crate::patience::Patience;
 
 type Word = (Vec<u32>, u64);
 

@@ -1,8 +1,5 @@
 //! Words of characters, by ranks and by scores, compared with merging as it is defined.
 
-mod cases;
-mod naive;
-
 use digram::encode::{Addition, Algorithm, OnUnknown, Scores, Unit};
 use digram::merges::Merge;
 use digram::pretokenize::{Pretokenizer, Stage};
@@ -10,7 +7,8 @@ use digram::tokenizer::{Definition, Tokenizer};
 use digram::{Never, OnSpecial};
 use proptest::prelude::*;
 
-use cases::cases;
+use crate::cases::cases;
+use crate::naive;
 
 /// The first ids are those of the bytes of unknown characters.
 const FIRST: u32 = 256;

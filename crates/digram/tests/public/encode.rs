@@ -1,8 +1,5 @@
 //! Every way to encode gives what the definition gives.
 
-mod cases;
-mod naive;
-
 use digram::added_tokens::AddedToken;
 use digram::encode::{Algorithm, Unit};
 use digram::merges::Merge;
@@ -14,7 +11,8 @@ use digram::vocabulary::Vocabulary;
 use digram::{Definition, Never, OnSpecial, Tokenizer};
 use proptest::prelude::*;
 
-use cases::cases;
+use crate::cases::cases;
+use crate::naive;
 
 /// Characters that share bytes, so that tokens begin and end inside them.
 const CHARACTERS: [&str; 7] = ["a", "b", " ", "é", "è", "ア", "ィ"];

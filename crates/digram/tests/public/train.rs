@@ -1,8 +1,5 @@
 //! Training gives what recounting everything at each step gives.
 
-mod cases;
-mod naive;
-
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -12,7 +9,8 @@ use digram::train::{Learned, MIN_MEMORY, MemoryLimit, Options, Stop, Ties, train
 use digram::{Never, Result};
 use proptest::prelude::*;
 
-use cases::cases;
+use crate::cases::cases;
+use crate::naive;
 
 /// Few letters, so that counts tie and pairs overlap all the time.
 fn corpora() -> impl Strategy<Value = Vec<(Vec<u8>, u64)>> {

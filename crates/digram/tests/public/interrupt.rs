@@ -1,8 +1,5 @@
 //! Every long operation checks its interrupt regularly, whatever the text is, and stops when it fails.
 
-mod merged;
-mod patience;
-
 use std::sync::LazyLock;
 
 use digram::encode::{Algorithm, Dropout, Unit};
@@ -11,8 +8,8 @@ use digram::pretokenize::{Pretokenizer, Stage};
 use digram::tokenizer::{Decoder, EncodedTexts, OffsetUnit, OnInvalid, Running, Side, Stream, WithDropout};
 use digram::{Definition, Error, Never, OnSpecial, Result, Tokenizer};
 
-use merged::merged;
-use patience::Patience;
+use crate::merged::merged;
+use crate::patience::Patience;
 
 /// The interrupt is checked at least every 64 KiB.
 const BYTES: usize = 1 << 19;
