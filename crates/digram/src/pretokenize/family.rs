@@ -281,7 +281,7 @@ mod tests {
                 .map(|simd| simd.force(|| FamilyMember::of(&automaton).unwrap()))
                 .collect();
             let (mut start_count, mut bytes, mut successive) = (0, 0, 0);
-            for round in 0..30_000 {
+            for round in 0..8_000 {
                 let mut text = Vec::new();
                 // Some have many blocks.
                 for _ in 0..next(if round % 8 == 0 { 400 } else { 40 }) {
@@ -341,8 +341,8 @@ mod tests {
                 }
                 successive += check_successive(&members, text, &expected, &mut next);
             }
-            assert!(successive > 200_000, "{successive} starts in successive blocks");
-            assert!(start_count > 500_000 && bytes > start_count, "{start_count} starts in {bytes} bytes");
+            assert!(successive > 50_000, "{successive} starts in successive blocks");
+            assert!(start_count > 130_000 && bytes > start_count, "{start_count} starts in {bytes} bytes");
         }
     }
 

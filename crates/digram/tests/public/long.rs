@@ -22,7 +22,7 @@ fn stream(
 }
 
 proptest! {
-    #![proptest_config(cases(10_000))]
+    #![proptest_config(cases(4_000))]
 
     #[test]
     fn chunks_give_what_the_whole_text_gives(
