@@ -11,11 +11,13 @@ CORPUS ?=
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup develop demo wheel test test-elsewhere test-rest test-engines test-exports test-web lint format docs verify-families valgrind bench bench-guard clean
+.PHONY: help setup develop demo wheel test test-elsewhere test-rest test-formats test-formats-a-l test-formats-m-z test-faults test-engines test-exports test-web lint format docs verify-families valgrind bench bench-guard clean
 
 help:
 	@echo "make demo    train, save, load, encode, decode and show, on real text (CORPUS=path for your own)"
-	@echo "make test    all tests"
+	@echo "make test    the tests, but for those below"
+	@echo "make test-formats  files of other programs, read and written, beside the programs"
+	@echo "make test-faults  hostile values, kills, signals, lack of memory, and how time grows"
 	@echo "make test-engines  those of Spark, Ray, Dask, data frames and transformers, in an environment of their own"
 	@echo "make test-exports  saved files in the programs that read them, each in an environment of its own"
 	@echo "make test-web  those of the page, in an environment of their own, in Chromium where there is one"
@@ -72,22 +74,37 @@ demo: $(VENV)/.built
 	@$(BIN)/python examples/demo.py $(if $(CORPUS),'$(subst ','\'',$(CORPUS))')
 
 PYTEST := $(BIN)/python -m pytest --quiet $(PYTEST_ARGS)
-ELSEWHERE := $(addprefix tests/,adapt formats oracles shards tokenizer)
-
 # Python keeps one core busy, so two processes share the tests, and what each prints comes in one
-# piece when it ends. Tests that measure time are marked, and run when nothing else does.
+# piece when it ends.
+two-at-once = echo "pytest in two processes; each prints when it is done, after some minutes"; \
+  $(MAKE) --no-print-directory --keep-going --jobs=2 \
+  $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+LONG := $(addprefix tests/,faults formats)
+ELSEWHERE := $(addprefix tests/,adapt analysis oracles properties tokenizer)
+
 test: $(VENV)/.tools
 	cargo test --quiet --workspace
-	@echo "pytest in two processes; each prints when it is done, after some minutes"
-	@$(MAKE) --no-print-directory --keep-going --jobs=2 \
-	  $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-rest test-elsewhere
-	$(PYTEST) -m alone
+	@$(call two-at-once) test-rest test-elsewhere
 
 test-elsewhere:
 	$(PYTEST) -m "not alone" $(ELSEWHERE)
 
 test-rest:
-	$(PYTEST) -m "not alone" $(ELSEWHERE:%=--ignore=%)
+	$(PYTEST) -m "not alone" $(ELSEWHERE:%=--ignore=%) $(LONG:%=--ignore=%)
+
+test-formats: $(VENV)/.tools
+	@$(call two-at-once) test-formats-a-l test-formats-m-z
+
+test-formats-a-l:
+	$(PYTEST) $(wildcard tests/formats/test_[a-l]*.py)
+
+test-formats-m-z:
+	$(PYTEST) $(wildcard tests/formats/test_[m-z]*.py)
+
+# Tests that measure time are marked, in whatever folder, and run when nothing else does.
+test-faults: $(VENV)/.tools
+	$(PYTEST) -m "not alone" tests/faults
+	$(PYTEST) -m alone
 
 # An environment takes the package from here, with the core that was built for the other one.
 takes-digram = echo "$(CURDIR)/python" > $$($(1)/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/digram.pth

@@ -58,6 +58,8 @@ SET_UP = {
     "make demo",
     "make demo CORPUS=path/to/your/text",
     "make test",
+    "make test-formats",
+    "make test-faults",
     "make test-engines",
     "make test-exports",
     "make test-web",

@@ -101,7 +101,7 @@ def test_what_is_quadratic_fails() -> None:
         check(lambda size: "a" * (size // 640), lambda text: [a == b for a in text for b in text])
 
 
-@pytest.fixture(scope="module", params=["cl100k_base", "o200k_base"])
+@pytest.fixture(scope="module", params=["cl100k_base", "o200k_base", "r50k_base"])
 def published(
     request: pytest.FixtureRequest, shared_data: Callable[[str], Path]
 ) -> digram.Tokenizer:
@@ -109,7 +109,7 @@ def published(
     return digram.load(shared_data(f"vocabs/{request.param}.tiktoken"), encoding=request.param)
 
 
-@pytest.fixture(scope="module", params=["cl100k", "o200k", None])
+@pytest.fixture(scope="module", params=["cl100k", "o200k", "gpt2", None])
 def trained(request: pytest.FixtureRequest) -> digram.Tokenizer:
     """A vocabulary that knows all shapes, so that they merge into long tokens."""
     shapes = [make(20_000) for make in SHAPES.values()]
