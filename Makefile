@@ -42,9 +42,13 @@ $(VENV)/.created:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	@touch $@
 
+# As pip does for what is not editable: where Python may write no .pyc files, each start compiles all.
+compiled = $(BIN)/python -m compileall -q python/digram
+
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
 	@echo "compiling the Rust core: some minutes the first time"
 	$(BIN)/python -m pip install --quiet --editable .
+	@$(compiled)
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.built requirements-dev.lock
@@ -200,6 +204,7 @@ valgrind:
 bench bench-guard: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/maturin develop --quiet --release
+	@$(compiled)
 	$(BIN)/python -m benches$(if $(filter bench-guard,$@),.guard) $(BENCH)
 
 clean:

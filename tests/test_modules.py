@@ -54,3 +54,23 @@ def test_nothing_is_imported_before_it_is_used() -> None:
         "print(*sorted(name for name in {*sys.modules} - before if name.startswith('digram')))"
     )
     assert loaded.split() == ["digram"]
+
+
+def test_a_file_of_ranks_is_read_without_the_modules_of_other_formats(tmp_path: Path) -> None:
+    path = tmp_path / "few.tiktoken"
+    digram.train("low low lower", vocab_size=258, pretokenizer="cl100k").save(path)
+    loaded = alone(
+        f"import sys, digram\ndigram.load({str(path)!r}, pretokenizer='cl100k').encode('low')\n"
+        "print(*(name for name in sys.modules if name.startswith('digram.formats.')))"
+    ).split()
+    assert "digram.formats.tiktoken" in loaded
+    others = (
+        "_affixes",
+        "_bpe",
+        "_names",
+        "_wordpiece",
+        "_word_level",
+        "huggingface",
+        "sentencepiece",
+    )
+    assert not {f"digram.formats.{name}" for name in others} & {*loaded}

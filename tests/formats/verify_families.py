@@ -2,9 +2,10 @@
 
     PYTHONPATH=tests python tests/formats/verify_families.py [--fuzz 1000000] [--only NAME ...]
 
-`make verify-families` runs it: hours, so `make test-formats` compares some hundreds of texts of each
-family instead. A tokenizer is compared with that of the library that made it, on all corpora and languages
-of `DIGRAM_DATA` and on generated texts. Prints a line for each; the exit code is 1 if any differ.
+`make verify-families` runs it: hours, so `make test-formats` compares some hundreds of texts
+of each family instead. A tokenizer is compared with that of the library that made it, on all
+corpora and languages of `DIGRAM_DATA` and on generated texts. Prints a line for each; the exit code
+is 1 if any differ.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
 from digram.formats._json import unsupported
-from digram.formats._names import names_of
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
 from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading, starting
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -183,6 +182,16 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'digram.formats' has no attribute {show(name)}")
 
 
+def names_of(definition: Definition) -> list[str | None]:
+    """The name of each token in a tokenizer.json, by its id; None for holes.
+
+    Raises `VocabError` for a token without a name.
+    """
+    from digram.formats import _names  # which imports what other formats need
+
+    return _names.names_of(definition)
+
+
 def _read(
     name: str, pretokenizer: PretokenizerLike, encoding: str | None
 ) -> tuple[Definition | Compact, list[str]]:
@@ -257,7 +266,9 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
     found = starting(data)
     # A file of merges has lines like those of codes.
     is_second = os.path.basename(path) in {pair[1] for _, pair in both_files()}
-    if not is_second and _COUNTED.match(data) and _CONTINUED.search(data):
+    # Plain bytes are found a hundred times as fast as a pattern.
+    has_ends = b"@@ " in data and _COUNTED.match(data) and _CONTINUED.search(data)
+    if not is_second and has_ends:
         raise unsupported(
             "a list of fairseq (dict.txt)",
             path,
@@ -275,7 +286,7 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
         )
     if found is not None and not is_second and (found.holds is not None or found.reads_itself):
         return found
-    if _MODEL.search(data) is None:
+    if b'"model"' not in data or _MODEL.search(data) is None:
         _refuse_half(data, path)
     if found is not None:
         return found

@@ -39,7 +39,9 @@ fn each_character_beside_letters_and_marks() {
     let has_characters = |plane| matches!(plane, 0..4 | 14);
     for form in FORMS {
         let table = FormTable::of(form);
-        for c in ('\0'..=char::MAX).filter(|&c| has_characters(c as u32 >> 16) || c as u32 % 61 == 0) {
+        for c in
+            ('\0'..=char::MAX).filter(|&c| has_characters(c as u32 >> 16) || (c as u32).is_multiple_of(61))
+        {
             for text in [format!("a{c}b"), format!("\u{1100}{c}\u{301}"), format!("e{c}\u{323}{c}\u{1161}")] {
                 let given = Traced::given(text.as_bytes(), 0, false).unwrap();
                 let new = table.applied(&given, &Never).unwrap().bytes;
