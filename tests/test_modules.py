@@ -53,24 +53,28 @@ def test_nothing_is_imported_before_it_is_used() -> None:
         "import sys\nbefore = {*sys.modules}\nimport digram\n"
         "print(*sorted(name for name in {*sys.modules} - before if name.startswith('digram')))"
     )
-    assert loaded.split() == ["digram"]
+    assert loaded.split() == ["digram", "digram._util", "digram._util.on_first_use"]
 
 
-def test_a_file_of_ranks_is_read_without_the_modules_of_other_formats(tmp_path: Path) -> None:
+def test_every_name_of_a_package_is_there_on_first_use() -> None:
+    for package in ("digram", "digram.decoders", "digram.formats", "digram.pretokenizers"):
+        alone(f"import {package} as it\nfor name in it.__all__: assert hasattr(it, name), name")
+        alone(f"import {package} as it\nassert not hasattr(it, 'no_such_name')")
+
+
+def test_a_file_of_ranks_is_read_without_modules_that_it_does_not_need(tmp_path: Path) -> None:
     path = tmp_path / "few.tiktoken"
     digram.train("low low lower", vocab_size=258, pretokenizer="cl100k").save(path)
     loaded = alone(
         f"import sys, digram\ndigram.load({str(path)!r}, pretokenizer='cl100k').encode('low')\n"
-        "print(*(name for name in sys.modules if name.startswith('digram.formats.')))"
+        "print(*(name for name in sys.modules if name.startswith('digram.')))"
     ).split()
     assert "digram.formats.tiktoken" in loaded
-    others = (
-        "_affixes",
-        "_bpe",
-        "_names",
-        "_wordpiece",
-        "_word_level",
-        "huggingface",
-        "sentencepiece",
-    )
-    assert not {f"digram.formats.{name}" for name in others} & {*loaded}
+    others = {
+        *("decoders", "formats._affixes", "formats._bpe", "formats._json", "formats._names"),
+        *("formats._wordpiece", "formats._word_level", "formats.huggingface"),
+        *("formats.sentencepiece", "pretokenizers.normalizers", "pretokenizers.rules"),
+        *("tokenizer.chat.chat", "tokenizer.encoding.call", "vocab.definition", "vocab.limits"),
+        *("vocab.picky", "vocab.schemes", "vocab.special_roles", "vocab.template"),
+    }
+    assert not {f"digram.{name}" for name in others} & {*loaded}

@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
+from digram._util.on_first_use import on_first_use
+
 # Type checkers take this name for True. `typing` itself would be nine tenths of the import's time.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from digram._core import ArrowIds, Decoder, Intervals, RunningCount, __version__
     from digram.adapt import Change, EmbeddingPlan, extend, prune, replace_tokens, shrink, union
     from digram.adapt.versions import Drift, VocabularyHistory, VocabularyVersion
@@ -66,11 +66,12 @@ if TYPE_CHECKING:
     from digram.shards import TokenFiles, encode_files, read_tokens
     from digram.tokenizer.batch import FlatIds
     from digram.tokenizer.cache import cache_bytes, limit_cache
-    from digram.tokenizer.chat import Chat
-    from digram.tokenizer.count import Chunk
-    from digram.tokenizer.encoding import Encoding, Encodings
+    from digram.tokenizer.chat.chat import Chat
+    from digram.tokenizer.chunk import Chunk
+    from digram.tokenizer.encoding.encoding import Encoding
+    from digram.tokenizer.encoding.encodings import Encodings
     from digram.tokenizer.load import load
-    from digram.tokenizer.merge_log import Merge, RunnerUp
+    from digram.tokenizer.merge import Merge, RunnerUp
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.training.counts import Counts, count_pretokens
     from digram.training.estimate import TrainingEstimate, estimate_training
@@ -201,8 +202,8 @@ __all__ = [
 # The names of each module. A module is imported when one of its names is first used, so that the
 # command line starts fast.
 _NAMES_OF = {
-    "digram._core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
-    "digram.adapt": [
+    "_core": ["ArrowIds", "Decoder", "Intervals", "RunningCount", "__version__"],
+    "adapt": [
         "Change",
         "EmbeddingPlan",
         "extend",
@@ -211,9 +212,9 @@ _NAMES_OF = {
         "shrink",
         "union",
     ],
-    "digram.adapt.versions": ["Drift", "VocabularyHistory", "VocabularyVersion"],
-    "digram.analysis.audit": ["Audit", "audit"],
-    "digram.analysis.explain": [
+    "adapt.versions": ["Drift", "VocabularyHistory", "VocabularyVersion"],
+    "analysis.audit": ["Audit", "audit"],
+    "analysis.explain": [
         "Explanation",
         "Places",
         "Replay",
@@ -224,7 +225,7 @@ _NAMES_OF = {
         "replay",
         "show",
     ],
-    "digram.analysis.metrics": [
+    "analysis.metrics": [
         "Advice",
         "Comparison",
         "Curve",
@@ -234,65 +235,52 @@ _NAMES_OF = {
         "curve",
         "evaluate",
     ],
-    "digram.analysis.rule_check": ["RulesCheck", "check_rules"],
-    "digram.analysis.verification": ["Verification", "verify"],
-    "digram.corpus": ["Files", "Reading", "Table", "files", "table"],
-    "digram.decoders.decoding": ["Decoding"],
-    "digram.errors": [name for name in __all__ if name.endswith("Error")],
-    "digram.multimodal.id_space": ["IdSpace"],
-    "digram.multimodal.sequences": ["SequenceTokenizer", "train_ids"],
-    "digram.pretokenizers.pretokenizer": ["Pretokenizer", "pretokenize"],
-    "digram.pretokenizers.regex": ["Regex"],
-    "digram.pretokenizers.rules": ["Rules"],
-    "digram.reports": ["Report", "report"],
-    "digram.shards": ["TokenFiles", "encode_files", "read_tokens"],
-    "digram.tokenizer.batch": ["FlatIds"],
-    "digram.tokenizer.chat": ["Chat"],
-    "digram.tokenizer.count": ["Chunk"],
-    "digram.tokenizer.encoding": ["Encoding", "Encodings"],
-    "digram.tokenizer.cache": ["cache_bytes", "limit_cache"],
-    "digram.tokenizer.load": ["load"],
-    "digram.tokenizer.merge_log": ["Merge", "RunnerUp"],
-    "digram.tokenizer.tokenizer": ["Tokenizer"],
-    "digram.training.counts": ["Counts", "count_pretokens"],
-    "digram.training.estimate": ["TrainingEstimate", "estimate_training"],
-    "digram.training.fair": ["train_fair"],
-    "digram.training.superwords": ["Boundless", "TwoStage"],
-    "digram.training.train": ["train"],
-    "digram.training.unigram": ["Unigram"],
-    "digram.training.wordpiece": ["WordPiece"],
-    "digram.vocab.definition": ["Definition", "TrainingRecord"],
-    "digram.vocab.greedy": ["GreedyModel"],
-    "digram.vocab.bpe": ["BpeModel"],
-    "digram.vocab.scores": ["ScoredModel", "UnigramModel"],
-    "digram.vocab.picky": ["Event"],
-    "digram.vocab.limits": ["Padding", "Truncation"],
-    "digram.vocab.special_roles": ["SpecialRoles"],
-    "digram.vocab.special_tokens": ["Matching", "SpecialToken"],
-    "digram.vocab.template": ["Template"],
-    "digram.vocab.word_level": ["WordLevelModel"],
-    "digram.vocab.wordpiece": ["WordPieceModel"],
+    "analysis.rule_check": ["RulesCheck", "check_rules"],
+    "analysis.verification": ["Verification", "verify"],
+    "corpus": ["Files", "Reading", "Table", "files", "table"],
+    "decoders.decoding": ["Decoding"],
+    "errors": [name for name in __all__ if name.endswith("Error")],
+    "multimodal.id_space": ["IdSpace"],
+    "multimodal.sequences": ["SequenceTokenizer", "train_ids"],
+    "pretokenizers.pretokenizer": ["Pretokenizer", "pretokenize"],
+    "pretokenizers.regex": ["Regex"],
+    "pretokenizers.rules": ["Rules"],
+    "reports": ["Report", "report"],
+    "shards": ["TokenFiles", "encode_files", "read_tokens"],
+    "tokenizer.batch": ["FlatIds"],
+    "tokenizer.chat.chat": ["Chat"],
+    "tokenizer.chunk": ["Chunk"],
+    "tokenizer.encoding.encoding": ["Encoding"],
+    "tokenizer.encoding.encodings": ["Encodings"],
+    "tokenizer.cache": ["cache_bytes", "limit_cache"],
+    "tokenizer.load": ["load"],
+    "tokenizer.merge": ["Merge", "RunnerUp"],
+    "tokenizer.tokenizer": ["Tokenizer"],
+    "training.counts": ["Counts", "count_pretokens"],
+    "training.estimate": ["TrainingEstimate", "estimate_training"],
+    "training.fair": ["train_fair"],
+    "training.superwords": ["Boundless", "TwoStage"],
+    "training.train": ["train"],
+    "training.unigram": ["Unigram"],
+    "training.wordpiece": ["WordPiece"],
+    "vocab.definition": ["Definition", "TrainingRecord"],
+    "vocab.greedy": ["GreedyModel"],
+    "vocab.bpe": ["BpeModel"],
+    "vocab.scores": ["ScoredModel", "UnigramModel"],
+    "vocab.picky": ["Event"],
+    "vocab.limits": ["Padding", "Truncation"],
+    "vocab.special_roles": ["SpecialRoles"],
+    "vocab.special_tokens": ["Matching", "SpecialToken"],
+    "vocab.template": ["Template"],
+    "vocab.word_level": ["WordLevelModel"],
+    "vocab.wordpiece": ["WordPieceModel"],
 }
-_MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
+# Attributes of `digram` without an import of their own.
+_SUBPACKAGES = {module.split(".")[0] for module in _NAMES_OF} - {"_core"} | {
+    *("compat", "display", "distributed", "formats", "names", "reference", "web")
+}
 
-
-def __getattr__(name: str) -> Any:
-    import importlib
-
-    if name in _MODULE_OF:
-        value = getattr(importlib.import_module(_MODULE_OF[name]), name)
-        globals()[name] = value
-        return value
-    if name in _SUBPACKAGES:
-        return importlib.import_module(f"digram.{name}")
-    raise AttributeError(f"module 'digram' has no attribute {name!r}")
-
-
-# Available as attributes of `digram` without an import of their own.
-_SUBPACKAGES = frozenset(
-    {module.split(".")[1] for module in _NAMES_OF}
-    | {"compat", "display", "distributed", "formats", "names", "reference", "web"}
-) - {"_core"}
+__getattr__ = on_first_use(__name__, _NAMES_OF, _SUBPACKAGES)
 
 
 def __dir__() -> list[str]:

@@ -20,6 +20,7 @@ All except `CheckpointError` and `InternalError` are also `ValueError`s. `OSErro
 from __future__ import annotations
 
 from os import PathLike, fspath
+from reprlib import Repr
 from typing import Any
 
 __all__ = [
@@ -129,21 +130,51 @@ def placed(error: BaseException, place: str) -> None:
         error.add_note(f"in {place}")
 
 
+class _Brief(Repr):
+    """`repr` without the items of long containers, which could take seconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 3
+        self.maxstring = 200
+        self.maxlong = 1 << 14  # `repr` refuses longer ones
+        for kind in ("list", "tuple", "set", "frozenset", "deque", "array"):
+            setattr(self, f"max{kind}", _FEW)
+
+    def repr1(self, x: Any, level: int) -> str:
+        if isinstance(x, list | dict | tuple | set | frozenset) and len(x) > _FEW:
+            return f"a {type(x).__name__} of {len(x)}"
+        return super().repr1(x, level)
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        return repr(x[:_SHOWN] if isinstance(x, bytes) else x)
+
+    def repr_dict(self, x: dict[Any, Any], level: int) -> str:  # in its own order
+        if level <= 0:
+            return "{...}"
+        items = (f"{self.repr1(k, level - 1)}: {self.repr1(v, level - 1)}" for k, v in x.items())
+        return f"{{{', '.join(items)}}}"
+
+
+_FEW, _SHOWN = 20, 80
+_brief = _Brief().repr
+
+
 def show(value: object) -> str:
     """`repr`, shortened to 80 characters.
 
     >>> show("a" * 1000) == "'" + "a" * 78 + "…", show(10**1000)
     (True, 'a number of 3322 bits')
+    >>> show({"type": None, "vocab": {}.fromkeys(range(10**6))})
+    "{'type': None, 'vocab': a dict of 1000000}"
     """
-    if isinstance(value, list | dict) and len(value) > 20:
-        return f"a {type(value).__name__} of {len(value)}"  # its repr could take seconds
     if isinstance(value, int) and value.bit_length() > 256:
         return f"a number of {value.bit_length()} bits"  # Python limits the length of its repr
     try:
-        text = repr(value[:80] if isinstance(value, str | bytes) else value)
+        text = _brief(value[:_SHOWN] if isinstance(value, str | bytes) else value)
     except Exception:  # e.g. a fraction of such numbers
         return f"a {type(value).__name__}"
-    return text if len(text) <= 80 else text[:79] + "…"
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def several(number: int, noun: str) -> str:

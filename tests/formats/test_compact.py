@@ -19,7 +19,8 @@ import digram
 from digram import Definition, DigramError, Tokenizer, _core
 from digram.formats import _bpe, huggingface, tiktoken
 from digram.vocab.bpe import BpeKernel
-from digram.vocab.packed import Compact, Settings, compacted
+from digram.vocab.packed import Compact, compacted
+from digram.vocab.settings import Settings
 
 MUTANTS = 1500
 

@@ -29,7 +29,8 @@ from vocabularies import bpe, changed
 import digram
 from digram import reference
 from digram.pretokenizers.pretokenizer import NAMED, resolve
-from digram.vocab.definition import OnUnknown, digest, packed
+from digram.vocab.definition import digest, packed
+from digram.vocab.settings import OnUnknown
 
 
 @st.composite

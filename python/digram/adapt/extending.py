@@ -11,15 +11,16 @@ from digram import _core
 from digram._util.validation import flag, instance, whole_number
 from digram.adapt.change import Change
 from digram.adapt.padding import unpadded
-from digram.tokenizer.merge_log import Merge
+from digram.tokenizer.merge import Merge
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import CorporaLike, Counts, corpora
 from digram.training.merge_loop import Learned, Start, learned, plain
 from digram.training.options import RunOptions, Ties, TrainOptions
 from digram.training.spelled_tokens import Spotter
 from digram.vocab.bpe import require_ranked
-from digram.vocab.definition import Definition, TrainingRecord, Unit
+from digram.vocab.definition import Definition, TrainingRecord
 from digram.vocab.reserved_ids import padded
+from digram.vocab.settings import Unit
 
 __all__ = ["extend", "keeps_characters"]
 

@@ -11,7 +11,7 @@ import click
 from digram.cli import _options, _reading, _texts_by_file
 
 if TYPE_CHECKING:
-    from digram.tokenizer.chat import Chat
+    from digram.tokenizer.chat.chat import Chat
     from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["chats_of", "checked", "in_lines", "options"]

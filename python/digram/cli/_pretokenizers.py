@@ -12,8 +12,8 @@ from digram.cli._choices import OptionWithNames, either, pretokenizers
 
 if TYPE_CHECKING:
     from digram.pretokenizers.normalizers import Normalizer
-    from digram.pretokenizers.pretokenizer import Pretokenizer
-    from digram.pretokenizers.rules import Digits, Rules
+    from digram.pretokenizers.pretokenizer import Digits, Pretokenizer
+    from digram.pretokenizers.rules import Rules
 
 __all__ = [
     "named_pretokenizer_option",

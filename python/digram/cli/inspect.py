@@ -14,7 +14,7 @@ from digram.cli import _loading, _options, _printing, _verbs
 from digram.errors import several
 
 if TYPE_CHECKING:
-    from digram.tokenizer.merge_log import Merge
+    from digram.tokenizer.merge import Merge
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.vocab.picky import Event
 

@@ -6,20 +6,45 @@ decoding  `Decoding`, a list of steps
 
 from __future__ import annotations
 
-from digram.decoders.decoding import Decoding
-from digram.decoders.steps import (
-    BpeDecoder,
-    ByteFallback,
-    ByteLevel,
-    Ctc,
-    Fuse,
-    Metaspace,
-    Replace,
-    Spaced,
-    Step,
-    StripEnds,
-    WordPiece,
-)
+from typing import TYPE_CHECKING
+
+from digram._util.on_first_use import on_first_use
+
+if TYPE_CHECKING:
+    from digram.decoders.decoding import Decoding
+    from digram.decoders.steps import (
+        BpeDecoder,
+        ByteFallback,
+        ByteLevel,
+        Ctc,
+        Fuse,
+        Metaspace,
+        Replace,
+        Spaced,
+        Step,
+        StripEnds,
+        WordPiece,
+    )
+else:
+    __getattr__ = on_first_use(
+        __name__,
+        {
+            "decoding": ["Decoding"],
+            "steps": [
+                "BpeDecoder",
+                "ByteFallback",
+                "ByteLevel",
+                "Ctc",
+                "Fuse",
+                "Metaspace",
+                "Replace",
+                "Spaced",
+                "Step",
+                "StripEnds",
+                "WordPiece",
+            ],
+        },
+    )
 
 __all__ = [
     "BpeDecoder",

@@ -18,17 +18,13 @@ Each of the first three imports its engine when it is first called.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from digram._util.on_first_use import on_first_use
 
 if TYPE_CHECKING:
     from digram.distributed import executor, ray, spark
 
 __all__ = ["executor", "ray", "spark"]
 
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        import importlib
-
-        return importlib.import_module(f"digram.distributed.{name}")
-    raise AttributeError(f"module 'digram.distributed' has no attribute {name!r}")
+__getattr__ = on_first_use(__name__, {}, __all__)

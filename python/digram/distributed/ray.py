@@ -21,7 +21,7 @@ from digram.errors import DigramError
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, Regex
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import Counts
-from digram.vocab.definition import Unit
+from digram.vocab.settings import Unit
 from digram.vocab.special_tokens import OnSpecial
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from digram.corpus import CorpusLike
 from digram.errors import ConfigMismatchError
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex, resolve
 from digram.training.counts import Counts, check_unit, count_pretokens, fingerprint
-from digram.vocab.definition import Unit
+from digram.vocab.settings import Unit
 from digram.vocab.special_tokens import OnSpecial
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import os
 import re
 import warnings
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from digram._util.on_first_use import on_first_use
 from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
-from digram.formats._json import unsupported
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
 from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading, starting
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         vocab_merges,
         vocab_txt,
     )
+    from digram.formats._names import names_of
     from digram.vocab.definition import Definition
 
 __all__ = [
@@ -69,6 +70,8 @@ __all__ = [
     "vocab_txt",
     "write",
 ]
+
+__getattr__ = on_first_use(__name__, {"_names": ["names_of"]}, FORMATS)
 
 # A tokenizer.json has an object under this key; a plain vocabulary may have a token "model".
 _MODEL = re.compile(rb'"model"\s*:\s*\{')
@@ -176,22 +179,6 @@ def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFo
     return FORMATS[format]
 
 
-def __getattr__(name: str) -> Any:
-    if name in FORMATS:
-        return FORMATS[name].module
-    raise AttributeError(f"module 'digram.formats' has no attribute {show(name)}")
-
-
-def names_of(definition: Definition) -> list[str | None]:
-    """The name of each token in a tokenizer.json, by its id; None for holes.
-
-    Raises `VocabError` for a token without a name.
-    """
-    from digram.formats import _names  # which imports what other formats need
-
-    return _names.names_of(definition)
-
-
 def _read(
     name: str, pretokenizer: PretokenizerLike, encoding: str | None
 ) -> tuple[Definition | Compact, list[str]]:
@@ -259,15 +246,15 @@ def _content(path: str) -> bytes:
     return start if any(starts.match(start) for starts in in_parts) else read_file(path)
 
 
-def _of_file(data: bytes, path: str) -> TokenizerFormat:
-    suffix = os.path.splitext(path)[1].lower()
-    if not data.strip():
-        raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
-    found = starting(data)
-    # A file of merges has lines like those of codes.
-    is_second = os.path.basename(path) in {pair[1] for _, pair in both_files()}
+def _refuse_counts(data: bytes, path: str) -> None:
+    """Raise `VocabError` for a list of pieces and their counts."""
     # The pattern would read each line of a file of ranks.
-    if not is_second and _COUNTED.match(data) and b"@@ " in data and _CONTINUED.search(data):
+    continued = _COUNTED.match(data) and b"@@ " in data and _CONTINUED.search(data)
+    if not continued and not _is_counted(data, os.path.basename(path)):
+        return
+    from digram.formats._json import unsupported
+
+    if continued:
         raise unsupported(
             "a list of fairseq (dict.txt)",
             path,
@@ -275,14 +262,24 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
             "<unk> to every piece that this list lacks, also to those that merges make, so that "
             "the list is no vocabulary.",
         )
-    if not is_second and _is_counted(data, os.path.basename(path)):
-        raise unsupported(
-            "a list of pieces and their counts, as in dict.txt of fairseq,",
-            path,
-            hint="Load the tokenizer that made the pieces, such as a SentencePiece .model, or "
-            "GPT-2's vocab.json with merges.txt; the list says neither how text becomes pieces "
-            "nor their ids, which fairseq counts from the first line.",
-        )
+    raise unsupported(
+        "a list of pieces and their counts, as in dict.txt of fairseq,",
+        path,
+        hint="Load the tokenizer that made the pieces, such as a SentencePiece .model, or "
+        "GPT-2's vocab.json with merges.txt; the list says neither how text becomes pieces "
+        "nor their ids, which fairseq counts from the first line.",
+    )
+
+
+def _of_file(data: bytes, path: str) -> TokenizerFormat:
+    suffix = os.path.splitext(path)[1].lower()
+    if not data.strip():
+        raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
+    found = starting(data)
+    # A file of merges has lines like those of codes.
+    is_second = os.path.basename(path) in {pair[1] for _, pair in both_files()}
+    if not is_second:
+        _refuse_counts(data, path)
     if found is not None and not is_second and (found.holds is not None or found.reads_itself):
         return found
     if b'"model"' not in data or _MODEL.search(data) is None:

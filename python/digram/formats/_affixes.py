@@ -19,8 +19,9 @@ from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._letters import LETTERS, to_letters
 from digram.formats._show import show
 from digram.vocab.bpe import BpeKernel, BpeModel
-from digram.vocab.definition import Definition, Unit
+from digram.vocab.definition import Definition
 from digram.vocab.merges import Merges
+from digram.vocab.settings import Unit
 
 __all__ = [
     "Affixes",

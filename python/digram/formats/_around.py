@@ -23,7 +23,8 @@ from digram.formats._spaces import from_file, to_file
 from digram.formats._stages import from_stages, to_stages
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import BpeModel
-from digram.vocab.definition import Definition, Unit
+from digram.vocab.definition import Definition
+from digram.vocab.settings import Unit
 from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = ["Around", "Kept", "read_around", "vocabulary", "written_around"]

@@ -14,7 +14,7 @@ from digram.vocab.special_tokens import SpecialToken
 
 if TYPE_CHECKING:
     from digram.vocab.definition import Definition
-    from digram.vocab.packed import Settings
+    from digram.vocab.settings import Settings
 
 __all__ = [
     "Place",

@@ -30,7 +30,7 @@ from digram.formats._show import show
 from digram.formats._splits import only
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.regex import Regex
-from digram.vocab.definition import Unit
+from digram.vocab.settings import Unit
 
 __all__ = ["from_decoder", "otherwise_steps", "to_decoder"]
 

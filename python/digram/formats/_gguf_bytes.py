@@ -38,7 +38,8 @@ from digram.formats._loss import refuse_ignore_merges
 from digram.formats._show import show
 from digram.vocab.bpe import BpeKernel, BpeModel
 from digram.vocab.definition import Definition
-from digram.vocab.packed import Compact, Settings
+from digram.vocab.packed import Compact
+from digram.vocab.settings import Settings
 
 __all__ = ["pre_of", "read_bytes", "written_bytes"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 from digram.errors import CorruptFileError, LimitExceededError, VocabError
@@ -26,6 +25,7 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _SHORTEST = 6
 """The minimum average of bytes per list or object in a file. A merge takes ten."""
 
+_HOLDERS = {dict, list}
 MAX_DEPTH = 64
 """The maximum nesting of lists and objects. Tokenizer files need 7."""
 
@@ -243,14 +243,16 @@ def _check_number(data: bytes, path: str | None) -> None:
 
 
 def _check_depth(value: Any, path: str | None) -> None:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        inner = chain.from_iterable(
-            one.values() if type(one) is dict else one for one in level if type(one) in (dict, list)
-        )
-        level = [one for one in inner if type(one) is dict or type(one) is list]
-        if not level:
+    level: list[Any] = [[value]]
+    for _ in range(MAX_DEPTH + 1):
+        inner: list[Any] = []
+        for one in level:
+            items = one.values() if type(one) is dict else one
+            if not _HOLDERS.isdisjoint(map(type, items)):  # not a vocabulary, whose items are many
+                inner += (item for item in items if type(item) in _HOLDERS)
+        if not inner:
             return
+        level = inner
     _fail_deep(path)
 
 

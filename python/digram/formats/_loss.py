@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from digram.errors import VocabError
 from digram.formats._show import show
 from digram.vocab.bpe import bpe
-from digram.vocab.limits import LIMITS
 
 if TYPE_CHECKING:
     from digram.vocab.bpe import BpeModel
@@ -54,7 +53,7 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
         "chat_template": definition.chat_templates or None,
     }
     refuse_decoding(definition, what, allow_loss)
-    for name in ("dropout", "trim_offsets", *LIMITS):
+    for name in ("dropout", "trim_offsets", "truncation", "padding"):
         value = getattr(definition, name)
         if value is None or allow_loss:
             continue

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from digram import _core
     from digram.formats._own import Steps
-    from digram.vocab.definition import Definition, OnUnknown
+    from digram.vocab.definition import Definition
     from digram.vocab.model import Kernel, Model
+    from digram.vocab.settings import OnUnknown
 
 __all__ = ["ModelSection", "Names"]
 

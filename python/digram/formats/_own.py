@@ -33,7 +33,8 @@ from digram.errors import CorruptFileError, OptionError, PatternError, VocabErro
 from digram.formats._json import expect, spelled
 from digram.formats._published import MISSING, Missing
 from digram.formats._show import show
-from digram.pretokenizers.rules import Digits, Rules
+from digram.pretokenizers.pretokenizer import Digits
+from digram.pretokenizers.rules import Rules
 from digram.vocab.definition import Definition, StopReason, TrainingRecord, digest
 from digram.vocab.packed import Compact
 from digram.vocab.reserved_ids import check_reserved

@@ -17,15 +17,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
+from typing import NamedTuple
 
 __all__ = ["FORMATS", "TokenizerFormat", "both_files", "reading", "starting"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenizerFormat:
+class TokenizerFormat(NamedTuple):
     """A format of tokenizer files: how it is named, recognised and chosen.
 
     `digram.load` and `tok.save` call two functions of its module. `load(path, data, pretokenizer,

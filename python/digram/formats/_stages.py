@@ -28,9 +28,9 @@ from digram.formats._words import (
     to_word_stages,
 )
 from digram.pretokenizers.normalizers import Normalizer, Words
-from digram.pretokenizers.pretokenizer import NAMED, Pretokenizer, Regex
-from digram.pretokenizers.rules import Digits, Rules
-from digram.vocab.definition import Unit
+from digram.pretokenizers.pretokenizer import NAMED, Digits, Pretokenizer, Regex
+from digram.pretokenizers.rules import Rules
+from digram.vocab.settings import Unit
 
 __all__ = ["DIGITS", "from_stages", "to_stages"]
 

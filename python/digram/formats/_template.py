@@ -13,7 +13,8 @@ from typing import Any
 from digram.errors import OptionError, VocabError
 from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._show import show
-from digram.vocab.definition import Definition, TrimOffsets
+from digram.vocab.definition import Definition
+from digram.vocab.settings import TrimOffsets
 from digram.vocab.template import SEQUENCES, Piece, Template
 
 __all__ = ["from_post_processor", "to_post_processor", "trim_offsets_in"]

@@ -61,10 +61,11 @@ from digram.formats._show import show
 from digram.formats._template import from_post_processor, to_post_processor, trim_offsets_in
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import BpeModel
-from digram.vocab.definition import Definition, OnUnknown, TrimOffsets, Unit
+from digram.vocab.definition import Definition
 from digram.vocab.limits import Padding
 from digram.vocab.model import Model
-from digram.vocab.packed import Compact, Settings, compacted
+from digram.vocab.packed import Compact, compacted
+from digram.vocab.settings import OnUnknown, Settings, TrimOffsets, Unit
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.template import Template

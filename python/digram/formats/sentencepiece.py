@@ -26,8 +26,9 @@ from digram.formats._sentencepiece_file import Kind, ModelFile, Normalization, P
 from digram.formats._show import show
 from digram.pretokenizers.normalizers import SentencePiece
 from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.vocab.definition import Definition, OnUnknown
+from digram.vocab.definition import Definition
 from digram.vocab.scores import ScoredModel, UnigramModel, in_single
+from digram.vocab.settings import OnUnknown
 from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.word_level import WordLevelModel
 

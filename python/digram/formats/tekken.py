@@ -29,7 +29,8 @@ from digram.formats._ranks import RANKS, check_ranks
 from digram.formats._show import show
 from digram.vocab.bpe import BpeKernel
 from digram.vocab.definition import Definition
-from digram.vocab.packed import Compact, Settings
+from digram.vocab.packed import Compact
+from digram.vocab.settings import Settings
 
 __all__ = ["compact", "dumps", "load", "loads", "read", "write"]
 

@@ -8,9 +8,8 @@ their digests.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from binascii import Error as Base64Error
-from binascii import a2b_base64
+from binascii import a2b_base64, b2a_base64
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, NoReturn
 
@@ -37,7 +36,8 @@ from digram.formats._ranks import RANKS, check_ranks
 from digram.formats._show import BOMS, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import BpeKernel
-from digram.vocab.packed import Compact, Settings
+from digram.vocab.packed import Compact
+from digram.vocab.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,7 +115,7 @@ def ranks_of(definition: Definition, what: str) -> list[bytes | None]:
 def spelled(tokens: list[bytes | None]) -> bytes:
     """The lines of a `.tiktoken` file."""
     lines = [
-        b"%s %d\n" % (b64encode(token) or _EMPTY, rank)
+        b"%s %d\n" % (b2a_base64(token, newline=False) or _EMPTY, rank)
         for rank, token in enumerate(tokens)
         if token is not None
     ]
@@ -131,6 +131,7 @@ def loads(
 ) -> Definition:
     r"""The definition in the bytes of a `.tiktoken` file; `path` is for messages.
 
+    >>> from base64 import b64encode
     >>> data = b"".join(b64encode(bytes([i])) + b" %d\n" % i for i in range(256))
     >>> loads(data + b64encode(b"th") + b" 256\n", pretokenizer="gpt2").model.merges
     [(116, 104, 256)]

@@ -10,34 +10,75 @@ words         named rules by which text is cut into words
 
 from __future__ import annotations
 
-from digram.pretokenizers.normalizers import (
-    NFC,
-    NFD,
-    NFKC,
-    NFKD,
-    BertNormalizer,
-    Lowercase,
-    Nmt,
-    Normalizer,
-    Precompiled,
-    Prepend,
-    Replace,
-    SentencePiece,
-    Strip,
-    StripAccents,
-    Words,
-)
-from digram.pretokenizers.pretokenizer import (
-    MISSING,
-    NAMED,
-    Pretokenizer,
-    PretokenizerLike,
-    pretokenize,
-    resolve,
-)
-from digram.pretokenizers.regex import Regex
-from digram.pretokenizers.rules import Digits, Rules
-from digram.pretokenizers.words import BERT_WORDS, SPACED_WORDS
+from typing import TYPE_CHECKING
+
+from digram._util.on_first_use import on_first_use
+
+if TYPE_CHECKING:
+    from digram.pretokenizers.normalizers import (
+        NFC,
+        NFD,
+        NFKC,
+        NFKD,
+        BertNormalizer,
+        Lowercase,
+        Nmt,
+        Normalizer,
+        Precompiled,
+        Prepend,
+        Replace,
+        SentencePiece,
+        Strip,
+        StripAccents,
+        Words,
+    )
+    from digram.pretokenizers.pretokenizer import (
+        MISSING,
+        NAMED,
+        Digits,
+        Pretokenizer,
+        PretokenizerLike,
+        pretokenize,
+        resolve,
+    )
+    from digram.pretokenizers.regex import Regex
+    from digram.pretokenizers.rules import Rules
+    from digram.pretokenizers.words import BERT_WORDS, SPACED_WORDS
+else:
+    __getattr__ = on_first_use(
+        __name__,
+        {
+            "normalizers": [
+                "BertNormalizer",
+                "Lowercase",
+                "NFC",
+                "NFD",
+                "NFKC",
+                "NFKD",
+                "Nmt",
+                "Normalizer",
+                "Precompiled",
+                "Prepend",
+                "Replace",
+                "SentencePiece",
+                "Strip",
+                "StripAccents",
+                "Words",
+            ],
+            "pretokenizer": [
+                "Digits",
+                "MISSING",
+                "NAMED",
+                "Pretokenizer",
+                "PretokenizerLike",
+                "pretokenize",
+                "resolve",
+            ],
+            "regex": ["Regex"],
+            "rules": ["Rules"],
+            "words": ["BERT_WORDS", "SPACED_WORDS"],
+        },
+    )
 
 __all__ = [
     "BERT_WORDS",

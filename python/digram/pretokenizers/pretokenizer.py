@@ -19,14 +19,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args, overload
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args, overload
 
 from digram import _core
 from digram._util.validation import choice
 from digram.errors import OptionError, PatternError, show
-from digram.pretokenizers.normalizers import Normalizer, Words, described, stages_of
 from digram.pretokenizers.regex import Regex
-from digram.pretokenizers.rules import Digits, Rules
+
+if TYPE_CHECKING:  # most tokenizers have none of them
+    from digram.pretokenizers.normalizers import Normalizer, Words
+    from digram.pretokenizers.rules import Rules
 
 __all__ = [
     "MISSING",
@@ -41,6 +43,7 @@ __all__ = [
     "resolve",
 ]
 
+Digits = Literal["individual", "threes_from_left", "threes_from_right"]
 _DIGITS = get_args(Digits)
 
 
@@ -164,8 +167,8 @@ class Pretokenizer:
         byte_patterns: Regex | Sequence[Regex] | None = None,
     ) -> None:
         choice("digits", digits, None, *_DIGITS)
-        if rules is not None and not isinstance(rules, Rules):
-            raise TypeError(f"rules are digram.Rules, not {show(rules)}")
+        if rules is not None:
+            _check_rules(rules)
         if rules is not None and rules.numbers is not None:
             if digits is not None and digits != rules.numbers:
                 raise OptionError(
@@ -180,7 +183,7 @@ class Pretokenizer:
         object.__setattr__(self, "patterns", patterns)
         object.__setattr__(self, "digits", digits)
         object.__setattr__(self, "rules", rules)
-        object.__setattr__(self, "normalizer", stages_of(normalizer))
+        object.__setattr__(self, "normalizer", _stages(normalizer))
         object.__setattr__(self, "byte_patterns", _byte_patterns(byte_patterns))
         self.splitter()  # raises for unsupported patterns now, not at first use
 
@@ -217,7 +220,11 @@ class Pretokenizer:
     @property
     def words(self) -> Words | None:
         """The rule by which normalized text is cut into words, if there is one."""
-        last = self.normalizer[-1] if self.normalizer else None
+        if not self.normalizer:
+            return None
+        from digram.pretokenizers.normalizers import Words
+
+        last = self.normalizer[-1]
         return last if isinstance(last, Words) else None
 
     def splitter(self) -> _core.Splitter:
@@ -313,9 +320,7 @@ def _compile(
     byte_patterns: tuple[str, ...],
 ) -> _core.Splitter:
     is_split = digits is not None
-    stages = described(normalizer)
-    # Words are cut last.
-    words = [stages.pop()] if normalizer and isinstance(normalizer[-1], Words) else []
+    stages, words = _described(normalizer) if normalizer else ([], [])
     of_rules = [] if rules is None else rules._normalizer(is_split)
     return _core.Splitter(
         list(patterns),
@@ -324,6 +329,31 @@ def _compile(
         [*stages, *of_rules, *words],
         list(byte_patterns),
     )
+
+
+def _check_rules(rules: Rules) -> None:
+    from digram.pretokenizers.rules import Rules
+
+    if not isinstance(rules, Rules):
+        raise TypeError(f"rules are digram.Rules, not {show(rules)}")
+
+
+def _stages(normalizer: Normalizer | Sequence[Normalizer] | None) -> tuple[Normalizer, ...]:
+    if normalizer is None:
+        return ()
+    from digram.pretokenizers.normalizers import stages_of
+
+    return stages_of(normalizer)
+
+
+def _described(
+    normalizer: tuple[Normalizer, ...],
+) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """The stages as the core reads them, and apart the one that cuts words, which is the last."""
+    from digram.pretokenizers.normalizers import Words, described
+
+    stages = described(normalizer)
+    return stages, [stages.pop()] if isinstance(normalizer[-1], Words) else []
 
 
 def resolve(pretokenizer: str | Regex | Pretokenizer | Sequence[Regex] | None) -> Pretokenizer:

@@ -19,10 +19,9 @@ from digram.errors import CorruptFileError, OptionError, PatternError, show
 from digram.pretokenizers.regex import Regex
 from digram.pretokenizers.units import TABLE, spelling, spellings
 
-__all__ = ["SEPARATORS", "Case", "Digits", "Normalize", "Numbers", "Rules"]
+__all__ = ["SEPARATORS", "Case", "Normalize", "Numbers", "Rules"]
 
 Case = Literal["exact", "forms"]
-Digits = Literal["individual", "threes_from_left", "threes_from_right"]
 Numbers = Literal["individual", "threes_from_left", "threes_from_right", "whole"]
 Normalize = Literal["units"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from digram.corpus import Corpus, Files, Stream, Streams, Text
 from digram.errors import CorruptFileError
-from digram.tokenizer.chat import Chat
+from digram.tokenizer.chat.chat import Chat
 from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["EncodedChats", "chats_of", "encode_chats", "lines_of", "source_in_lines"]

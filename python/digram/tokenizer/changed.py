@@ -10,18 +10,15 @@ from digram._core import Core
 from digram._util.validation import choice, instance
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.pretokenizers.rules import Rules
 from digram.vocab.bpe import require_ranked
 from digram.vocab.packed import Compact, compacted
-from digram.vocab.reserved_ids import multiple_of, padded, without_padding
-from digram.vocab.rule_tokens import protecting
-from digram.vocab.schemes import Fewest
-from digram.vocab.template import Template
 
 if TYPE_CHECKING:
+    from digram.pretokenizers.rules import Rules
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.vocab.definition import Definition
-    from digram.vocab.packed import Settings
+    from digram.vocab.settings import Settings
+    from digram.vocab.template import Template
 
 __all__ = ["ChangedCore"]
 
@@ -84,6 +81,8 @@ class ChangedCore(Core):
 
         `encode` is not affected. Raises `OptionError` for a special token that does not exist.
         """
+        from digram.vocab.template import Template
+
         if template is not None and not isinstance(template, Template):
             kind = type(template).__name__
             raise TypeError(f"template is a digram.Template or None, not {kind}")
@@ -141,6 +140,10 @@ class ChangedCore(Core):
         `OptionError` if `unit` is "char", and for PickyBPE and boundless superwords. Takes time
         linear in the size of the vocabulary.
         """
+        from digram.pretokenizers.rules import Rules
+        from digram.vocab.reserved_ids import multiple_of, padded, without_padding
+        from digram.vocab.rule_tokens import protecting
+
         if rules is not None:
             instance("rules", rules, Rules)
         require_ranked(self._settings.kernel, "with_rules")
@@ -173,6 +176,8 @@ class ChangedCore(Core):
         that are not applied by rank alone. Encoding takes time linear in the text and in the length
         of the longest token.
         """
+        from digram.vocab.schemes import Fewest
+
         choice("segmentation", segmentation, "fewest")
         kernel = require_ranked(self._settings.kernel, "with_segmentation")
         kernel = replace(kernel, ignore_merges=False, scheme=Fewest())

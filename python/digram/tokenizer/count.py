@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from digram._core import Core
 from digram._util.validation import check_threads, choice, several_texts, whole_number
@@ -15,23 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Chunk", "CountingCore"]
+    from digram.tokenizer.chunk import Chunk
 
-Piece = TypeVar("Piece", str, bytes)
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk(Generic[Piece]):
-    """A piece of a text, `text[start:end]`, and the number of its tokens; made by `tok.chunks`.
-
-    `start` and `end` are positions in characters, or in bytes if the text is `bytes`; `count` is
-    `tok.count(chunk.text)`.
-    """
-
-    text: Piece
-    start: int
-    end: int
-    count: int
+__all__ = ["CountingCore"]
 
 
 class CountingCore(Core):
@@ -193,4 +178,6 @@ class CountingCore(Core):
                 value=overlap,
                 hint="Pass a smaller overlap, or a larger max_length.",
             )
+        from digram.tokenizer.chunk import Chunk
+
         return [Chunk(*chunk) for chunk in self._chunks(text, max_length, overlap)]

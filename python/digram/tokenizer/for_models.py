@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from digram._core import Core
 from digram._util.validation import mapping
-from digram.vocab.special_roles import SpecialRoles
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.vocab.definition import Definition
-    from digram.vocab.packed import Settings
+    from digram.vocab.settings import Settings
+    from digram.vocab.special_roles import SpecialRoles
 
 __all__ = ["ForModelsCore"]
 
@@ -36,6 +36,8 @@ class ForModelsCore(Core):
     @property
     def special_roles(self) -> SpecialRoles:
         """Which special tokens begin texts, end them and so on, as `digram.SpecialRoles`."""
+        from digram.vocab.special_roles import SpecialRoles
+
         return self._settings.special_roles or SpecialRoles()
 
     @property
@@ -137,6 +139,8 @@ class ForModelsCore(Core):
         roles = self.special_roles.to_dict() | {
             role: text for role, text in given.items() if text is not None
         }
+        from digram.vocab.special_roles import SpecialRoles
+
         tok = self.with_special_roles(SpecialRoles(**roles))
         if pad is not None:
             tok = tok.with_pad_token(pad)

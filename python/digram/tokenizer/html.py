@@ -10,7 +10,8 @@ from digram.display import html
 from digram.errors import several
 
 if TYPE_CHECKING:
-    from digram.tokenizer.encoding import Encoding, Encodings
+    from digram.tokenizer.encoding.encoding import Encoding
+    from digram.tokenizer.encoding.encodings import Encodings
     from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["encoding_page", "encodings_page", "tokenizer_page"]

@@ -3,48 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 from digram._core import Core
 from digram.vocab.bpe import picky
-from digram.vocab.picky import Event, replayed, single_symbols
 
 if TYPE_CHECKING:
-    from digram.vocab.definition import Definition, TrainingRecord, Unit
-    from digram.vocab.packed import Settings
+    from digram.tokenizer.merge import Merge
+    from digram.vocab.definition import Definition, TrainingRecord
+    from digram.vocab.picky import Event
+    from digram.vocab.settings import Settings, Unit
 
-__all__ = ["Merge", "MergeLogCore", "RunnerUp"]
-
-
-@dataclass(frozen=True, slots=True)
-class RunnerUp:
-    """A pair that was considered for a merge but not chosen: its parts and its count."""
-
-    left: bytes
-    right: bytes
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """A merge: its two parts and the token that they form, as bytes, with its rank and id.
-
-    `count` is the number of occurrences of the pair in the training corpus when it was chosen; None
-    if that is not known. `runners_up` are the next pairs at that point, if they were requested by
-    `train(runners_up=...)`. `language` is the language for which `digram.train_fair` made the
-    merge, and in whose text it was counted.
-    """
-
-    rank: int
-    left: bytes
-    right: bytes
-    token: bytes
-    id: int
-    count: int | None
-    runners_up: tuple[RunnerUp, ...] = field(default=(), repr=False)
-    language: str | None = field(default=None, repr=False)
+__all__ = ["MergeLogCore"]
 
 
 class MergeLogCore(Core):
@@ -93,6 +64,8 @@ class MergeLogCore(Core):
 
         Each access creates a new list, in time linear in the number of merges.
         """
+        from digram.tokenizer.merge import Merge, RunnerUp
+
         tokens, merges = self._model.tokens(), self._model.merges()
         counts: Iterable[int | None] = repeat(None)
         next_pairs: Iterable[Sequence[tuple[int, int, int]]] = repeat(())
@@ -136,6 +109,8 @@ class MergeLogCore(Core):
         scheme = picky(self._settings.kernel)
         if scheme is None:
             return []
+        from digram.vocab.picky import replayed, single_symbols
+
         base = single_symbols(self._model.tokens(), self.unit, self._settings.byte_ids)
         return replayed(scheme, base, None if self.training is None else self.training.counts)
 

@@ -8,31 +8,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, overload
 
 from digram._core import Model
 from digram._util.validation import any_number, choice, flag, instance, mapping, word
-from digram.decoders.decoding import Decoding
 from digram.errors import OptionError, VocabError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.pretokenizers.rules import Rules
 from digram.tokenizer.batch import BatchingCore
 from digram.tokenizer.changed import ChangedCore
-from digram.tokenizer.chat import ChattingCore
+from digram.tokenizer.chat.callable import ChattingCore
 from digram.tokenizer.count import CountingCore
-from digram.tokenizer.encoding import CallableCore, Layout
+from digram.tokenizer.encoding.callable import CallableCore
+from digram.tokenizer.encoding.template_ids import Layout
 from digram.tokenizer.for_models import ForModelsCore
 from digram.tokenizer.merge_log import MergeLogCore
 from digram.tokenizer.to_tiktoken import TiktokenCore
 from digram.tokenizer.vocabulary import Vocabulary
 from digram.vocab.bpe import check_dropout
-from digram.vocab.definition import TrimOffsets, Unit, check_record
 from digram.vocab.model import Kernel
-from digram.vocab.packed import Compact, Settings, compacted
-from digram.vocab.reserved_ids import check_reserved
-from digram.vocab.special_roles import check_chat_templates, check_roles
+from digram.vocab.packed import Compact, compacted
+from digram.vocab.settings import OnUnknown, Settings, TrimOffsets, Unit
 from digram.vocab.special_tokens import Matching, SpecialToken, checked, flags_of
-from digram.vocab.template import Template
 
 if TYPE_CHECKING:
-    from digram.vocab.definition import Definition, OnUnknown, TrainingRecord
+    from digram.decoders.decoding import Decoding
+    from digram.pretokenizers.rules import Rules
+    from digram.vocab.definition import Definition, TrainingRecord
     from digram.vocab.limits import Padding, Truncation
+    from digram.vocab.template import Template
 
 __all__ = ["Tokenizer"]
 
@@ -96,8 +95,6 @@ class Tokenizer(
             )
         instance("definition.model.kernel()", settings.kernel, Kernel)
         algorithm = settings.kernel.core()
-        if settings.training is not None:
-            check_record(settings.training)
         if settings.byte_ids is not None:
             ids = settings.byte_ids
             if not isinstance(ids, list) or not all(type(id) is int for id in ids):
@@ -121,10 +118,7 @@ class Tokenizer(
         unknown = _unknown_in(settings, special_tokens, model)
         check_dropout(settings.dropout, settings.kernel)
         choice("trim_offsets", settings.trim_offsets, None, *get_args(TrimOffsets))
-        if settings.reserved:
-            check_reserved(settings.reserved, special_tokens)
-        check_roles(settings.special_roles, special_tokens)
-        check_chat_templates(settings.chat_templates)
+        _check_rare(settings, special_tokens)
         return super().__new__(
             cls,
             model,
@@ -449,11 +443,29 @@ def _restored(stored: bytes, special_tokens: dict[str, int], settings: Settings)
     return Tokenizer._of(Compact(Model.from_bytes(stored), special_tokens, settings))
 
 
+def _check_rare(settings: Settings, special_tokens: Mapping[str, int]) -> None:
+    """Check the settings that few tokenizers have; their modules are imported only for them."""
+    if settings.training is not None:
+        from digram.vocab.definition import check_record
+
+        check_record(settings.training)
+    if settings.reserved:
+        from digram.vocab.reserved_ids import check_reserved
+
+        check_reserved(settings.reserved, special_tokens)
+    if settings.special_roles is not None or settings.chat_templates:
+        from digram.vocab.special_roles import check_chat_templates, check_roles
+
+        check_roles(settings.special_roles, special_tokens)
+        check_chat_templates(settings.chat_templates)
+
+
 def _described(compact: Compact) -> tuple[list[str | None], list[tuple[object, ...]]] | None:
     """The names of tokens and the steps of the decoding, as the core reads them."""
     decoding = compact.settings.decoding
     if decoding is None:
         return None
+    from digram.decoders.decoding import Decoding
     from digram.formats import names_of
 
     instance("decoding", decoding, Decoding)

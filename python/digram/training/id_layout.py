@@ -11,9 +11,10 @@ from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.merge_loop import Learned, Start
 from digram.training.options import TrainOptions, base_tokens, room_for_merges
 from digram.vocab.bpe import BpeModel
-from digram.vocab.definition import Definition, TrainingRecord, Unit
+from digram.vocab.definition import Definition, TrainingRecord
 from digram.vocab.reserved_ids import blocks, padded, with_blocks
 from digram.vocab.rule_tokens import preferring, protecting
+from digram.vocab.settings import Unit
 
 __all__ = ["preferred_first", "reserved_of", "start_of", "tokenizer_of"]
 

@@ -17,7 +17,7 @@ from digram._util.validation import fraction, mapping
 from digram.corpus import Corpus
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.tokenizer.merge_log import Merge, RunnerUp
+from digram.tokenizer.merge import Merge, RunnerUp
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.checkpoint import Checkpoint
 from digram.training.counts import (
@@ -32,9 +32,10 @@ from digram.training.counts import (
 )
 from digram.training.options import RunOptions, TrainOptions
 from digram.training.spelled_tokens import Spotter
-from digram.vocab.definition import StopReason, TrainingRecord, Unit
+from digram.vocab.definition import StopReason, TrainingRecord
 from digram.vocab.picky import Picked, learn_events
 from digram.vocab.schemes import Scheme
+from digram.vocab.settings import Unit
 
 __all__ = [
     "Learned",

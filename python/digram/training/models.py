@@ -21,7 +21,7 @@ from digram.training.spelled_tokens import Spotter
 from digram.training.unigram import Unigram, train_unigram, unigram_defaults, unknown_of
 from digram.training.word_level import WordLevel, train_word_level, word_level_defaults
 from digram.training.wordpiece import WordPiece, train_wordpiece, wordpiece_defaults
-from digram.vocab.definition import OnUnknown, Unit
+from digram.vocab.settings import OnUnknown, Unit
 
 __all__ = [
     "ModelLike",

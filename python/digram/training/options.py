@@ -20,9 +20,9 @@ from digram._util.validation import (
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.normalizers import Replace, SentencePiece
 from digram.pretokenizers.pretokenizer import Pretokenizer, resolve
-from digram.tokenizer.merge_log import Merge
+from digram.tokenizer.merge import Merge
 from digram.training.counts import check_unit
-from digram.vocab.definition import OnUnknown, Unit
+from digram.vocab.settings import OnUnknown, Unit
 from digram.vocab.special_tokens import SpecialToken
 
 __all__ = [

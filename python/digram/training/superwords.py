@@ -39,8 +39,9 @@ from digram.training.merge_loop import (
 from digram.training.options import RunOptions, TrainOptions
 from digram.training.spelled_tokens import Spotter
 from digram.vocab.bpe import BpeModel
-from digram.vocab.definition import Definition, Unit
+from digram.vocab.definition import Definition
 from digram.vocab.schemes import Superwords
+from digram.vocab.settings import Unit
 
 __all__ = ["Boundless", "Joins", "SuperwordsLike", "TwoStage", "learned_superwords", "named"]
 

@@ -11,7 +11,7 @@ from digram._util.validation import instance
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.pretokenizers.rules import Rules
-from digram.tokenizer.merge_log import Merge
+from digram.tokenizer.merge import Merge
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import CorporaLike, Counts, corpora
 from digram.training.id_layout import start_of, tokenizer_of
@@ -42,7 +42,7 @@ from digram.training.superwords import (
     named,
     refuse_normalizer,
 )
-from digram.vocab.definition import OnUnknown, Unit
+from digram.vocab.settings import OnUnknown, Unit
 
 __all__ = ["train"]
 

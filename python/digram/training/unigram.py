@@ -20,9 +20,10 @@ from digram.training.id_layout import reserved_of
 from digram.training.merge_loop import Learned, Merged, Start, learned
 from digram.training.options import RunOptions, TrainOptions, alphabet_of
 from digram.training.spelled_tokens import Spotter
-from digram.vocab.definition import Definition, OnUnknown, Unit
+from digram.vocab.definition import Definition
 from digram.vocab.reserved_ids import padded, with_blocks
 from digram.vocab.scores import UnigramModel, in_single
+from digram.vocab.settings import OnUnknown, Unit
 from digram.vocab.special_tokens import SpecialToken
 
 __all__ = ["Unigram", "train_unigram", "unigram_defaults", "unknown_of"]

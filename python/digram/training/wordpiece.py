@@ -22,8 +22,9 @@ from digram.training.id_layout import reserved_of
 from digram.training.merge_loop import Learned, Merged, Reporter, Start, learned, merge_options
 from digram.training.options import RunOptions, TrainOptions, alphabet_of, room_for_merges
 from digram.training.spelled_tokens import Spotter
-from digram.vocab.definition import Definition, OnUnknown, Unit
+from digram.vocab.definition import Definition
 from digram.vocab.reserved_ids import padded, with_blocks
+from digram.vocab.settings import OnUnknown, Unit
 from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.wordpiece import MAX_WORD_CHARS, PREFIX, WordPieceModel
 

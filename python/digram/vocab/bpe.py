@@ -11,11 +11,10 @@ from digram._util.validation import flag, real_number, word
 from digram.errors import DigramError, OptionError, VocabError, show
 from digram.vocab.merges import are_plain, wrong_first_merges, wrong_merge, wrong_order
 from digram.vocab.model import Fault, Kernel, Model
-from digram.vocab.picky import made, single_symbols
-from digram.vocab.schemes import Picky, Scheme
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # most tokenizers have no scheme
     from digram.vocab.definition import Definition
+    from digram.vocab.schemes import Picky, Scheme
 
 __all__ = [
     "BpeKernel",
@@ -130,10 +129,13 @@ class BpeModel(Model):
     def made(self, definition: Definition) -> set[int]:
         """The ids made by merges or events."""
         ids = {id for _, _, id in self.merges}
-        if isinstance(self.scheme, Picky):
+        scheme = picky(self)
+        if scheme is not None:
+            from digram.vocab.picky import made, single_symbols
+
             tokens = definition.tokens
             symbols = single_symbols(tokens, definition.unit, definition.byte_ids)
-            by_events = made(self.scheme, symbols)
+            by_events = made(scheme, symbols)
             ids |= {id for id, token in enumerate(tokens) if token in by_events}
         return ids
 
@@ -236,6 +238,8 @@ class BpeKernel(Kernel):
         if self.scheme is None:
             affixes = prefix or None, suffix or None
             return _core.Algorithm.ranked(ignore_merges, fuse_unknown, *affixes)
+        from digram.vocab.schemes import Scheme
+
         if not isinstance(self.scheme, Scheme):
             raise TypeError(f"scheme is one of digram.vocab.schemes, not {show(self.scheme)}")
         if ignore_merges or fuse_unknown:
@@ -325,6 +329,10 @@ def picky(of: Model | Kernel) -> Picky | None:
     """The events of PickyBPE; None for all other models."""
     found = bpe(of)
     scheme = None if found is None else found.scheme
+    if scheme is None:
+        return None
+    from digram.vocab.schemes import Picky
+
     return scheme if isinstance(scheme, Picky) else None
 
 

@@ -16,30 +16,25 @@ from digram.pretokenizers.normalizers import described
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.limits import Padding, Truncation
 from digram.vocab.model import Kernel, Model
+from digram.vocab.settings import OnUnknown, TrimOffsets, Unit
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken, flags_of
 from digram.vocab.template import Template
 
 if TYPE_CHECKING:
-    from digram.vocab.packed import Settings
+    from digram.vocab.settings import Settings
 
 __all__ = [
     "Definition",
-    "OnUnknown",
     "Packed",
     "StopReason",
     "TrainingRecord",
-    "TrimOffsets",
-    "Unit",
     "check_record",
     "digest",
     "digest_of",
     "packed",
 ]
 
-Unit = Literal["byte", "char"]
-OnUnknown = Literal["error", "bytes"] | SpecialToken | bytes
-TrimOffsets = Literal["spaces", "spaces but the prefix"]
 StopReason = Literal["vocab_size", "max_merges", "min_frequency", "no_pairs"]
 
 

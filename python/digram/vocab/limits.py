@@ -8,10 +8,7 @@ from typing import Any, Literal
 from digram._util.validation import check_text, choice
 from digram.errors import OptionError, show
 
-__all__ = ["LIMITS", "Padding", "Truncation"]
-
-LIMITS = ("truncation", "padding")
-"""The fields of a definition that have them."""
+__all__ = ["Padding", "Truncation"]
 
 _MAX = (1 << 63) - 1
 _MAX_ID = (1 << 32) - 1

@@ -10,44 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from digram import _core
 from digram._util.validation import instance, mapping
-from digram.pretokenizers.pretokenizer import Pretokenizer
-from digram.vocab.model import Kernel, Model
+from digram.vocab.model import Model
+from digram.vocab.settings import Settings
 
 if TYPE_CHECKING:  # importing it takes longer than reading a file
-    from digram.decoders.decoding import Decoding
-    from digram.vocab.definition import Definition, OnUnknown, TrainingRecord, TrimOffsets, Unit
-    from digram.vocab.limits import Padding, Truncation
-    from digram.vocab.special_roles import SpecialRoles
-    from digram.vocab.special_tokens import Matching
-    from digram.vocab.template import Template
+    from digram.vocab.definition import Definition
 
-__all__ = ["Compact", "Settings", "compacted"]
-
-
-class Settings(NamedTuple):
-    """The fields of a definition other than tokens and the tables of the model."""
-
-    pretokenizer: Pretokenizer
-    kernel: Kernel
-    unit: Unit = "byte"
-    on_unknown: OnUnknown = "error"
-    byte_ids: list[int] | None = None
-    training: TrainingRecord | None = None
-    template: Template | None = None
-    context_size: int | None = None
-    pad_token: str | None = None
-    special_roles: SpecialRoles | None = None
-    chat_templates: dict[str, str] | None = None
-    matching: dict[str, Matching] | None = None
-    space_symbol: str | None = None
-    strip_first_space: bool = False
-    cleanup: bool = False
-    decoding: Decoding | None = None
-    dropout: float | None = None
-    trim_offsets: TrimOffsets | None = None
-    truncation: Truncation | None = None
-    padding: Padding | None = None
-    reserved: dict[str, range] | None = None
+__all__ = ["Compact", "compacted"]
 
 
 class Compact(NamedTuple):

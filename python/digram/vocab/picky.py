@@ -12,7 +12,8 @@ from digram.errors import VocabError
 from digram.vocab.schemes import Picky
 
 if TYPE_CHECKING:
-    from digram.vocab.definition import StopReason, Unit
+    from digram.vocab.definition import StopReason
+    from digram.vocab.settings import Unit
 
 __all__ = ["Event", "Picked", "learn_events", "made", "replayed", "single_symbols"]
 

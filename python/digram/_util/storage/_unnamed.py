@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
-import hashlib
 import os
 import sys
 import time
@@ -105,6 +104,8 @@ class Unnamed:
     def _linked(self) -> str:
         """Link the unnamed file under a name that depends only on the target."""
         assert self._kept is not None, "what has no name is kept open"
+        import hashlib
+
         name = self._path(hashlib.sha256(os.fsencode(self._target)).digest()[:8])
         for tries in range(_TRIES + 1):
             try:

@@ -33,7 +33,7 @@ from digram.tokenizer.load import load as load_tokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import Counts
 from digram.training.counts.settings import CountsMetadata, from_json, to_json
-from digram.vocab.definition import Unit
+from digram.vocab.settings import Unit
 
 __all__ = ["NAME", "State", "entry_as_json", "held", "load", "save", "write"]
 

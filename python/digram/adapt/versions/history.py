@@ -22,7 +22,7 @@ from digram.training.train import train
 
 if TYPE_CHECKING:
     from digram.training.counts import CorporaLike
-    from digram.vocab.definition import Unit
+    from digram.vocab.settings import Unit
 
 __all__ = ["VocabularyHistory"]
 

@@ -15,7 +15,7 @@ from digram.training.counts import Counts, check_made, count_pretokens
 if TYPE_CHECKING:
     from digram.pretokenizers.pretokenizer import Pretokenizer
     from digram.training.counts import CorporaLike
-    from digram.vocab.definition import Unit
+    from digram.vocab.settings import Unit
 
 __all__ = ["Holding"]
 

@@ -20,7 +20,7 @@ from digram.vocab.scores import UnigramKernel
 from digram.vocab.wordpiece import WordPieceKernel
 
 if TYPE_CHECKING:
-    from digram.tokenizer.merge_log import Merge
+    from digram.tokenizer.merge import Merge
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.vocab.special_tokens import OnSpecial
 
@@ -169,7 +169,7 @@ class Merging:
         return [Candidate(self._merge(rule), tuple(places[rule])) for rule in sorted(places)]
 
     def _merge(self, rule: Rule) -> Merge:
-        from digram.tokenizer.merge_log import Merge
+        from digram.tokenizer.merge import Merge
 
         token = self._symbols.token
         return Merge(

@@ -17,7 +17,7 @@ from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.bpe import require_ranked
 
 if TYPE_CHECKING:
-    from digram.tokenizer.merge_log import Merge
+    from digram.tokenizer.merge import Merge
     from digram.tokenizer.tokenizer import Tokenizer
     from digram.vocab.special_tokens import OnSpecial
 
@@ -225,7 +225,7 @@ class Replay:
         return PairCount(left, right, count, None if rule is None else rule.rank)
 
     def _merge(self, rank: int) -> Merge:
-        from digram.tokenizer.merge_log import Merge, RunnerUp
+        from digram.tokenizer.merge import Merge, RunnerUp
 
         token = self._symbols.token
         _, left, right, id, count = self._rules[rank]

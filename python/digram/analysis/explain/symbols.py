@@ -12,7 +12,7 @@ from digram.errors import InternalError
 from digram.vocab.bpe import bpe, require_ranked
 
 if TYPE_CHECKING:
-    from digram.tokenizer.merge_log import Merge
+    from digram.tokenizer.merge import Merge
     from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["Applied", "How", "Rule", "Symbols", "ids_of", "merge_as_dict", "merged", "way"]

@@ -15,7 +15,8 @@ from digram.errors import LimitExceededError
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.bpe import BpeKernel
-from digram.vocab.packed import Compact, Settings
+from digram.vocab.packed import Compact
+from digram.vocab.settings import Settings
 
 __all__ = ["Completing"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from digram.errors import OptionError, show
-from digram.tokenizer.encoding import Encoding
+from digram.tokenizer.encoding.encoding import Encoding
 
 __all__ = ["BatchEncoding", "Row", "as_tensors"]
 

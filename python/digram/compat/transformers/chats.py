@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from digram.compat.transformers.batch_encoding import BatchEncoding
 from digram.compat.transformers.vocabulary import TokenTexts
 from digram.errors import OptionError
-from digram.tokenizer.chat import Chat
+from digram.tokenizer.chat.chat import Chat
 from digram.tokenizer.chat.mask import mask_of
 
 __all__ = ["Chatting"]

@@ -9,7 +9,7 @@ from digram.compat.transformers.batch_encoding import BatchEncoding, Row
 from digram.compat.transformers.names import names_of
 from digram.compat.transformers.strategies import Strategies
 from digram.errors import OptionError
-from digram.tokenizer.encoding import Encoding
+from digram.tokenizer.encoding.encoding import Encoding
 from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["columns", "encodings", "is_batch", "padded", "width_of"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from digram.multimodal.sequences.alphabet import Numbers
-    from digram.tokenizer.merge_log import Merge
+    from digram.tokenizer.merge import Merge
 
 __all__ = ["train_ids"]
 

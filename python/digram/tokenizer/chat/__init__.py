@@ -11,10 +11,3 @@ mask         what the assistant said
 chat         `Chat`, the result
 callable     the methods of `Tokenizer`
 """
-
-from __future__ import annotations
-
-from digram.tokenizer.chat.callable import ChattingCore
-from digram.tokenizer.chat.chat import Chat
-
-__all__ = ["Chat", "ChattingCore"]

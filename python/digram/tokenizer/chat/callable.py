@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any
 from digram._core import Core
 from digram._util.validation import check_threads, flag, mapping, word
 from digram.errors import DigramError, OptionError, placed, show
-from digram.tokenizer.chat.chat import Chat, Rendered
-from digram.tokenizer.chat.control import control_of
-from digram.tokenizer.chat.encoding import encoded_chats
-from digram.tokenizer.chat.functions import is_function, schema_of
-from digram.tokenizer.chat.inputs import messages_of, texts_in
-from digram.tokenizer.chat.rendering import Request, rendered
 
 if TYPE_CHECKING:
+    from digram.tokenizer.chat.chat import Chat
+    from digram.tokenizer.chat.rendering import Request
     from digram.vocab.special_roles import SpecialRoles
 
 __all__ = ["ChattingCore"]
@@ -139,6 +135,12 @@ class ChattingCore(Core):
     def _of_requests(
         self, requests: Sequence[tuple[Any, Request]], threads: int | None
     ) -> list[Chat]:
+        from digram.tokenizer.chat.chat import Chat, Rendered
+        from digram.tokenizer.chat.control import control_of
+        from digram.tokenizer.chat.encoding import encoded_chats
+        from digram.tokenizer.chat.inputs import messages_of, texts_in
+        from digram.tokenizer.chat.rendering import rendered
+
         texts: list[Rendered] = []
         for index, (messages, request) in enumerate(requests):
             try:
@@ -170,6 +172,9 @@ class ChattingCore(Core):
         add_generation_prompt: bool,
         continue_final_message: bool | str,
     ) -> Request:
+        from digram.tokenizer.chat.functions import is_function, schema_of
+        from digram.tokenizer.chat.rendering import Request
+
         given = {} if variables is None else variables
         mapping("variables", given, "names and values")
         for name in given:

@@ -9,12 +9,3 @@ call          computes the result of a call
 encoding      `Encoding`, the tokens of one text
 encodings     `Encodings`, the tokens of several texts, and their arrays
 """
-
-from __future__ import annotations
-
-from digram.tokenizer.encoding.callable import CallableCore
-from digram.tokenizer.encoding.encoding import Encoding
-from digram.tokenizer.encoding.encodings import Encodings
-from digram.tokenizer.encoding.template_ids import Layout
-
-__all__ = ["CallableCore", "Encoding", "Encodings", "Layout"]

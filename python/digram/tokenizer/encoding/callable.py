@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from digram._core import Core
 from digram._util.validation import check_threads
-from digram.tokenizer.encoding.call import encode
-from digram.tokenizer.encoding.encoding import Encoding
-from digram.tokenizer.encoding.encodings import Encodings
 from digram.tokenizer.encoding.options import Offsets, Options, Padding, Side, Truncation, checked
 from digram.tokenizer.encoding.template_ids import Layout
 from digram.vocab.special_tokens import OnSpecial, TextOrParts, rule_of
+
+if TYPE_CHECKING:
+    from digram.tokenizer.encoding.encoding import Encoding
+    from digram.tokenizer.encoding.encodings import Encodings
 
 __all__ = ["CallOptions", "CallableCore"]
 
@@ -145,6 +146,8 @@ class CallableCore(Core):
         texts. The cost is that of `encode` plus some µs per text; everything except the ids is
         computed when you access it.
         """
+        from digram.tokenizer.encoding.call import encode
+
         options = Options(
             add_special_tokens,
             max_length,

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from digram._util.validation import instance, word
 from digram.errors import OptionError, show
 from digram.tokenizer.encoding.trimming import Trimming
-from digram.vocab.limits import Padding, Truncation
-from digram.vocab.packed import Settings
-from digram.vocab.template import SEQUENCES, Piece, Template
+from digram.vocab.settings import Settings
+
+if TYPE_CHECKING:  # most tokenizers have none of them
+    from digram.vocab.limits import Padding, Truncation
+    from digram.vocab.template import Piece, Template
 
 __all__ = ["ADDED", "Layout", "Part"]
 
 ADDED = -1
-
-_PLAIN = Template("$A", pair="$A $B:1")
-"""The template of tokenizers without one: the tokens of the texts, with the usual type ids."""
 
 
 class Part(NamedTuple):
@@ -26,6 +25,10 @@ class Part(NamedTuple):
     sequence: int
     id: int
     type_id: int
+
+
+_PLAIN = (Part(0, 0, 0),), (Part(0, 0, 0), Part(1, 0, 1))
+"""A text and a pair without a template: the tokens of the texts, with the usual type ids."""
 
 
 class Layout(NamedTuple):
@@ -47,16 +50,14 @@ class Layout(NamedTuple):
             raise OptionError(
                 f"context_size={show(size)} is not a whole number of at least 1.", value=size
             )
-        template = _PLAIN if settings.template is None else settings.template
-        instance("template", template, Template)
+        template, padding = settings.template, settings.padding
+        if template is not None:
+            _check_template(template)
+        _check_limits(settings.truncation, padding)
         pad = None if settings.pad_token is None else word("pad_token", settings.pad_token)
-        padding = settings.padding
-        if settings.truncation is not None:
-            instance("truncation", settings.truncation, Truncation)
-        if padding is not None:
-            instance("padding", padding, Padding)
         padded = [] if padding is None or padding.id is not None else [padding.token]
-        for name in (*template.tokens, *([] if pad is None else [pad]), *padded):
+        added = [] if template is None else template.tokens
+        for name in (*added, *([] if pad is None else [pad]), *padded):
             if name not in special_tokens:
                 what = "pad_token" if name == pad else "the template"
                 what = "padding" if name in padded else what
@@ -65,8 +66,7 @@ class Layout(NamedTuple):
                     value=name,
                     hint="Add it by with_special_tokens.",
                 )
-        single = _parts(template.single, special_tokens)
-        pair = None if template.pair is None else _parts(template.pair, special_tokens)
+        single, pair = _PLAIN if template is None else _parts_of(template, special_tokens)
         pair_plain = None if pair is None else _plain(pair)
         pad_id = None if pad is None else special_tokens[pad]
         trimming = Trimming.of(settings, special_tokens)
@@ -91,10 +91,35 @@ def _plain(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(part for part in parts if part.sequence >= 0)
 
 
-def _parts(pieces: tuple[Piece, ...], special_tokens: Mapping[str, int]) -> tuple[Part, ...]:
-    return tuple(
-        Part(SEQUENCES.index(name), 0, type_id)
-        if name in SEQUENCES
-        else Part(ADDED, special_tokens[name], type_id)
-        for name, type_id in pieces
-    )
+def _check_template(template: Template) -> None:
+    from digram.vocab.template import Template
+
+    instance("template", template, Template)
+
+
+def _check_limits(truncation: Truncation | None, padding: Padding | None) -> None:
+    if truncation is None and padding is None:
+        return
+    from digram.vocab.limits import Padding, Truncation
+
+    if truncation is not None:
+        instance("truncation", truncation, Truncation)
+    if padding is not None:
+        instance("padding", padding, Padding)
+
+
+def _parts_of(
+    template: Template, special_tokens: Mapping[str, int]
+) -> tuple[tuple[Part, ...], tuple[Part, ...] | None]:
+    """The parts for a text, and those for a pair."""
+    from digram.vocab.template import SEQUENCES
+
+    def parts(pieces: tuple[Piece, ...]) -> tuple[Part, ...]:
+        return tuple(
+            Part(SEQUENCES.index(name), 0, type_id)
+            if name in SEQUENCES
+            else Part(ADDED, special_tokens[name], type_id)
+            for name, type_id in pieces
+        )
+
+    return parts(template.single), None if template.pair is None else parts(template.pair)

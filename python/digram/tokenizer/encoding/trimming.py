@@ -12,7 +12,7 @@ from digram.vocab.bpe import bpe
 if TYPE_CHECKING:
     from digram.tokenizer.encoding.encoding import Call
     from digram.tokenizer.encoding.truncation import Window
-    from digram.vocab.packed import Settings
+    from digram.vocab.settings import Settings
 
 __all__ = ["Trimming", "spans_of"]
 

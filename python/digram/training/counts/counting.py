@@ -21,7 +21,7 @@ from digram.training.checkpoint import Checkpoint
 from digram.training.counts.settings import fingerprint
 from digram.training.counts.value import Counts, check_made, check_unit
 from digram.training.spelled_tokens import Spotter
-from digram.vocab.definition import Unit
+from digram.vocab.settings import Unit
 
 __all__ = [
     "Corpora",

@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 from digram.errors import CorruptFileError, OptionError, PatternError
 from digram.pretokenizers.normalizers import described, from_described
-from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
-from digram.pretokenizers.rules import Digits, Rules
-from digram.vocab.definition import Unit
+from digram.pretokenizers.pretokenizer import Digits, Pretokenizer, Regex
+from digram.pretokenizers.rules import Rules
+from digram.vocab.settings import Unit
 
 __all__ = ["COLUMNS", "CountsMetadata", "fingerprint", "from_json", "spelled", "to_json"]
 

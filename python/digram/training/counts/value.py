@@ -25,7 +25,7 @@ from digram.training.counts.settings import (
     spelled,
     to_json,
 )
-from digram.vocab.definition import Unit
+from digram.vocab.settings import Unit
 
 __all__ = ["Counts", "check_same"]
 

@@ -9,7 +9,7 @@ from digram.corpus import CorpusLike
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, PretokenizerLike, resolve
 from digram.pretokenizers.rules import Rules
-from digram.tokenizer.merge_log import Merge
+from digram.tokenizer.merge import Merge
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.counts import Counting, Counts, named_corpora
 from digram.training.fair.learning import counted, learned
@@ -17,7 +17,7 @@ from digram.training.fair.turns import checked_turns
 from digram.training.id_layout import tokenizer_of
 from digram.training.options import ByteOrder, RunOptions, Ties, TrainOptions
 from digram.training.spelled_tokens import Spotter
-from digram.vocab.definition import OnUnknown, Unit
+from digram.vocab.settings import OnUnknown, Unit
 
 __all__ = ["train_fair"]
 

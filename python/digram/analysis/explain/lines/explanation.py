@@ -17,7 +17,7 @@ from digram.pretokenizers.pretokenizer import NAMED
 if TYPE_CHECKING:
     from digram.analysis.explain.cuts import Cut
     from digram.analysis.explain.explanation import Explanation, Merging, Step
-    from digram.tokenizer.merge_log import Merge
+    from digram.tokenizer.merge import Merge
 
 __all__ = [
     "NO_MORE",

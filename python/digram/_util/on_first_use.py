@@ -1,0 +1,51 @@
+"""Packages whose modules are imported when one of their names is first used (PEP 562).
+
+Making a class of values takes Python half a millisecond, and a package has dozens of which a
+program uses a few.
+"""
+
+from __future__ import annotations
+
+# Type checkers take this name for True. `typing` itself would be most of the import's time.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+__all__ = ["on_first_use"]
+
+
+def on_first_use(
+    package: str, names_of: Mapping[str, Sequence[str]], modules: Iterable[str] = ()
+) -> Callable[[str], Any]:
+    """The `__getattr__` of a package.
+
+    `names_of` are the names that the package takes from its modules, and `modules` those modules
+    that are attributes without an import of their own. A name is looked up once, then it is the
+    package's own.
+
+    >>> get = on_first_use("digram", {"errors": ["DigramError"]}, ["formats"])
+    >>> get("DigramError"), get("formats").__name__
+    (<class 'digram.errors.DigramError'>, 'digram.formats')
+    >>> get("other")
+    Traceback (most recent call last):
+        ...
+    AttributeError: module 'digram' has no attribute 'other'
+    """
+    module_of = {name: module for module, names in names_of.items() for name in names}
+    own = frozenset(modules)
+
+    def get(name: str) -> Any:
+        import importlib
+        import sys
+
+        if name in own:
+            return importlib.import_module(f"{package}.{name}")
+        if name not in module_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get
