@@ -4,6 +4,9 @@
 //! as the `str`. Here each thread converts the texts that it encodes, sixteen characters at a time, into memory
 //! that stays in a near cache and is used again for the next text.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use std::ops::Range;
 
 use crate::cpu::SimdLevel;
@@ -225,96 +228,6 @@ fn append<C: Character>(characters: &[C], bytes: &mut Vec<u8>) -> std::result::R
         }
     }
     Ok(())
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx512 {
-    use std::arch::x86_64::*;
-
-    use super::{BEYOND, Character, ascii};
-    use crate::cpu::prefetch;
-
-    /// The characters that are converted together.
-    const LANES: usize = 16;
-
-    /// Prefetch distance, in bytes: hardware prefetching stops at page boundaries.
-    const AHEAD: usize = 2048;
-
-    /// The size of a cache line.
-    const LINE: usize = 64;
-
-    /// As [`super::append`].
-    ///
-    /// # Safety
-    ///
-    /// `bytes` has the capacity for the longest form of all characters, and [`BEYOND`] bytes more.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(super) unsafe fn append<C: Character>(characters: &[C], bytes: &mut Vec<u8>) -> Result<(), usize> {
-        debug_assert!(bytes.capacity() - bytes.len() >= characters.len() * C::MAX_BYTES + BEYOND);
-        let (out, mut len) = (bytes.as_mut_ptr(), bytes.len());
-        let mut index = 0;
-        while index < characters.len() {
-            let rest = &characters[index..];
-            for line in 0..2 * LANES * size_of::<C>() / LINE {
-                prefetch(rest.as_ptr().wrapping_byte_add(AHEAD + line * LINE));
-            }
-            if let Some(ascii) = rest.first_chunk::<{ 2 * LANES }>().and_then(ascii) {
-                // SAFETY: there is memory for a byte of each character.
-                unsafe { out.add(len).cast::<[u8; 2 * LANES]>().write(ascii) };
-                (index, len) = (index + ascii.len(), len + ascii.len());
-                continue;
-            }
-            // Those behind the first sixteen are probably not all ASCII either.
-            for part in rest.chunks(LANES).take(2) {
-                let mut codes = [0; LANES];
-                match part.first_chunk::<LANES>() {
-                    Some(part) => codes = part.map(Character::code),
-                    None => codes.iter_mut().zip(part).for_each(|(code, part)| *code = part.code()),
-                }
-                let lanes = u16::MAX >> (LANES - part.len());
-                // SAFETY: there are sixteen numbers of 32 bits.
-                let codes = unsafe { _mm512_loadu_si512(codes.as_ptr().cast()) };
-                let (utf8, kept, surrogates) = utf8_of(codes, lanes);
-                if surrogates != 0 {
-                    return Err(index + surrogates.trailing_zeros() as usize);
-                }
-                // SAFETY: there is memory for the bytes that are kept, and for 64 more.
-                unsafe { _mm512_storeu_si512(out.add(len).cast(), _mm512_maskz_compress_epi8(kept, utf8)) };
-                (index, len) = (index + part.len(), len + kept.count_ones() as usize);
-            }
-        }
-        // SAFETY: these bytes were written.
-        unsafe { bytes.set_len(len) };
-        Ok(())
-    }
-
-    /// The UTF-8 forms of sixteen characters, each at the end of four bytes; the bytes that belong to the forms
-    /// of the characters at `lanes`; and those of these characters that are surrogates.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn utf8_of(codes: __m512i, lanes: u16) -> (__m512i, u64, u16) {
-        // Closures would be compiled without these instructions.
-        let two = _mm512_mask_cmpge_epu32_mask(lanes, codes, _mm512_set1_epi32(0x80));
-        let three = _mm512_mask_cmpge_epu32_mask(lanes, codes, _mm512_set1_epi32(0x800));
-        let four = _mm512_mask_cmpge_epu32_mask(lanes, codes, _mm512_set1_epi32(0x1_0000));
-        let upper_bits = _mm512_and_si512(codes, _mm512_set1_epi32(!0x7ff));
-        let surrogates = _mm512_mask_cmpeq_epi32_mask(lanes, upper_bits, _mm512_set1_epi32(0xd800));
-        // Six bits in each byte, the highest first.
-        const SHIFTS: [u8; 8] = [18, 12, 6, 0, 32 + 18, 32 + 12, 32 + 6, 32];
-        let parts = _mm512_multishift_epi64_epi8(_mm512_set1_epi64(i64::from_le_bytes(SHIFTS)), codes);
-        let parts = _mm512_and_si512(parts, _mm512_set1_epi32(0x3f3f_3f3f));
-        const MARKS: [u32; 3] = [0x80c0_0000, 0x8080_e000, 0x8080_80f0];
-        let mut marks = _mm512_set1_epi32(MARKS[0].cast_signed());
-        marks = _mm512_mask_mov_epi32(marks, three, _mm512_set1_epi32(MARKS[1].cast_signed()));
-        marks = _mm512_mask_mov_epi32(marks, four, _mm512_set1_epi32(MARKS[2].cast_signed()));
-        let ascii = _mm512_slli_epi32::<24>(codes);
-        let utf8 = _mm512_mask_or_epi32(ascii, two, parts, marks);
-        let kept = _pdep_u64(lanes.into(), 0x8888_8888_8888_8888)
-            | _pdep_u64(two.into(), 0x4444_4444_4444_4444)
-            | _pdep_u64(three.into(), 0x2222_2222_2222_2222)
-            | _pdep_u64(four.into(), 0x1111_1111_1111_1111);
-        (utf8, kept, surrogates)
-    }
 }
 
 #[cfg(test)]

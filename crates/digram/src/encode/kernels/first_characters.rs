@@ -176,8 +176,7 @@ mod tests {
                 lockstep.start(words.iter().map(|word| &word[..]), &first_merges, &merges, simd);
                 lockstep.merge(&merges, simd);
                 for (number, word) in words.iter().enumerate() {
-                    let mut ids = [0; LONGEST];
-                    let count = lockstep.copy_ids(number, &mut ids);
+                    let (ids, count) = lockstep.ids(number);
                     let symbols = word.iter().map(|&byte| byte.into()).collect();
                     assert_eq!(ids[..count], naive::merge(symbols, &list), "{word:?} {simd:?} {tokens:?}");
                 }

@@ -188,6 +188,21 @@ impl<const LEN: usize> Lockstep<LEN> {
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 | SimdLevel::Avx512 => unsafe { self.merge_avx2(merges) },
         }
+        match simd {
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => unsafe { self.close_gaps_avx512() },
+            _ => self.close_gaps(),
+        }
+    }
+
+    /// Moves the ids that remain to the front of their words.
+    fn close_gaps(&mut self) {
+        for word in &mut self.words[..self.count] {
+            for (place, at) in set_bits(word.remaining).enumerate() {
+                word.ids[place] = word.ids[at];
+            }
+        }
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -240,16 +255,11 @@ impl<const LEN: usize> Lockstep<LEN> {
         }
     }
 
-    /// Copies the ids of a word, once it is merged, and returns their number.
+    /// The ids of a word, once it is merged: the first ones, and their number.
     #[inline]
-    pub(in crate::encode) fn copy_ids(&self, number: usize, ids: &mut [TokenId; LEN]) -> usize {
+    pub(in crate::encode) fn ids(&self, number: usize) -> (&[TokenId; LEN], usize) {
         let word = &self.words[number];
-        let mut count = 0;
-        for at in set_bits(word.remaining) {
-            ids[count] = word.ids[at];
-            count += 1;
-        }
-        count
+        (&word.ids, word.remaining.count_ones() as usize)
     }
 }
 
@@ -288,8 +298,7 @@ mod tests {
                     lockstep.start(words.iter().map(|word| &word[..]), &first_merges, &merges, simd);
                     lockstep.merge(&merges, simd);
                     for (number, word) in words.iter().enumerate() {
-                        let mut ids = [0; LEN];
-                        let count = lockstep.copy_ids(number, &mut ids);
+                        let (ids, count) = lockstep.ids(number);
                         let symbols = word.iter().map(|&byte| byte.into()).collect();
                         assert_eq!(ids[..count], naive::merge(symbols, &list), "{word:?} {simd:?}");
                     }

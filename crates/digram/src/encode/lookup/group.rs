@@ -235,9 +235,7 @@ impl Lookup {
             }
         }
         if let Some(ranked) = in_lockstep {
-            self.encode_words(group, context.scratch, ranked, |scratch| &mut scratch.short_words);
-            self.encode_words(group, context.scratch, ranked, |scratch| &mut scratch.long_words);
-            self.encode_words(group, context.scratch, ranked, |scratch| &mut scratch.longest_words);
+            self.encode_words(group, context.scratch, ranked);
         }
         Ok(())
     }

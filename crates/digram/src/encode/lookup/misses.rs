@@ -71,6 +71,9 @@ impl Misses {
     }
 }
 
+/// The number of ids that are copied at once.
+const AT_ONCE: usize = 16;
+
 /// The ids of the misses of a group.
 #[derive(Default)]
 pub(in crate::encode) struct MissedIds {
@@ -93,6 +96,24 @@ impl MissedIds {
         let start = self.ids.len();
         self.ids.extend(ids);
         self.ranges[miss] = start as u32..self.ids.len() as u32;
+    }
+
+    /// Sets the ids of a miss to the first `count` of these, of which a multiple of [`AT_ONCE`] are copied, without a call.
+    #[inline]
+    pub(super) fn set_first<const LEN: usize>(&mut self, miss: usize, ids: &[TokenId; LEN], count: usize) {
+        const { assert!(LEN.is_multiple_of(AT_ONCE)) };
+        let (start, count) = (self.ids.len(), count.min(LEN));
+        self.ids.reserve(LEN);
+        for at in (0..count).step_by(AT_ONCE) {
+            // SAFETY: so many ids are there, and memory for all of them.
+            unsafe {
+                let from = ids.as_ptr().add(at).cast::<[TokenId; AT_ONCE]>();
+                self.ids.as_mut_ptr().add(start + at).cast::<[TokenId; AT_ONCE]>().write_unaligned(*from);
+            }
+        }
+        // SAFETY: these were written.
+        unsafe { self.ids.set_len(start + count) };
+        self.ranges[miss] = start as u32..(start + count) as u32;
     }
 
     /// The number of ids of all misses.
@@ -123,13 +144,15 @@ impl MissedIds {
         let inserted = self.len();
         let (mut end, mut left) = (found, inserted);
         for (miss, &before) in misses.ids_before().iter().enumerate().rev() {
-            let (before, ids) = (before as usize, self.of(miss));
+            let (before, Range { start, end: ids_end }) = (before as usize, self.ranges[miss].clone());
+            let (start, ids_end) = (start as usize, ids_end as usize);
             // SAFETY: from the last miss to the first, the ids behind it move by the number of ids that are
             // still to be inserted, so that no id is overwritten before it has moved.
             unsafe {
-                std::ptr::copy(place.add(before), place.add(before + left), end - before);
-                left -= ids.len();
-                std::ptr::copy_nonoverlapping(ids.as_ptr(), place.add(before + left), ids.len());
+                copy_backward(place, before..end, place.add(left), left);
+                left -= ids_end - start;
+                let to = place.add(before + left).wrapping_sub(start);
+                copy_backward(self.ids.as_ptr(), start..ids_end, to, left);
             }
             end = before;
         }
@@ -140,6 +163,30 @@ impl MissedIds {
     pub(in crate::encode) fn trim(&mut self, keep: usize) {
         if self.ids.capacity() > keep {
             self.ids = Vec::new();
+        }
+    }
+}
+
+/// Copies the ids of a range to the same range of other memory, the last ones first: [`AT_ONCE`] at a time, without a
+/// call, if `free` ids before that range may be overwritten and are enough.
+///
+/// # Safety
+///
+/// Both arrays have the range, and `free` places before it in `to` may be written. If the arrays overlap, `to` is at
+/// least `free` ids behind `from`.
+#[inline]
+unsafe fn copy_backward(from: *const TokenId, range: Range<usize>, to: *mut TokenId, free: usize) {
+    let Range { start, mut end } = range;
+    // SAFETY: as the caller promises; what is read before the range is of the same array, and where arrays overlap, what
+    // is written is behind all that is still to be read.
+    unsafe {
+        while end > start && end >= AT_ONCE && free >= AT_ONCE {
+            end -= AT_ONCE;
+            let ids = from.add(end).cast::<[TokenId; AT_ONCE]>().read_unaligned();
+            to.wrapping_add(end).cast::<[TokenId; AT_ONCE]>().write_unaligned(ids);
+        }
+        if end > start {
+            std::ptr::copy(from.add(start), to.wrapping_add(start), end - start);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::Scratch;
 use super::super::kernels::lockstep::{Lockstep, WORDS};
 use super::super::kernels::ranked::Ranked;
-use super::{Group, Lookup};
+use super::{Group, Lookup, MissedIds, Misses, Table};
 
 /// The misses of a group that are words of up to `LEN` bytes, and memory to merge them in.
 pub(in crate::encode) struct MissedWords<const LEN: usize> {
@@ -67,28 +67,38 @@ impl Batch {
 
 impl Lookup {
     /// Sets the ids of missed words, once all other misses have theirs.
-    pub(super) fn encode_words<const LEN: usize>(
-        &self,
-        group: Group<'_>,
-        scratch: &mut Scratch,
-        ranked: &Ranked,
-        words: impl Fn(&mut Scratch) -> &mut MissedWords<LEN>,
-    ) {
-        if words(scratch).misses.is_empty() {
-            return;
-        }
-        let misses = std::mem::take(&mut words(scratch).misses);
+    pub(super) fn encode_words(&self, group: Group<'_>, scratch: &mut Scratch, ranked: &Ranked) {
+        let Scratch { misses, missed_ids, table, short_words, long_words, longest_words, .. } = scratch;
+        let mut to = Merged { lookup: self, ranked, group, misses, missed_ids, table };
+        to.encode(short_words);
+        to.encode(long_words);
+        to.encode(longest_words);
+    }
+}
+
+/// Where merged words go.
+struct Merged<'a> {
+    lookup: &'a Lookup,
+    ranked: &'a Ranked,
+    group: Group<'a>,
+    misses: &'a Misses,
+    missed_ids: &'a mut MissedIds,
+    table: &'a mut Table,
+}
+
+impl Merged<'_> {
+    fn encode<const LEN: usize>(&mut self, words: &mut MissedWords<LEN>) {
+        let MissedWords { misses, lockstep } = words;
         let mut rest = misses.iter().map(|&miss| miss as usize);
         loop {
             let mut batch = Batch::default();
             for miss in rest.by_ref() {
-                let number = scratch.misses.number(miss);
+                let number = self.misses.number(miss);
                 // An earlier batch may have added it, or it is in a line that was not read.
-                let pretoken = group.pretoken(number);
-                let key = scratch.misses.key(miss);
-                match scratch.table.get_missed(key, pretoken) {
-                    Some(ids) => scratch.missed_ids.set(miss, ids.as_slice().iter().copied()),
-                    None => batch.push(miss, number, key, group),
+                let (pretoken, key) = (self.group.pretoken(number), self.misses.key(miss));
+                match self.table.get_missed(key, pretoken) {
+                    Some(ids) => self.missed_ids.set(miss, ids.as_slice().iter().copied()),
+                    None => batch.push(miss, number, key, self.group),
                 }
                 if batch.is_full() {
                     break;
@@ -97,18 +107,17 @@ impl Lookup {
             if batch.count == 0 {
                 break;
             }
-            let bytes = batch.words().iter().map(|&(_, number)| group.pretoken(number).bytes());
-            ranked.merge_words(bytes, &mut words(scratch).lockstep);
+            let bytes = batch.words().iter().map(|&(_, number)| self.group.pretoken(number).bytes());
+            self.ranked.merge_words(bytes, lockstep);
             for (word, &(miss, number)) in batch.words().iter().enumerate() {
-                let mut ids = [0; LEN];
-                let count = words(scratch).lockstep.copy_ids(word, &mut ids);
-                scratch.missed_ids.set(miss, ids[..count].iter().copied());
-                scratch.table.put(batch.keys[word], group.pretoken(number), &ids[..count], self.tokens());
+                let (ids, count) = lockstep.ids(word);
+                self.missed_ids.set_first(miss, ids, count);
+                let pretoken = self.group.pretoken(number);
+                self.table.put(batch.keys[word], pretoken, &ids[..count], self.lookup.tokens());
             }
             for &(miss, other) in &batch.repeated[..batch.repeated_count] {
-                scratch.missed_ids.repeat(miss, other);
+                self.missed_ids.repeat(miss, other);
             }
         }
-        words(scratch).misses = misses;
     }
 }

@@ -19,8 +19,14 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
     let mut left_beside = number_of(left.beside);
     // SAFETY: these are 64 bytes each.
     let load = |numbers: *const u8| unsafe { _mm512_loadu_si512(numbers.cast()) };
-    let of_last = [0, 32].map(|at| load(splits.beside.of_last[at..].as_ptr().cast()));
-    let own = splits.beside.own.each_ref().map(|bits| [0, 16].map(|at| load(bits[at..].as_ptr().cast())));
+    // Written out: the compiler does not inline `map` here.
+    let of_last = &splits.beside.of_last;
+    let of_last = [load(of_last.as_ptr().cast()), load(of_last[32..].as_ptr().cast())];
+    let own = &splits.beside.own;
+    let own = [
+        [load(own[0].as_ptr().cast()), load(own[0][16..].as_ptr().cast())],
+        [load(own[1].as_ptr().cast()), load(own[1][16..].as_ptr().cast())],
+    ];
     let last = pretoken_ends[pretoken_ends.len() - 1].min(text.len());
     while at < last && *count + LANES <= GROUP {
         let bytes = (last - at).min(3 * LANES);
@@ -82,8 +88,8 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
         left_beside = _mm512_permutexvar_epi32(last_lane, beside);
         at += 3 * characters;
     }
-    let [code, last, beside] =
-        [left_codes, left_lasts, left_beside].map(|lanes| _mm512_cvtsi512_si32(lanes) as u32);
+    let first = |lanes: __m512i| _mm512_cvtsi512_si32(lanes) as u32;
+    let (code, last, beside) = (first(left_codes), first(left_lasts), first(left_beside));
     // SAFETY: it is the code of a character.
     let c = unsafe { char::from_u32_unchecked(code) };
     *run = Run { number, at, left: Neighbour { c, last: last as u8, beside, ..left } };

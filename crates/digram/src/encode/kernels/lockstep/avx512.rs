@@ -35,6 +35,24 @@ impl<const LEN: usize> Lockstep<LEN> {
             self.ask_beside(merged, merges);
         }
     }
+
+    /// Moves the ids that remain to the front of their words, as [`Lockstep::close_gaps`].
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) fn close_gaps_avx512(&mut self) {
+        for word in &mut self.words[..self.count] {
+            let mut count = 0;
+            for at in (0..(word.len as usize).min(LEN)).step_by(LANES) {
+                let remaining = (word.remaining >> at) as __mmask16;
+                // SAFETY: these sixteen ids are there, and no more are before them than were read.
+                unsafe {
+                    let ids = _mm512_loadu_si512(word.ids.as_ptr().add(at).cast());
+                    let ids = _mm512_maskz_compress_epi32(remaining, ids);
+                    _mm512_storeu_si512(word.ids.as_mut_ptr().add(count).cast(), ids);
+                }
+                count += remaining.count_ones() as usize;
+            }
+        }
+    }
 }
 
 /// Sets the symbols and the keys of a word, and returns the places of the pairs that are merged at once.
@@ -75,16 +93,9 @@ fn start<const LEN: usize>(
             _mm512_set_epi64(pair(15), pair(14), pair(13), pair(12), pair(11), pair(10), pair(9), pair(8)),
         ];
         let are_pairs = first_lanes((len - 1).saturating_sub(at));
-        [ranks[chunk], takes_second[chunk + 1], takes_first[chunk]] = [
-            packed,
-            packed.map(|pairs| _mm512_srli_epi64::<RANK_BITS>(pairs)),
-            packed.map(|pairs| _mm512_srli_epi64::<{ 2 * RANK_BITS }>(pairs)),
-        ]
-        .map(|[low, high]| {
-            let [low, high] = [low, high].map(|pairs| _mm512_cvtepi64_epi32(pairs));
-            let all = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
-            _mm512_mask_and_epi32(none, are_pairs, all, none)
-        });
+        ranks[chunk] = ranks_of::<0>(packed, are_pairs);
+        takes_second[chunk + 1] = ranks_of::<RANK_BITS>(packed, are_pairs);
+        takes_first[chunk] = ranks_of::<{ 2 * RANK_BITS }>(packed, are_pairs);
     }
     for chunk in 0..LEN / LANES {
         let at = chunk * LANES;
@@ -132,6 +143,17 @@ fn start<const LEN: usize>(
     }
 }
 
+/// The ranks from a bit on of eight pairs each, where there are pairs.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn ranks_of<const BIT: u32>([low, high]: [__m512i; 2], are_pairs: __mmask16) -> __m512i {
+    let low = _mm512_cvtepi64_epi32(_mm512_srli_epi64::<BIT>(low));
+    let high = _mm512_cvtepi64_epi32(_mm512_srli_epi64::<BIT>(high));
+    let all = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+    let none = _mm512_set1_epi32(NO_MERGE as i32);
+    _mm512_mask_and_epi32(none, are_pairs, all, none)
+}
+
 /// The tokens of sixteen bytes from a place on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
@@ -145,13 +167,11 @@ fn byte_ids(bytes: &[u8; LONGEST + 1], at: usize, first_merges: &FirstMerges) ->
             _mm512_i32gather_epi32::<4>(_mm512_cvtepu8_epi32(bytes), first_merges.ids().as_ptr().cast())
         };
     };
-    // SAFETY: the table has 256 bytes.
-    let table: [__m512i; 4] = std::array::from_fn(|number| unsafe {
-        _mm512_loadu_si512(differences.as_ptr().add(number * 64).cast())
-    });
+    // SAFETY: there are four times 64 bytes.
+    let quarter = |number: usize| unsafe { _mm512_loadu_si512(differences.as_ptr().add(number * 64).cast()) };
     let wide = _mm512_castsi128_si512(bytes);
-    let [low, high] =
-        [(0, 1), (2, 3)].map(|(first, second)| _mm512_permutex2var_epi8(table[first], wide, table[second]));
+    let low = _mm512_permutex2var_epi8(quarter(0), wide, quarter(1));
+    let high = _mm512_permutex2var_epi8(quarter(2), wide, quarter(3));
     let differences = _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(wide), high);
     let differences = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(differences));
     _mm512_add_epi32(differences, _mm512_set1_epi32(*lowest as i32))

@@ -1,5 +1,7 @@
 //! Characters of two and three bytes by AVX-512.
 
+use std::arch::x86_64::*;
+
 use super::super::super::kinds::KindsOfOthers;
 use super::super::classes::BLOCK;
 use super::{MORE, Others, Row, attached, bit, common_bits, row_of, spaces_of};
@@ -63,11 +65,10 @@ impl Bitmaps {
         text: &[u8],
         start: usize,
     ) -> Option<Others> {
-        use std::arch::x86_64::*;
         let bytes = text.get(start..start + BLOCK + MORE)?;
-        // SAFETY: 64 bytes from each of these on are in `bytes`.
-        let [first, second, third] =
-            [0, 1, 2].map(|offset| unsafe { _mm512_loadu_si512(bytes.as_ptr().add(offset).cast()) });
+        // SAFETY: 64 bytes from each of the first three on are in `bytes`.
+        let from = |offset: usize| unsafe { _mm512_loadu_si512(bytes.as_ptr().add(offset).cast()) };
+        let (first, second, third) = (from(0), from(1), from(2));
         let splat = |byte: u8| _mm512_set1_epi8(byte as i8);
         let firsts = _mm512_cmpge_epu8_mask(first, splat(0xc0));
         let three = _mm512_cmpge_epu8_mask(first, splat(0xe0));
@@ -77,14 +78,6 @@ impl Bitmaps {
         }
         // The eight bits of a byte of a set, each as a byte.
         let each_bit = _mm512_set1_epi64(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
-        // A byte of 256: index bits 0 to 6 select one of 128, twice, and bit 7 one of both.
-        let byte_of = |set: &[u8; 256], index: __m512i| {
-            // SAFETY: there are four times 64 bytes.
-            let [a, b, c, d] = [0, 1, 2, 3]
-                .map(|quarter| unsafe { _mm512_loadu_si512(set.as_ptr().add(64 * quarter).cast()) });
-            let [low, high] = [(a, b), (c, d)].map(|(a, b)| _mm512_permutex2var_epi8(a, index, b));
-            _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high)
-        };
         // Five bits of one byte above bits 3 to 5 of the next.
         let index_of = |upper: __m512i, lower: __m512i| {
             let upper = _mm512_and_si512(_mm512_slli_epi16::<3>(upper), splat(0xf8));
@@ -95,9 +88,10 @@ impl Bitmaps {
         let mut bits = [0u64; bit::COUNT];
         if two != 0 {
             // SAFETY: each table has 64 bytes.
-            let [all, some] = [0, 1].map(|number| unsafe {
-                _mm512_permutexvar_epi8(first, _mm512_loadu_si512(self.two_alike[number].as_ptr().cast()))
-            });
+            let alike = |table: &[u8; 64]| unsafe {
+                _mm512_permutexvar_epi8(first, _mm512_loadu_si512(table.as_ptr().cast()))
+            };
+            let (all, some) = (alike(&self.two_alike[0]), alike(&self.two_alike[1]));
             let (index, bit) = (index_of(first, second), bit_of(second));
             for (number, (bits, set)) in bits.iter_mut().zip(&self.two).enumerate().take(count) {
                 *bits = _mm512_mask_test_epi8_mask(two, all, splat(1 << number));
@@ -128,7 +122,7 @@ impl Bitmaps {
                         continue;
                     }
                     let (halves, _) = set.as_chunks::<256>();
-                    let [low, high] = [0, 1].map(|half| byte_of(&halves[half], index));
+                    let (low, high) = (byte_of(&halves[0], index), byte_of(&halves[1], index));
                     let byte = _mm512_mask_blend_epi8(upper, low, high);
                     *bits |= _mm512_mask_test_epi8_mask(same, byte, bit);
                 }
@@ -155,6 +149,17 @@ impl Bitmaps {
             spaces,
         })
     }
+}
+
+/// Bytes of 256: bits 0 to 6 of an index select one of 128, twice, and bit 7 one of both.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn byte_of(set: &[u8; 256], index: __m512i) -> __m512i {
+    // SAFETY: there are four times 64 bytes.
+    let quarter = |number: usize| unsafe { _mm512_loadu_si512(set.as_ptr().add(64 * number).cast()) };
+    let low = _mm512_permutex2var_epi8(quarter(0), index, quarter(1));
+    let high = _mm512_permutex2var_epi8(quarter(2), index, quarter(3));
+    _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high)
 }
 
 /// Puts 64 characters into a set for each bit.
