@@ -3,6 +3,10 @@
 //! A merge needs the ranks of two new pairs, and most of those that may have one are far from the
 //! processor. A word that is merged alone waits for each. Here the memory for the pairs of all words is
 //! prefetched before any of it is read, so that a word waits while the others are merged.
+//!
+//! Tried and rejected: 32 words; asking the filter for a pair one turn later, when its memory is near; starting words
+//! of Korean and Thai with their characters alone, without the pairs of bytes (3 to 5 % slower, since many words
+//! have a character that is not one symbol).
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
