@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benches.child import on_processors
 from benches.encode import MEGABYTES, speeds, task
 from benches.peers import PEERS, Peer
 from benches.run import Options, Results, disagreements, take_turns
@@ -78,8 +78,7 @@ def main() -> int:
     args = parser.parse_args()
     words = set(filter(None, args.rows.split(",")))
     rows = [row for row in ROWS if words <= set(str(row).replace(",", "").split())]
-    if hasattr(os, "sched_setaffinity"):  # all on one processor, as Linux can
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    on_processors(1)
     print(f"{machine()}.\n", flush=True)
     groups = [[task(peer, _place(row), args.megabytes) for peer in row.peers()] for row in rows]
     results = take_turns(groups, Options(rounds=args.rounds))

@@ -300,7 +300,7 @@ impl Table {
         }
         let entry = Entry::far(key, self.arena.len(), ids.len(), bytes.len());
         self.arena.extend_from_slice(ids);
-        self.arena.extend(stored(bytes));
+        store(bytes, &mut self.arena);
         self.insert(entry);
     }
 
@@ -356,13 +356,15 @@ impl Ids<'_> {
     }
 }
 
-/// Bytes as numbers for the arena.
-fn stored(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
-    bytes.chunks(size_of::<u32>()).map(|chunk| {
+/// Appends bytes to the arena, with zeros up to a whole number.
+fn store(bytes: &[u8], arena: &mut Vec<u32>) {
+    let (fours, rest) = bytes.as_chunks::<{ size_of::<u32>() }>();
+    arena.extend(fours.iter().map(|&four| u32::from_ne_bytes(four)));
+    if !rest.is_empty() {
         let mut four = [0; size_of::<u32>()];
-        four[..chunk.len()].copy_from_slice(chunk);
-        u32::from_ne_bytes(four)
-    })
+        four[..rest.len()].copy_from_slice(rest);
+        arena.push(u32::from_ne_bytes(four));
+    }
 }
 
 /// Whether numbers of the arena are these bytes, which have the same length.
