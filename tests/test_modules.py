@@ -59,6 +59,7 @@ def test_nothing_is_imported_before_it_is_used() -> None:
 def test_every_name_of_a_package_is_there_on_first_use() -> None:
     for package in ("digram", "digram.decoders", "digram.formats", "digram.pretokenizers"):
         alone(f"import {package} as it\nfor name in it.__all__: assert hasattr(it, name), name")
+        alone(f"import {package} as it\nassert {{*it.__all__}} <= {{*dir(it)}}")
         alone(f"import {package} as it\nassert not hasattr(it, 'no_such_name')")
 
 

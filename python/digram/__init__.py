@@ -280,8 +280,4 @@ _SUBPACKAGES = {module.split(".")[0] for module in _NAMES_OF} - {"_core"} | {
     *("compat", "display", "distributed", "formats", "names", "reference", "web")
 }
 
-__getattr__ = on_first_use(__name__, _NAMES_OF, _SUBPACKAGES)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = on_first_use(__name__, _NAMES_OF, _SUBPACKAGES)

@@ -18,14 +18,16 @@ __all__ = ["on_first_use"]
 
 def on_first_use(
     package: str, names_of: Mapping[str, Sequence[str]], modules: Iterable[str] = ()
-) -> Callable[[str], Any]:
-    """The `__getattr__` of a package.
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package.
 
     `names_of` are the names that the package takes from its modules, and `modules` those modules
     that are attributes without an import of their own. A name is looked up once, then it is the
     package's own.
 
-    >>> get = on_first_use("digram", {"errors": ["DigramError"]}, ["formats"])
+    >>> get, names = on_first_use("digram", {"errors": ["DigramError"]}, ["formats"])
+    >>> "DigramError" in names()
+    True
     >>> get("DigramError"), get("formats").__name__
     (<class 'digram.errors.DigramError'>, 'digram.formats')
     >>> get("other")
@@ -48,4 +50,9 @@ def on_first_use(
         setattr(sys.modules[package], name, value)
         return value
 
-    return get
+    def names() -> list[str]:
+        import sys
+
+        return sorted({*vars(sys.modules[package]), *module_of, *own})
+
+    return get, names

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         WordPiece,
     )
 else:
-    __getattr__ = on_first_use(
+    __getattr__, __dir__ = on_first_use(
         __name__,
         {
             "decoding": ["Decoding"],

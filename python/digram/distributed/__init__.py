@@ -27,4 +27,4 @@ if TYPE_CHECKING:
 
 __all__ = ["executor", "ray", "spark"]
 
-__getattr__ = on_first_use(__name__, {}, __all__)
+__getattr__, __dir__ = on_first_use(__name__, {}, __all__)

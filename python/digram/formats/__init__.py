@@ -71,7 +71,7 @@ __all__ = [
     "write",
 ]
 
-__getattr__ = on_first_use(__name__, {"_names": ["names_of"]}, FORMATS)
+__getattr__, __dir__ = on_first_use(__name__, {"_names": ["names_of"]}, FORMATS)
 
 # A tokenizer.json has an object under this key; a plain vocabulary may have a token "model".
 _MODEL = re.compile(rb'"model"\s*:\s*\{')

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from digram.pretokenizers.rules import Rules
     from digram.pretokenizers.words import BERT_WORDS, SPACED_WORDS
 else:
-    __getattr__ = on_first_use(
+    __getattr__, __dir__ = on_first_use(
         __name__,
         {
             "normalizers": [
