@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def on_processors(count: int) -> None:
-    """Let this process use so many processors, where the system can tell it.
+    """Limit this process to `count` processors, if the system supports it.
 
     fastokens starts threads that RAYON_NUM_THREADS does not limit.
     """

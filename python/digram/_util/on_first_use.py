@@ -21,9 +21,9 @@ def on_first_use(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and the `__dir__` of a package.
 
-    `names_of` are the names that the package takes from its modules, and `modules` those modules
-    that are attributes without an import of their own. A name is looked up once, then it is the
-    package's own.
+    `names_of` lists the names that the package takes from each of its modules; if several modules
+    list a name, it is taken from the last one. `modules` are the modules that are available as
+    attributes of the package. A name is looked up once and then stored in the package.
 
     >>> get, names = on_first_use("digram", {"errors": ["DigramError"]}, ["formats"])
     >>> "DigramError" in names()

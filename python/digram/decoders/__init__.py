@@ -25,26 +25,6 @@ if TYPE_CHECKING:
         StripEnds,
         WordPiece,
     )
-else:
-    __getattr__, __dir__ = on_first_use(
-        __name__,
-        {
-            "decoding": ["Decoding"],
-            "steps": [
-                "BpeDecoder",
-                "ByteFallback",
-                "ByteLevel",
-                "Ctc",
-                "Fuse",
-                "Metaspace",
-                "Replace",
-                "Spaced",
-                "Step",
-                "StripEnds",
-                "WordPiece",
-            ],
-        },
-    )
 
 __all__ = [
     "BpeDecoder",
@@ -60,3 +40,12 @@ __all__ = [
     "StripEnds",
     "WordPiece",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            "steps": __all__,
+            "decoding": ["Decoding"],
+        },
+    )

@@ -44,41 +44,6 @@ if TYPE_CHECKING:
     from digram.pretokenizers.regex import Regex
     from digram.pretokenizers.rules import Rules
     from digram.pretokenizers.words import BERT_WORDS, SPACED_WORDS
-else:
-    __getattr__, __dir__ = on_first_use(
-        __name__,
-        {
-            "normalizers": [
-                "BertNormalizer",
-                "Lowercase",
-                "NFC",
-                "NFD",
-                "NFKC",
-                "NFKD",
-                "Nmt",
-                "Normalizer",
-                "Precompiled",
-                "Prepend",
-                "Replace",
-                "SentencePiece",
-                "Strip",
-                "StripAccents",
-                "Words",
-            ],
-            "pretokenizer": [
-                "Digits",
-                "MISSING",
-                "NAMED",
-                "Pretokenizer",
-                "PretokenizerLike",
-                "pretokenize",
-                "resolve",
-            ],
-            "regex": ["Regex"],
-            "rules": ["Rules"],
-            "words": ["BERT_WORDS", "SPACED_WORDS"],
-        },
-    )
 
 __all__ = [
     "BERT_WORDS",
@@ -108,3 +73,23 @@ __all__ = [
     "pretokenize",
     "resolve",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            "normalizers": __all__,
+            "pretokenizer": [
+                "Digits",
+                "MISSING",
+                "NAMED",
+                "Pretokenizer",
+                "PretokenizerLike",
+                "pretokenize",
+                "resolve",
+            ],
+            "regex": ["Regex"],
+            "rules": ["Rules"],
+            "words": ["BERT_WORDS", "SPACED_WORDS"],
+        },
+    )

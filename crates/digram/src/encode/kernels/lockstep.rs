@@ -200,7 +200,7 @@ impl<const LEN: usize> Lockstep<LEN> {
         }
     }
 
-    /// Moves the ids that remain to the front of their words.
+    /// Moves the remaining ids of each word to its start.
     fn close_gaps(&mut self) {
         for word in &mut self.words[..self.count] {
             for (place, at) in set_bits(word.remaining).enumerate() {
@@ -259,7 +259,7 @@ impl<const LEN: usize> Lockstep<LEN> {
         }
     }
 
-    /// The ids of a word, once it is merged: the first ones, and their number.
+    /// The ids of a merged word, at the start of an array, and their number.
     #[inline]
     pub(in crate::encode) fn ids(&self, number: usize) -> (&[TokenId; LEN], usize) {
         let word = &self.words[number];

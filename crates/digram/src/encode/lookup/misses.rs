@@ -98,14 +98,15 @@ impl MissedIds {
         self.ranges[miss] = start as u32..self.ids.len() as u32;
     }
 
-    /// Sets the ids of a miss to the first `count` of these, of which a multiple of [`AT_ONCE`] are copied, without a call.
+    /// Sets the ids of a miss to the first `count` ids of an array. Copies [`AT_ONCE`] ids at a time: a call to copy a few
+    /// ids would take longer.
     #[inline]
     pub(super) fn set_first<const LEN: usize>(&mut self, miss: usize, ids: &[TokenId; LEN], count: usize) {
         const { assert!(LEN.is_multiple_of(AT_ONCE)) };
         let (start, count) = (self.ids.len(), count.min(LEN));
         self.ids.reserve(LEN);
         for at in (0..count).step_by(AT_ONCE) {
-            // SAFETY: so many ids are there, and memory for all of them.
+            // SAFETY: `ids` has these ids, and memory for `LEN` more was reserved.
             unsafe {
                 let from = ids.as_ptr().add(at).cast::<[TokenId; AT_ONCE]>();
                 self.ids.as_mut_ptr().add(start + at).cast::<[TokenId; AT_ONCE]>().write_unaligned(*from);
@@ -167,13 +168,13 @@ impl MissedIds {
     }
 }
 
-/// Copies the ids of a range to the same range of other memory, the last ones first: [`AT_ONCE`] at a time, without a
-/// call, if `free` ids before that range may be overwritten and are enough.
+/// Copies a range of ids to the same range of another array, from the end to the start. If `free` is at least
+/// [`AT_ONCE`], copies that many ids at a time, and may overwrite ids before the range in `to`.
 ///
 /// # Safety
 ///
-/// Both arrays have the range, and `free` places before it in `to` may be written. If the arrays overlap, `to` is at
-/// least `free` ids behind `from`.
+/// The range is in both arrays, and the `free` ids before it in `to` may be overwritten. If the arrays overlap, `to` is
+/// at least `free` ids after `from`.
 #[inline]
 unsafe fn copy_backward(from: *const TokenId, range: Range<usize>, to: *mut TokenId, free: usize) {
     let Range { start, mut end } = range;

@@ -36,14 +36,15 @@ impl<const LEN: usize> Lockstep<LEN> {
         }
     }
 
-    /// Moves the ids that remain to the front of their words, as [`Lockstep::close_gaps`].
+    /// As [`Lockstep::close_gaps`].
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn close_gaps_avx512(&mut self) {
         for word in &mut self.words[..self.count] {
             let mut count = 0;
             for at in (0..(word.len as usize).min(LEN)).step_by(LANES) {
                 let remaining = (word.remaining >> at) as __mmask16;
-                // SAFETY: these sixteen ids are there, and no more are before them than were read.
+                // SAFETY: a word has memory for `LEN` ids, and `count` is at most `at`, so that only ids that were
+                // read are overwritten.
                 unsafe {
                     let ids = _mm512_loadu_si512(word.ids.as_ptr().add(at).cast());
                     let ids = _mm512_maskz_compress_epi32(remaining, ids);
