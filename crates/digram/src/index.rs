@@ -11,6 +11,9 @@ use crate::vocabulary::{TokenId, Vocabulary};
 /// The number of pretokens looked up together; the bits of a word mark the misses.
 pub(crate) const AT_ONCE: usize = 64;
 
+/// The number of tokens between the one that is added to an index of all and the one whose line is prefetched.
+const PREFETCH_DISTANCE: usize = 8;
+
 /// The start of pretoken `index` of consecutive pretokens that begin at `start`.
 #[inline(always)]
 pub(crate) fn start_of(index: usize, start: usize, ends: &[usize]) -> usize {
@@ -86,6 +89,9 @@ impl TokenIndex {
         let (text, ends) = vocabulary.ends();
         let mut start = 0;
         for (id, &end) in ends.iter().enumerate() {
+            if let Some([from, to]) = ends.get(id + PREFETCH_DISTANCE..id + PREFETCH_DISTANCE + 2) {
+                index.prefetch(text, *from as usize, *to as usize);
+            }
             let end = end as usize;
             if start < end && !index.add(text, start, end, id as TokenId) {
                 return Err((index.get(&text[start..end]).unwrap_or_default(), id as TokenId));

@@ -5,7 +5,8 @@
 //! that pair has a merge of that rank. Undoing the merges of both, the latest first, enumerates all
 //! such pairs. These are few, while merging the bytes again would look up every pair on the way.
 
-use super::{Merges, NO_RANK, Rank};
+use super::{Merge, Merges, NO_RANK, PairSlot, Rank};
+use crate::cpu::prefetch;
 use crate::vocabulary::TokenId;
 
 /// For each token, the rank of the merge that makes it plus one; 0 if none does.
@@ -23,41 +24,95 @@ impl MadeBy {
         std::mem::replace(&mut self.0[id as usize], rank + 1) == 0
     }
 
+    /// Prefetches the rank of the merge that makes a token.
+    #[inline]
+    pub(crate) fn prefetch(&self, id: TokenId) {
+        prefetch(&self.0[id as usize]);
+    }
+
     /// Whether a merge makes the token.
     #[inline]
     pub(crate) fn is_made(&self, id: TokenId) -> bool {
         self.0[id as usize] != 0
     }
 
-    /// Whether the merges below a rank leave two neighbours unchanged, ignoring the merge of the
-    /// pair itself. Both must encode to themselves, each token must be made by at most one merge,
-    /// and the merges must be in order. The pass of a rank goes from left to right. So at the rank
-    /// of its own merge the left part no longer exists, while the right part exists until after it:
-    /// hence the two limits.
-    #[inline]
-    pub(crate) fn stay_apart(
-        &self,
-        merges: &Merges,
-        mut left: TokenId,
-        mut right: TokenId,
-        below: Rank,
-    ) -> bool {
-        let mut limit = below;
-        loop {
-            let (left_made, right_made) = (self.0[left as usize], self.0[right as usize]);
-            if left_made > right_made {
-                limit = limit.min(left_made - 1);
-                left = merges.in_order[left_made as usize - 1].right;
-            } else if right_made > 0 {
-                limit = limit.min(right_made);
-                right = merges.in_order[right_made as usize - 1].left;
-            } else {
-                return true;
-            }
-            let rank = merges.rank(left, right);
-            if rank != NO_RANK && rank < limit {
+    /// Whether the merges leave two neighbours unchanged until the merge of the pair itself. Both tokens must encode to
+    /// themselves and have been recorded with all tokens that they come from, each token must be made by at most one
+    /// merge, and the merges must be in order.
+    ///
+    /// Only merges below those of the two tokens matter, so the result does not depend on later ones.
+    pub(crate) fn stays_apart(&self, merges: &Merges, left: TokenId, right: TokenId) -> bool {
+        let mut pair = Neighbours { left, right, limit: NO_RANK };
+        while pair.undo(self, merges) {
+            if merges.rank(pair.left, pair.right) < pair.limit {
                 return false;
             }
         }
+        true
+    }
+
+    /// The same for up to [`PAIRS`] pairs; bit `n` is that of pair `n`. The pairs take turns, so that the memory of many
+    /// is read at the same time.
+    pub(crate) fn stay_apart(&self, merges: &Merges, pairs: &[(TokenId, TokenId)]) -> u64 {
+        let (mut neighbours, mut slots) =
+            ([Neighbours::default(); PAIRS], [(PairSlot::default(), false); PAIRS]);
+        let (mut active, mut count) = ([0; PAIRS], pairs.len().min(PAIRS));
+        for (number, &(left, right)) in pairs.iter().take(PAIRS).enumerate() {
+            neighbours[number] = Neighbours { left, right, limit: NO_RANK };
+            active[number] = number as u8;
+        }
+        let mut apart = 0;
+        while count > 0 {
+            let mut left = 0;
+            for place in 0..count {
+                let number = active[place];
+                let pair = &mut neighbours[usize::from(number)];
+                let is_undone = pair.undo(self, merges);
+                slots[left] = merges.prefetch_pair(pair.left, pair.right);
+                active[left] = number;
+                left += usize::from(is_undone);
+                apart |= u64::from(!is_undone) << number;
+            }
+            count = 0;
+            for place in 0..left {
+                let (number, (slot, may_have_rank)) = (active[place], slots[place]);
+                let joins = may_have_rank && merges.rank_in(slot) < neighbours[usize::from(number)].limit;
+                active[count] = number;
+                count += usize::from(!joins);
+            }
+        }
+        apart
+    }
+}
+
+/// The number of pairs that are examined at a time.
+pub(crate) const PAIRS: usize = u64::BITS as usize;
+
+/// The last token of the left part and the first one of the right part, as they were at some rank.
+#[derive(Clone, Copy, Default)]
+struct Neighbours {
+    left: TokenId,
+    right: TokenId,
+    /// A merge of the two below this rank would have joined them.
+    limit: Rank,
+}
+
+impl Neighbours {
+    /// Undoes the later one of the two merges that make the neighbours; false if there is none. Without a branch on
+    /// which one that is.
+    ///
+    /// The pass of a rank goes from left to right. So at the rank of its own merge the left part no longer exists,
+    /// while the right part exists until after it: hence the two limits.
+    #[inline(always)]
+    fn undo(&mut self, made: &MadeBy, merges: &Merges) -> bool {
+        let (left_made, right_made) = (made.0[self.left as usize], made.0[self.right as usize]);
+        let is_left = left_made > right_made;
+        let last = left_made.max(right_made);
+        let Some(&Merge { left, right, .. }) = merges.in_order.get((last as usize).wrapping_sub(1)) else {
+            return false;
+        };
+        self.limit = self.limit.min(last - Rank::from(is_left));
+        (self.left, self.right) = if is_left { (right, self.right) } else { (self.left, left) };
+        true
     }
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::pages::Pages;
 use crate::vocabulary::{MAX_VOCAB_SIZE, TokenId, Vocabulary};
 
-pub(crate) use apart::MadeBy;
+pub(crate) use apart::{MadeBy, PAIRS};
 
 /// The position of a merge in the order of preference; 0 is applied first.
 pub type Rank = u32;

@@ -1,6 +1,7 @@
 //! Merges from ranks: the `.tiktoken` format lists tokens in the order of their
 //! merges, without the parts of each merge.
 
+mod finder;
 mod lines;
 
 use std::sync::Arc;
@@ -8,8 +9,9 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
 use crate::interrupt::{Interrupt, Pacer};
-use crate::merges::{MadeBy, Merge, Merges, Rank};
+use crate::merges::{Merges, PAIRS, Rank};
 use crate::vocabulary::{TokenId, Vocabulary};
+use finder::MergeFinder;
 
 /// Tokens in rank order, all of them different.
 ///
@@ -32,9 +34,6 @@ pub struct Ranks {
 
 /// Tokens between two checks of the interrupt; finding the parts of a token may take a microsecond.
 const CHECK_INTERVAL: usize = 1 << 12;
-
-/// Prefetch distance, in tokens.
-const PREFETCH_DISTANCE: usize = 8;
 
 impl Ranks {
     /// The tokens of a vocabulary, whose ids are their ranks. Fails if two have the same bytes.
@@ -67,45 +66,13 @@ impl Ranks {
     ///
     /// Fails if a token's parts have higher ranks than the token, which no list of merges can express.
     pub fn merges(&self, interrupt: &dyn Interrupt) -> Result<(Merges, Vec<TokenId>)> {
-        let mut finder = MergeFinder {
-            ranks: self,
-            merges: Merges::with_capacity(self.vocabulary.token_count()),
-            made: MadeBy::new(self.vocabulary.size()),
-            bytes: std::array::from_fn(|byte| self.index.get(&[byte as u8])),
-            longest: 1,
-        };
-        let (text, ends) = self.vocabulary.ends();
-        let (mut unreachable, mut start, mut pacer) =
-            (Vec::new(), 0, Pacer::every(CHECK_INTERVAL, interrupt));
-        for (id, &end) in (0..).zip(ends) {
-            pacer.after(1)?;
-            if let Some([from, to]) =
-                ends.get(id as usize + PREFETCH_DISTANCE..id as usize + PREFETCH_DISTANCE + 2)
-            {
-                let (from, to) = (*from as usize, *to as usize);
-                for middle in from + 1..to.min(from + 4) {
-                    self.index.prefetch(text, middle, to);
-                }
-            }
-            let from = std::mem::replace(&mut start, end as usize);
-            if start < from + 2 {
-                continue;
-            }
-            match finder.parts_from_merges(text, from, start, id).or_else(|| self.parts(&text[from..start])) {
-                Some((left, right)) if left.max(right) < id => {
-                    finder.add(Merge { left, right, id }, start - from)
-                }
-                Some((left, right)) => {
-                    return Err(Error::Vocabulary {
-                        reason: format!(
-                            "token {id} is made of {left} and {right}, one of which has a higher rank."
-                        ),
-                    });
-                }
-                None => unreachable.push(id),
-            }
+        let mut finder = MergeFinder::new(self);
+        let mut pacer = Pacer::every(CHECK_INTERVAL, interrupt);
+        for first in (0..self.vocabulary.size()).step_by(PAIRS) {
+            pacer.after(PAIRS)?;
+            finder.find(first)?;
         }
-        Ok((finder.merges, unreachable))
+        Ok((finder.merges, finder.unreachable))
     }
 
     /// The two tokens that `token` is joined from when its bytes are merged lowest rank first, or `None` if
@@ -137,57 +104,5 @@ impl Ranks {
             }
         }
         None
-    }
-}
-
-/// Finds the merges of tokens in rank order.
-struct MergeFinder<'r> {
-    ranks: &'r Ranks,
-    merges: Merges,
-    made: MadeBy,
-    /// The tokens of single bytes.
-    bytes: [Option<TokenId>; 256],
-    /// The length of the longest token so far.
-    longest: usize,
-}
-
-impl MergeFinder<'_> {
-    fn add(&mut self, merge: Merge, len: usize) {
-        self.longest = self.longest.max(len);
-        self.made.by(merge.id, self.merges.in_order().len() as Rank);
-        self.merges.push(merge);
-    }
-
-    /// The two parts of token `id`, which is `text[start..end]`, if the merges so far leave exactly two.
-    ///
-    /// These are two earlier tokens that stay apart under the merges so far; the encoding of
-    /// the bytes is unique. In published vocabularies, 1.4 positions are tried per token, with 10 look-ups in
-    /// both indexes; merging its bytes takes 15 or more.
-    fn parts_from_merges(
-        &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        id: TokenId,
-    ) -> Option<(TokenId, TokenId)> {
-        if !text[start..end].iter().all(|&byte| self.bytes[byte as usize].is_some()) {
-            return None;
-        }
-        let earlier_token = |from: usize, to: usize| {
-            if to - from == 1 {
-                return self.bytes[text[from] as usize].filter(|&part| part < id);
-            }
-            let part = self.ranks.index.get_in(text, from, to)?;
-            (part < id && self.made.is_made(part)).then_some(part)
-        };
-        // The longest right part first: it is correct for two of three tokens.
-        let first = (start + 1).max(end.saturating_sub(self.longest));
-        let last = (end - 1).min(start + self.longest);
-        let below = self.merges.in_order().len() as Rank;
-        (first..=last).find_map(|middle| {
-            let right = earlier_token(middle, end)?;
-            let left = earlier_token(start, middle)?;
-            self.made.stay_apart(&self.merges, left, right, below).then_some((left, right))
-        })
     }
 }

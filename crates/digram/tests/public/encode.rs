@@ -259,7 +259,8 @@ fn last_parts(tokens: &[Option<Vec<u8>>], token: &[u8]) -> Option<(u32, u32)> {
     Some((rank(parts.first()?)? as u32, rank(parts.get(1)?)? as u32))
 }
 
-/// Tokens in rank order: single bytes (a few may be missing), and short texts of few letters.
+/// Tokens in rank order: single bytes (a few may be missing), and short texts of few letters, so many that a batch of
+/// them is read after others.
 fn ranks() -> impl Strategy<Value = Vec<Option<Vec<u8>>>> {
     let letters = || proptest::sample::select(&b"aab\xe3\x82"[..]);
     let text = prop_oneof![
@@ -267,7 +268,7 @@ fn ranks() -> impl Strategy<Value = Vec<Option<Vec<u8>>>> {
         1 => proptest::collection::vec(letters(), 12..20),
         1 => (letters(), 2..40usize).prop_map(|(byte, len)| vec![byte; len]),
     ];
-    let texts = proptest::collection::vec(proptest::option::weighted(0.9, text), 0..60);
+    let texts = proptest::collection::vec(proptest::option::weighted(0.9, text), 0..180);
     (texts, 0..40u8, any::<bool>()).prop_map(|(texts, late, sorted)| {
         let bytes = (0..=255u8).map(|byte| Some(vec![byte]));
         let mut tokens: Vec<Option<Vec<u8>>> = bytes.collect();

@@ -1,6 +1,6 @@
 //! Which tokens text can become by merging.
 
-use crate::merges::{MadeBy, Merges, Rank};
+use crate::merges::{MadeBy, Merges, PAIRS, Rank};
 use crate::vocabulary::TokenId;
 
 /// For each id, whether the bytes of its token encode to that token. Requires rising merges that make no
@@ -8,16 +8,25 @@ use crate::vocabulary::TokenId;
 ///
 /// A token is reached if its two parts are reached and stay apart until the rank of their merge.
 pub(super) fn reached(size: usize, merges: &Merges, base: Vec<TokenId>) -> Option<Vec<bool>> {
+    if !merges.is_rising() {
+        return None;
+    }
     let (mut reached, mut made) = (vec![false; size], MadeBy::new(size));
     base.into_iter().for_each(|id| reached[id as usize] = true);
     for (rank, merge) in merges.in_order().iter().enumerate() {
         let is_new = made.by(merge.id, rank as Rank);
-        if !is_new || reached[merge.id as usize] || !merges.is_rising() {
+        if !is_new || reached[merge.id as usize] {
             return None;
         }
-        reached[merge.id as usize] = reached[merge.left as usize]
-            && reached[merge.right as usize]
-            && made.stay_apart(merges, merge.left, merge.right, rank as Rank);
+    }
+    for merges_of_pairs in merges.in_order().chunks(PAIRS) {
+        let pairs: Vec<_> = merges_of_pairs.iter().map(|merge| (merge.left, merge.right)).collect();
+        let apart = made.stay_apart(merges, &pairs);
+        for (number, merge) in merges_of_pairs.iter().enumerate() {
+            let is_apart = apart >> number & 1 == 1;
+            reached[merge.id as usize] =
+                is_apart && reached[merge.left as usize] && reached[merge.right as usize];
+        }
     }
     Some(reached)
 }
