@@ -44,6 +44,17 @@ impl<'a> Text<'a> {
         self.bytes_hint(self.len())
     }
 
+    /// The largest number of bytes that a text of this form and length has in UTF-8.
+    pub(crate) fn most_bytes(&self) -> usize {
+        let of_character = match self {
+            Text::Utf8(_) => 1,
+            Text::Latin1(_) => 2,
+            Text::Ucs2(_) => 3,
+            Text::Ucs4(_) => 4,
+        };
+        self.len().saturating_mul(of_character)
+    }
+
     /// The number of bytes in UTF-8 of a part of this [`len`](Text::len), as [`len_hint`](Text::len_hint).
     pub(crate) fn bytes_hint(&self, len: usize) -> usize {
         match self {

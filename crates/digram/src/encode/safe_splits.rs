@@ -417,18 +417,19 @@ impl SafeSplits {
     }
 
     fn ascii_pairs(&self) -> &AsciiPairs {
-        self.ascii.get_or_init(|| {
-            let neighbour = |byte: u8| self.neighbour(byte.into(), byte, byte);
-            Box::new(AsciiPairs::of(|before, after| !self.spanned(neighbour(before), neighbour(after))))
-        })
+        self.ascii.get_or_init(|| self.pairs_not(SafeSplits::spanned))
     }
 
     fn exact_ascii_pairs(&self) -> &AsciiPairs {
-        self.exact_ascii.get_or_init(|| {
-            let neighbour = |byte: u8| self.neighbour(byte.into(), byte, byte);
-            let is_split = |before, after| !self.spanned_exactly(neighbour(before), neighbour(after));
-            Box::new(AsciiPairs::of(is_split))
-        })
+        self.exact_ascii.get_or_init(|| self.pairs_not(SafeSplits::spanned_exactly))
+    }
+
+    /// The ASCII pairs that are not spanned.
+    fn pairs_not(&self, spanned: impl Fn(&SafeSplits, Neighbour, Neighbour) -> bool) -> Box<AsciiPairs> {
+        let all: [Neighbour; 128] =
+            std::array::from_fn(|byte| self.neighbour(byte as u8 as char, byte as u8, byte as u8));
+        let is_split = |before, after| !spanned(self, all[usize::from(before)], all[usize::from(after)]);
+        Box::new(AsciiPairs::of(is_split))
     }
 
     #[inline(always)]

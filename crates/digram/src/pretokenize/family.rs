@@ -39,9 +39,11 @@ pub(super) struct FamilyMember {
     /// distinguished also [`UPPER`], [`CASELESS`] and [`MARK`].
     kinds: KindsOfOthers,
     simd: SimdLevel,
-    /// Made when a text first has characters that are not ASCII.
+    /// What reads characters that are not ASCII, made with the pattern where AVX-512 uses it: the first text that has
+    /// such characters need not wait for it.
     #[cfg(target_arch = "x86_64")]
     bitmaps: OnceBox<Bitmaps>,
+    /// The same for AVX2, made when a text first has such characters.
     #[cfg(target_arch = "x86_64")]
     rows: OnceBox<Rows>,
 }
@@ -84,7 +86,7 @@ impl FamilyMember {
             kind.map_or(HARD, |&(_, kind)| kind)
         };
         let kinds = KindsOfOthers::new(alphabet, &Vec::from_iter((0..alphabet.len()).map(kind)));
-        Some(FamilyMember {
+        let member = FamilyMember {
             family,
             kinds,
             simd: SimdLevel::best(),
@@ -92,7 +94,17 @@ impl FamilyMember {
             bitmaps: OnceBox::new(),
             #[cfg(target_arch = "x86_64")]
             rows: OnceBox::new(),
-        })
+        };
+        #[cfg(target_arch = "x86_64")]
+        if member.simd == SimdLevel::Avx512 {
+            member.bitmaps();
+        }
+        Some(member)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn bitmaps(&self) -> &Bitmaps {
+        self.bitmaps.get_or_init(|| Bitmaps::new(&self.kinds))
     }
 
     /// Whether the pattern distinguishes case.

@@ -3,7 +3,7 @@
 use super::FamilyMember;
 use super::classes::{AsciiMasks, BLOCK, BlockClasses};
 #[cfg(target_arch = "x86_64")]
-use super::others::{Bitmaps, Rows};
+use super::others::Rows;
 use super::others::{MORE, Others};
 use super::starts::{After, Before};
 use crate::cpu::SimdLevel;
@@ -29,8 +29,7 @@ impl FamilyMember {
         text: &[u8],
         start: usize,
     ) -> Others {
-        let bitmaps = self.bitmaps.get_or_init(|| Bitmaps::new(&self.kinds));
-        let read = bitmaps.read::<CASED>(high, after_letters, &self.kinds, text, start);
+        let read = self.bitmaps().read::<CASED>(high, after_letters, &self.kinds, text, start);
         read.unwrap_or_else(|| self.others::<CASED>(high, after_letters, text, start))
     }
 
