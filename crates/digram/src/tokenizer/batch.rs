@@ -21,7 +21,7 @@ use crate::vocabulary::TokenId;
 /// A rather high estimate of the bytes of text per id.
 const BYTES_PER_ID: usize = 4;
 
-/// Texts of up to this many bytes together get memory for as many ids as bytes, the most that they can have: memory
+/// Texts of up to about this many bytes together get memory for as many ids as bytes, the most that they can have: memory
 /// that has to grow is written again, to new pages, which took a quarter of the first pass over 260 KB of Armenian with
 /// `cl100k`, and a quarter of 500 KB of Shan, whose letters have more bytes than the estimate. The system keeps less of
 /// larger memory for later calls.
@@ -153,11 +153,7 @@ impl Tokenizer {
         interrupt: &dyn Interrupt,
     ) -> ItemResult<TasksOutput> {
         let (mut ids, mut ends, mut scratch) = (Vec::new(), Vec::new(), self.scratch_of(plan, 0));
-        let hint = match plan.bytes {
-            ..=FEW_BYTES => texts.iter().map(|text| text.as_text().most_bytes()).sum(),
-            bytes => bytes / BYTES_PER_ID,
-        };
-        memory::reserve_hint(&mut ids, hint);
+        memory::reserve_hint(&mut ids, plan.likely_ids(texts, BYTES_PER_ID));
         self.each_part(texts, special, &plan.parts, &mut scratch, interrupt, &mut ids, &mut ends)?;
         ids.shrink_to_fit();
         Ok((ids, vec![ends]))
@@ -171,7 +167,8 @@ impl Tokenizer {
         plan: &BatchPlan,
         interrupt: &dyn Interrupt,
     ) -> ItemResult<TasksOutput> {
-        let joined = Joined::new(plan.tasks.len(), plan.bytes / LEAST_BYTES_PER_ID).map_err(without_index)?;
+        let likely = plan.likely_ids(texts, LEAST_BYTES_PER_ID);
+        let joined = Joined::new(plan.tasks.len(), likely).map_err(without_index)?;
         let task_ends = items_in_parallel(
             plan.threads,
             plan.tasks.len(),
@@ -419,6 +416,14 @@ impl Tokenizer {
 }
 
 impl BatchPlan {
+    /// The number of ids of the texts if one has `bytes_per_id` bytes, or the most that few bytes can have.
+    fn likely_ids<T: AsText>(&self, texts: &[T], bytes_per_id: usize) -> usize {
+        match self.bytes {
+            ..=FEW_BYTES => texts.iter().map(|text| text.as_text().most_bytes()).sum(),
+            bytes => bytes / bytes_per_id,
+        }
+    }
+
     fn parts_of(&self, task: usize) -> &[TextPart] {
         &self.parts[self.tasks[task].clone()]
     }
