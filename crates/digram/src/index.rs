@@ -11,7 +11,7 @@ use crate::vocabulary::{TokenId, Vocabulary};
 /// The number of pretokens looked up together; the bits of a word mark the misses.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// The number of tokens between the one that is added to an index of all and the one whose line is prefetched.
+/// While a token is added, the line of the token that is this many places later is prefetched.
 const PREFETCH_DISTANCE: usize = 8;
 
 /// The start of pretoken `index` of consecutive pretokens that begin at `start`.

@@ -417,15 +417,18 @@ impl SafeSplits {
     }
 
     fn ascii_pairs(&self) -> &AsciiPairs {
-        self.ascii.get_or_init(|| self.pairs_not(SafeSplits::spanned))
+        self.ascii.get_or_init(|| self.ascii_pairs_without(SafeSplits::spanned))
     }
 
     fn exact_ascii_pairs(&self) -> &AsciiPairs {
-        self.exact_ascii.get_or_init(|| self.pairs_not(SafeSplits::spanned_exactly))
+        self.exact_ascii.get_or_init(|| self.ascii_pairs_without(SafeSplits::spanned_exactly))
     }
 
-    /// The ASCII pairs that are not spanned.
-    fn pairs_not(&self, spanned: impl Fn(&SafeSplits, Neighbour, Neighbour) -> bool) -> Box<AsciiPairs> {
+    /// The pairs of ASCII characters for which a predicate is false.
+    fn ascii_pairs_without(
+        &self,
+        spanned: impl Fn(&SafeSplits, Neighbour, Neighbour) -> bool,
+    ) -> Box<AsciiPairs> {
         let all: [Neighbour; 128] =
             std::array::from_fn(|byte| self.neighbour(byte as u8 as char, byte as u8, byte as u8));
         let is_split = |before, after| !spanned(self, all[usize::from(before)], all[usize::from(after)]);

@@ -51,9 +51,9 @@ impl MadeBy {
         true
     }
 
-    /// The same for up to [`PAIRS`] pairs; bit `n` is that of pair `n`. The pairs take turns, so that the memory of many
-    /// is read at the same time.
-    pub(crate) fn stay_apart(&self, merges: &Merges, pairs: &[(TokenId, TokenId)]) -> u64 {
+    /// Which of up to [`PAIRS`] pairs [stay apart](MadeBy::stays_apart); bit `n` is that of pair `n`. The pairs take
+    /// turns, so that the memory of many is read at the same time.
+    pub(crate) fn which_stay_apart(&self, merges: &Merges, pairs: &[(TokenId, TokenId)]) -> u64 {
         let (mut neighbours, mut slots) =
             ([Neighbours::default(); PAIRS], [(PairSlot::default(), false); PAIRS]);
         let (mut active, mut count) = ([0; PAIRS], pairs.len().min(PAIRS));
@@ -63,18 +63,18 @@ impl MadeBy {
         }
         let mut apart = 0;
         while count > 0 {
-            let mut left = 0;
+            let mut undone = 0;
             for place in 0..count {
                 let number = active[place];
                 let pair = &mut neighbours[usize::from(number)];
                 let is_undone = pair.undo(self, merges);
-                slots[left] = merges.prefetch_pair(pair.left, pair.right);
-                active[left] = number;
-                left += usize::from(is_undone);
+                slots[undone] = merges.prefetch_pair(pair.left, pair.right);
+                active[undone] = number;
+                undone += usize::from(is_undone);
                 apart |= u64::from(!is_undone) << number;
             }
             count = 0;
-            for place in 0..left {
+            for place in 0..undone {
                 let (number, (slot, may_have_rank)) = (active[place], slots[place]);
                 let joins = may_have_rank && merges.rank_in(slot) < neighbours[usize::from(number)].limit;
                 active[count] = number;

@@ -39,11 +39,11 @@ pub(super) struct FamilyMember {
     /// distinguished also [`UPPER`], [`CASELESS`] and [`MARK`].
     kinds: KindsOfOthers,
     simd: SimdLevel,
-    /// What reads characters that are not ASCII, made with the pattern where AVX-512 uses it: the first text that has
-    /// such characters need not wait for it.
+    /// The tables with which AVX-512 reads characters that are not ASCII. They are made with the pattern, so that the
+    /// first text with such characters does not wait for them.
     #[cfg(target_arch = "x86_64")]
     bitmaps: OnceBox<Bitmaps>,
-    /// The same for AVX2, made when a text first has such characters.
+    /// The tables for AVX2, made when a text first has such characters.
     #[cfg(target_arch = "x86_64")]
     rows: OnceBox<Rows>,
 }

@@ -84,7 +84,8 @@ impl<'r> MergeFinder<'r> {
         self.merges.push(merge);
     }
 
-    /// Prefetches what finds the first right parts of a batch.
+    /// Prefetches the lines of the index that [`first_divisions`](MergeFinder::first_divisions) reads first for the batch
+    /// from `first` on.
     fn prefetch_rights(&self, first: usize) {
         let (text, _) = self.ranks.vocabulary.ends();
         let (tokens, count) = self.tokens(first);
@@ -146,13 +147,14 @@ impl<'r> MergeFinder<'r> {
                     if self.are_made(left, right) {
                         (pairs[examined], numbers[examined]) = ((left, right), number);
                         examined += 1;
+                        // Most pairs do stay apart, and then become a merge.
                         self.merges.prefetch_pair(left, right);
                         break;
                     }
                     divisions[number] = self.division(tokens[number], middle + 1);
                 }
             }
-            let are_apart = self.made.stay_apart(&self.merges, &pairs[..examined]);
+            let are_apart = self.made.which_stay_apart(&self.merges, &pairs[..examined]);
             count = 0;
             for place in 0..examined {
                 let number = numbers[place];
@@ -170,8 +172,8 @@ impl<'r> MergeFinder<'r> {
         are_found
     }
 
-    /// The two tokens that a token is joined from, or `None` if its bytes end as other tokens. `division` is the first
-    /// one that may be theirs, or is if it was found.
+    /// The two tokens that a token is joined from, or `None` if merging its bytes ends with other tokens. The search
+    /// starts at `division`, whose parts are these tokens if `is_found`.
     ///
     /// If the merges before it leave exactly two tokens, these are two that stay apart under those merges, because the
     /// encoding of the bytes is unique. In published vocabularies, 1.4 divisions are tried for a token.

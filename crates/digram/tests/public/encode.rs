@@ -259,8 +259,8 @@ fn last_parts(tokens: &[Option<Vec<u8>>], token: &[u8]) -> Option<(u32, u32)> {
     Some((rank(parts.first()?)? as u32, rank(parts.get(1)?)? as u32))
 }
 
-/// Tokens in rank order: single bytes (a few may be missing), and short texts of few letters, so many that a batch of
-/// them is read after others.
+/// Tokens in rank order: single bytes (a few may be missing), and short texts of few letters. Many cases have more
+/// texts than one batch of tokens holds.
 fn ranks() -> impl Strategy<Value = Vec<Option<Vec<u8>>>> {
     let letters = || proptest::sample::select(&b"aab\xe3\x82"[..]);
     let text = prop_oneof![

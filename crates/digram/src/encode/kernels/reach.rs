@@ -19,10 +19,10 @@ pub(super) fn reached(size: usize, merges: &Merges, base: Vec<TokenId>) -> Optio
             return None;
         }
     }
-    for merges_of_pairs in merges.in_order().chunks(PAIRS) {
-        let pairs: Vec<_> = merges_of_pairs.iter().map(|merge| (merge.left, merge.right)).collect();
-        let apart = made.stay_apart(merges, &pairs);
-        for (number, merge) in merges_of_pairs.iter().enumerate() {
+    for chunk in merges.in_order().chunks(PAIRS) {
+        let pairs: Vec<_> = chunk.iter().map(|merge| (merge.left, merge.right)).collect();
+        let apart = made.which_stay_apart(merges, &pairs);
+        for (number, merge) in chunk.iter().enumerate() {
             let is_apart = apart >> number & 1 == 1;
             reached[merge.id as usize] =
                 is_apart && reached[merge.left as usize] && reached[merge.right as usize];
