@@ -6,7 +6,9 @@
 //!
 //! Tried on the first pass over 6 MB in many languages, each without a difference beyond noise (43 to 57 MB/s): to
 //! read the characters of the next parts while one is encoded; to choose the better of two segmentations without a
-//! branch; not to fill the table with tokens, which parts do not look up.
+//! branch; not to fill the table with tokens, which parts do not look up; to encode eight new parts side by side, without
+//! branches in a step and with its unit of the trie prefetched. A new part takes 330 ns for 18 steps of six characters,
+//! which is a third of the pass.
 
 use super::super::kernels::certain::LONGEST;
 use super::super::kernels::viterbi::{Progress, Viterbi, with_offset};
