@@ -19,11 +19,9 @@ mod beside;
 mod cut_scripts;
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use once_cell::race::OnceBox;
-
-use crate::bits::{AsciiPairs, BitFilter, pair_hash};
+use crate::bits::{BitFilter, pair_hash};
 use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
@@ -66,11 +64,35 @@ pub(super) struct SafeSplits {
     /// The pairs of a character and a byte, and those of a last and a first byte.
     beside: Arc<BytesBeside>,
     scripts: CutScripts,
-    /// ASCII pairs that can be split, computed at first use; a text without splits tests every place.
-    ascii: OnceBox<AsciiPairs>,
+    /// ASCII pairs that can be split; a text without splits tests every place.
+    ascii: AsciiRows,
     /// The same for places that are tested one by one, with few false positives.
-    exact_ascii: OnceBox<AsciiPairs>,
+    exact_ascii: AsciiRows,
     simd: SimdLevel,
+}
+
+/// A set of pairs of ASCII characters, a bit of a row for each second one. The row of a first one is computed at first
+/// use: all rows would take as long as a page of text does.
+struct AsciiRows(Box<[OnceLock<u128>; 128]>);
+
+impl Default for AsciiRows {
+    fn default() -> AsciiRows {
+        AsciiRows(Box::new([const { OnceLock::new() }; 128]))
+    }
+}
+
+impl AsciiRows {
+    /// Whether the set contains a pair, by the function that computes a row; `None` if one of them is not ASCII.
+    #[inline(always)]
+    fn has(&self, before: u8, after: u8, row: impl FnOnce(u8) -> u128) -> Option<bool> {
+        match (before, after) {
+            (0..128, 0..128) => {
+                let row = *self.0[usize::from(before)].get_or_init(|| row(before));
+                Some(row >> after & 1 == 1)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A character of a text, with its first and last byte.
@@ -195,8 +217,8 @@ impl SafeSplits {
             joins_spaces,
             beside: Arc::new(beside),
             scripts: letters.cut_scripts(),
-            ascii: OnceBox::new(),
-            exact_ascii: OnceBox::new(),
+            ascii: AsciiRows::default(),
+            exact_ascii: AsciiRows::default(),
             simd: SimdLevel::best(),
         }
     }
@@ -330,12 +352,11 @@ impl SafeSplits {
     /// Continues a run behind an ASCII character as long as its characters are ASCII, up to the end of the pretoken, and
     /// adds the ends of its pieces, until there are [`GROUP`].
     fn read_ascii(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
-        let pairs = self.ascii_pairs();
         let end = pieces.pretoken_ends[run.number];
         let (mut at, mut before, mut count) = (run.at, run.left.last, pieces.count);
         while at < end
             && count < GROUP
-            && let Some(is_split) = pairs.has(before, pieces.text[at])
+            && let Some(is_split) = self.splits_ascii(before, pieces.text[at])
         {
             pieces.ends[count] = at;
             count += usize::from(is_split);
@@ -403,7 +424,8 @@ impl SafeSplits {
     /// Whether no token spans the place `at` in any text with these two characters there: the same places as those of
     /// [`first_piece_len`](SafeSplits::first_piece_len), since who finds none here asks there.
     pub(super) fn can_split_at(&self, text: &[u8], at: usize) -> bool {
-        if let Some(is_split) = self.exact_ascii_pairs().has(text[at - 1], text[at]) {
+        let row = |before| self.ascii_row(before, SafeSplits::spanned_exactly);
+        if let Some(is_split) = self.exact_ascii.has(text[at - 1], text[at], row) {
             return is_split;
         }
         let neighbour = |c, bytes: &[u8]| self.neighbour(c, bytes[0], bytes[bytes.len() - 1]);
@@ -416,23 +438,22 @@ impl SafeSplits {
         }
     }
 
-    fn ascii_pairs(&self) -> &AsciiPairs {
-        self.ascii.get_or_init(|| self.ascii_pairs_without(SafeSplits::spanned))
+    /// Whether two characters can be split; `None` if one of them is not ASCII.
+    #[inline(always)]
+    fn splits_ascii(&self, before: u8, after: u8) -> Option<bool> {
+        self.ascii.has(before, after, |before| self.ascii_row(before, SafeSplits::spanned))
     }
 
-    fn exact_ascii_pairs(&self) -> &AsciiPairs {
-        self.exact_ascii.get_or_init(|| self.ascii_pairs_without(SafeSplits::spanned_exactly))
-    }
-
-    /// The pairs of ASCII characters for which a predicate is false.
-    fn ascii_pairs_without(
+    /// The ASCII characters from which one can be split that stands before them, by a predicate that is false then.
+    #[cold]
+    fn ascii_row(
         &self,
+        before: u8,
         spanned: impl Fn(&SafeSplits, Neighbour, Neighbour) -> bool,
-    ) -> Box<AsciiPairs> {
-        let all: [Neighbour; 128] =
-            std::array::from_fn(|byte| self.neighbour(byte as u8 as char, byte as u8, byte as u8));
-        let is_split = |before, after| !spanned(self, all[usize::from(before)], all[usize::from(after)]);
-        Box::new(AsciiPairs::of(is_split))
+    ) -> u128 {
+        let of = |byte: u8| self.neighbour(byte.into(), byte, byte);
+        let before = of(before);
+        (0..128).fold(0, |row, after| row | u128::from(!spanned(self, before, of(after))) << after)
     }
 
     #[inline(always)]
