@@ -2,6 +2,11 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use crate::cpu;
+
+/// The size of a cache line, in words.
+const LINE: usize = 64 / size_of::<u64>();
+
 /// An approximate set of hashes, with one bit per hash. False positives occur, false negatives do not. It
 /// stays in a smaller and faster cache of the processor than the exact set would.
 #[derive(Clone)]
@@ -116,6 +121,11 @@ impl BloomFilter {
     pub(crate) fn insert(&mut self, hash: u64) {
         let index = self.word_index(hash);
         self.words[index] |= BloomFilter::mask(hash);
+    }
+
+    /// Prefetches all of it.
+    pub(crate) fn prefetch(&self) {
+        self.words.chunks(LINE).for_each(|line| cpu::prefetch(line.as_ptr()));
     }
 
     #[inline]

@@ -42,6 +42,8 @@ pub(crate) struct Scratch {
     pub(super) thread: usize,
     /// The bytes of this memory that the pool it belongs to has counted.
     pub(super) counted: usize,
+    /// The number of words that were merged in lockstep; not counted beyond some hundreds.
+    pub(super) merged: usize,
     pub(super) short_words: Box<MissedWords<{ lockstep::SHORT }>>,
     pub(super) long_words: Box<MissedWords<{ lockstep::LONG }>>,
     pub(super) longest_words: Box<MissedWords<{ lockstep::LONGEST }>>,
@@ -70,6 +72,7 @@ impl Scratch {
             converter: Utf8Converter::new(),
             thread: 0,
             counted: 0,
+            merged: 0,
             short_words: Box::new(MissedWords::new()),
             long_words: Box::new(MissedWords::new()),
             longest_words: Box::new(MissedWords::new()),

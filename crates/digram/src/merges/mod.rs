@@ -211,6 +211,11 @@ impl Merges {
         (PairSlot { pair, index }, self.filter.may_contain(hash))
     }
 
+    /// Prefetches the filter of all pairs.
+    pub(crate) fn prefetch_filter(&self) {
+        self.filter.prefetch();
+    }
+
     /// The rank of a pair that was prefetched, or [`NO_RANK`].
     #[inline(always)]
     pub(crate) fn rank_in(&self, PairSlot { pair, mut index }: PairSlot) -> Rank {

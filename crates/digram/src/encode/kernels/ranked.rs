@@ -95,6 +95,12 @@ impl Ranked {
         self.first_merges.as_ref().is_some_and(|first_merges| first_merges.has_symbols(word))
     }
 
+    /// Prefetches what is read for every pair of symbols of words that are merged in lockstep.
+    #[cold]
+    pub(in crate::encode) fn prefetch_filter(&self) {
+        self.merges.prefetch_filter();
+    }
+
     /// Merges up to [`WORDS`](super::lockstep::WORDS) words of up to `LEN` bytes in lockstep, which consist of symbols.
     #[inline]
     pub(in crate::encode) fn merge_words<'a, const LEN: usize>(
