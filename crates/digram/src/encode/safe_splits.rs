@@ -446,11 +446,7 @@ impl SafeSplits {
 
     /// The ASCII characters from which one can be split that stands before them, by a predicate that is false then.
     #[cold]
-    fn ascii_row(
-        &self,
-        before: u8,
-        spanned: impl Fn(&SafeSplits, Neighbour, Neighbour) -> bool,
-    ) -> u128 {
+    fn ascii_row(&self, before: u8, spanned: impl Fn(&SafeSplits, Neighbour, Neighbour) -> bool) -> u128 {
         let of = |byte: u8| self.neighbour(byte.into(), byte, byte);
         let before = of(before);
         (0..128).fold(0, |row, after| row | u128::from(!spanned(self, before, of(after))) << after)

@@ -73,7 +73,8 @@ impl Batch {
 impl Lookup {
     /// Sets the ids of missed words, once all other misses have theirs.
     pub(super) fn encode_words(&self, group: Group<'_>, scratch: &mut Scratch, ranked: &Ranked) {
-        let Scratch { misses, missed_ids, table, short_words, long_words, longest_words, merged, .. } = scratch;
+        let Scratch { misses, missed_ids, table, short_words, long_words, longest_words, merged, .. } =
+            scratch;
         if *merged < MANY {
             *merged += short_words.misses.len() + long_words.misses.len() + longest_words.misses.len();
             if *merged >= MANY {
