@@ -19,7 +19,9 @@ mod beside;
 mod cut_scripts;
 
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 use crate::bits::{BitFilter, pair_hash};
 use crate::cpu::SimdLevel;
@@ -72,12 +74,13 @@ pub(super) struct SafeSplits {
 }
 
 /// A set of pairs of ASCII characters, a bit of a row for each second one. The row of a first one is computed at first
-/// use: all rows would take as long as a page of text does.
-struct AsciiRows(Box<[OnceLock<u128>; 128]>);
+/// use: all rows would take as long as a page of text does. Two threads may both compute one; a lock would be held
+/// forever in a process that was forked meanwhile.
+struct AsciiRows(Box<[OnceBox<u128>; 128]>);
 
 impl Default for AsciiRows {
     fn default() -> AsciiRows {
-        AsciiRows(Box::new([const { OnceLock::new() }; 128]))
+        AsciiRows(Box::new([const { OnceBox::new() }; 128]))
     }
 }
 
@@ -87,7 +90,7 @@ impl AsciiRows {
     fn has(&self, before: u8, after: u8, row: impl FnOnce(u8) -> u128) -> Option<bool> {
         match (before, after) {
             (0..128, 0..128) => {
-                let row = *self.0[usize::from(before)].get_or_init(|| row(before));
+                let row = *self.0[usize::from(before)].get_or_init(|| Box::new(row(before)));
                 Some(row >> after & 1 == 1)
             }
             _ => None,
