@@ -153,11 +153,8 @@ pub(crate) struct AsciiPairs(Box<[u128; 128]>);
 impl AsciiPairs {
     /// The pairs for which `contains` returns true.
     pub(crate) fn of(contains: impl Fn(u8, u8) -> bool) -> AsciiPairs {
-        let row = |before: u8| {
-            let members = (0..128).filter(|&after| contains(before, after));
-            members.fold(0, |bits, after| bits | 1 << after)
-        };
-        AsciiPairs(Box::new(std::array::from_fn(|before| row(before as u8))))
+        let row = |before: usize| ascii_set(|after| contains(before as u8, after));
+        AsciiPairs(Box::new(std::array::from_fn(row)))
     }
 
     /// Whether the set contains a pair; `None` if one of the characters is not ASCII.
@@ -168,6 +165,11 @@ impl AsciiPairs {
             _ => None,
         }
     }
+}
+
+/// The ASCII characters for which `contains` returns true, a bit each.
+pub(crate) fn ascii_set(contains: impl Fn(u8) -> bool) -> u128 {
+    (0..128).filter(|&byte| contains(byte)).fold(0, |bits, byte| bits | 1 << byte)
 }
 
 /// The indices of the bits that are set, the lowest first.

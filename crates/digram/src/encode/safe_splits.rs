@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
-use crate::bits::{BitFilter, pair_hash};
+use crate::bits::{BitFilter, ascii_set, pair_hash};
 use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
@@ -452,7 +452,7 @@ impl SafeSplits {
     fn ascii_row(&self, before: u8, spanned: impl Fn(&SafeSplits, Neighbour, Neighbour) -> bool) -> u128 {
         let of = |byte: u8| self.neighbour(byte.into(), byte, byte);
         let before = of(before);
-        (0..128).fold(0, |row, after| row | u128::from(!spanned(self, before, of(after))) << after)
+        ascii_set(|after| !spanned(self, before, of(after)))
     }
 
     #[inline(always)]
