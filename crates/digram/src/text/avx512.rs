@@ -46,15 +46,8 @@ pub(super) unsafe fn append<C: Character>(characters: &[C], bytes: &mut Vec<u8>)
         }
         // Those behind the first sixteen are probably not all ASCII either.
         for part in rest.chunks(LANES).take(2) {
-            let mut codes = [0; LANES];
-            match part.first_chunk::<LANES>() {
-                // The same with a constant number, for which the compiler uses vectors.
-                Some(part) => codes.iter_mut().zip(part).for_each(|(code, part)| *code = part.code()),
-                None => codes.iter_mut().zip(part).for_each(|(code, part)| *code = part.code()),
-            }
             let lanes = u16::MAX >> (LANES - part.len());
-            // SAFETY: there are sixteen numbers of 32 bits.
-            let codes = unsafe { _mm512_loadu_si512(codes.as_ptr().cast()) };
+            let codes = codes_of(part, lanes);
             let (utf8, kept, surrogates) = utf8_of(codes, lanes);
             if surrogates != 0 {
                 return Err(index + surrogates.trailing_zeros() as usize);
@@ -95,6 +88,28 @@ fn utf8_of(codes: __m512i, lanes: u16) -> (__m512i, u64, u16) {
         | _pdep_u64(three.into(), 0x2222_2222_2222_2222)
         | _pdep_u64(four.into(), 0x1111_1111_1111_1111);
     (utf8, kept, surrogates)
+}
+
+/// Characters at the first of these lanes as numbers of 32 bits. A copy in an array would be waited for wherever it lies
+/// in two cache lines, which is decided by the address of the stack: then all of `append` took four times as long.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn codes_of<C: Character>(characters: &[C], lanes: u16) -> __m512i {
+    debug_assert_eq!(lanes.trailing_ones() as usize, characters.len());
+    // SAFETY: only characters at these lanes are read, and there are as many.
+    unsafe {
+        match size_of::<C>() {
+            1 => {
+                let bytes = _mm512_maskz_loadu_epi8(lanes.into(), characters.as_ptr().cast());
+                _mm512_cvtepu8_epi32(_mm512_castsi512_si128(bytes))
+            }
+            2 => {
+                let halves = _mm512_maskz_loadu_epi16(lanes.into(), characters.as_ptr().cast());
+                _mm512_cvtepu16_epi32(_mm512_castsi512_si256(halves))
+            }
+            _ => _mm512_maskz_loadu_epi32(lanes, characters.as_ptr().cast()),
+        }
+    }
 }
 
 /// Characters as numbers of 16 bits, if the form of each has at most two bytes.
