@@ -18,6 +18,7 @@ from vocabularies import BANANA, PLAIN, SAMPLES
 import digram
 from digram import CorruptFileError, DigramError, OptionError, VocabError, formats
 from digram.formats import MISSING, huggingface, read, seed_pair, tiktoken, vocab_merges, write
+from digram.formats._registry import certain, starting
 
 
 @pytest.fixture
@@ -38,6 +39,25 @@ def test_each_format_is_recognised(files: Path) -> None:
     assert read(files / "seed") == PLAIN
     assert read(files / "seed", pretokenizer=None) == PLAIN  # which is what it means
     assert read(files) == PLAIN  # a folder with a tokenizer.json
+
+
+def test_a_start_tells_one_format_alone(files: Path) -> None:
+    """Then nothing else of the file is searched."""
+    written = {
+        "huggingface": (files / "tokenizer.json").read_bytes(),
+        "tiktoken": (files / "a.tiktoken").read_bytes(),
+    }
+    for name, data in written.items():
+        assert certain(data) == starting(data) == formats.FORMATS[name]
+    others = [path.read_bytes() for path in files.rglob("*") if path.parent != files]
+    others += [
+        b'{"config": {}, "vocab": [{"token_bytes": "AA=="}], "version": "1.0"}',
+        b'{"version": 1, "merges": 0}',
+        b"A 0\nB 1</w>\n",
+        b"#version: 0.2\nA== 0\nB== 1\n",
+        b"AA== 1\nAB== 0\n",
+    ]
+    assert [certain(data) for data in others] == [None] * len(others)
 
 
 def test_names_play_no_part_in_reading(files: Path) -> None:

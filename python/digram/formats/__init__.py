@@ -19,7 +19,14 @@ from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
-from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading, starting
+from digram.formats._registry import (
+    FORMATS,
+    TokenizerFormat,
+    both_files,
+    certain,
+    reading,
+    starting,
+)
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.packed import Compact, compacted
 
@@ -243,7 +250,7 @@ def _content(path: str) -> bytes:
     """The content of a file, or its start if its format reads it in parts."""
     start = read_start(path, _START)
     in_parts = [one.starts for one in FORMATS.values() if one.reads_itself and one.starts]
-    return start if any(starts.match(start) for starts in in_parts) else read_file(path)
+    return start if any(re.match(starts, start) for starts in in_parts) else read_file(path)
 
 
 def _refuse_counts(data: bytes, path: str) -> None:
@@ -273,11 +280,14 @@ def _refuse_counts(data: bytes, path: str) -> None:
 
 def _of_file(data: bytes, path: str) -> TokenizerFormat:
     suffix = os.path.splitext(path)[1].lower()
-    if not data.strip():
+    if not data or data.isspace():
         raise CorruptFileError("the file is empty.", path=path, hint="Copy it again.")
-    found = starting(data)
     # A file of merges has lines like those of codes.
     is_second = os.path.basename(path) in {pair[1] for _, pair in both_files()}
+    known = None if is_second else certain(data)
+    if known is not None:
+        return known
+    found = starting(data)
     if not is_second:
         _refuse_counts(data, path)
     if found is not None and not is_second and (found.holds is not None or found.reads_itself):
@@ -321,7 +331,7 @@ def _refuse_half(data: bytes, path: str) -> None:
     """Raise `VocabError` for one file of a pair, saying how to name both."""
     base, folder = os.path.basename(path), os.path.dirname(path) or os.curdir
     named = [one for one in both_files() if base in one[1]]
-    found = named or [one for one in both_files() if one[0].half and one[0].half.match(data)]
+    found = named or [one for one in both_files() if one[0].half and re.match(one[0].half, data)]
     if not found:
         return
     format, pair = found[0]

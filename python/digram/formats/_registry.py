@@ -21,11 +21,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
-__all__ = ["FORMATS", "TokenizerFormat", "both_files", "reading", "starting"]
+__all__ = ["FORMATS", "TokenizerFormat", "both_files", "certain", "reading", "starting"]
 
 
 class TokenizerFormat(NamedTuple):
     """A format of tokenizer files: how it is named, recognised and chosen.
+
+    Patterns are compiled by `re` when a file is examined, as few are needed for most files.
 
     `digram.load` and `tok.save` call two functions of its module. `load(path, data, pretokenizer,
     encoding)` returns a `Definition` or a `Compact`; `data` is the content of the file, None for a
@@ -54,13 +56,15 @@ class TokenizerFormat(NamedTuple):
     """Other files of that folder that are read too, as names and patterns; see `pretrained`."""
     pairs: tuple[tuple[str, str], ...] = ()
     """The two files in a folder, if the format is a pair; the first names are used for writing."""
-    starts: re.Pattern[bytes] | None = None
+    starts: bytes | None = None
     """The start of a file; None for folders, and if another entry reads the files."""
-    holds: re.Pattern[bytes] | None = None
+    holds: bytes | None = None
     """What a file has beside its start, if that is also the start of other formats."""
+    only: bytes | None = None
+    """A start that files of no other format have, so that the rest need not be searched."""
     reads_itself: bool = False
     """Whether `load` opens the file, of which the tokenizer may be a small part of many GB."""
-    half: re.Pattern[bytes] | None = None
+    half: bytes | None = None
     """The start of the first of the two files, to recognise it under any name."""
     half_hint: str = ""
     """An additional hint for the error when one of two files is loaded."""
@@ -86,7 +90,8 @@ FORMATS: dict[str, TokenizerFormat] = {
                 *("chat_template.jinja", "additional_chat_templates/*.jinja"),
             ),
             # JSON with a byte order mark is recognised too; its reader gives the error.
-            starts=re.compile(rb"\xef\xbb\xbf|\xff\xfe|\xfe\xff|\s*(?:\{|\[(?![A-Z]{2,}\]))"),
+            starts=rb"\xef\xbb\xbf|\xff\xfe|\xfe\xff|\s*(?:\{|\[(?![A-Z]{2,}\]))",
+            only=rb'\s*\{\s*"version"\s*:\s*"1\.0"\s*,',
         ),
         TokenizerFormat(
             name="tiktoken",
@@ -94,7 +99,9 @@ FORMATS: dict[str, TokenizerFormat] = {
             about="a .tiktoken file; stores no pattern and no special tokens",
             describes_itself=False,
             suffix=".tiktoken",
-            starts=re.compile(rb"[A-Za-z0-9+/]+=*[ \t]+[0-9]+\s"),
+            starts=rb"[A-Za-z0-9+/]+=*[ \t]+[0-9]+\s",
+            # Two bytes. Codes begin with two characters, and counts do not rise.
+            only=rb"[A-Za-z0-9+/]{2}== 0\n[A-Za-z0-9+/]{2}== 1\n",
         ),
         TokenizerFormat(
             name="gguf",
@@ -102,7 +109,7 @@ FORMATS: dict[str, TokenizerFormat] = {
             about="a .gguf file without weights, as llama.cpp reads it",
             describes_itself=True,
             suffix=".gguf",
-            starts=re.compile(rb"GGUF"),
+            starts=rb"GGUF",
             reads_itself=True,
         ),
         TokenizerFormat(
@@ -111,30 +118,30 @@ FORMATS: dict[str, TokenizerFormat] = {
             about="tekken.json, as Mistral's libraries read it",
             describes_itself=True,
             in_folder="tekken.json",
-            starts=re.compile(rb"\s*\{"),
-            holds=re.compile(rb'"token_bytes"\s*:\s*"'),
+            starts=rb"\s*\{",
+            holds=rb'"token_bytes"\s*:\s*"',
         ),
         TokenizerFormat(
             name="minbpe",
             files="a .model of minbpe",
             about="a .model of minbpe: a pattern and pairs of ids",
             describes_itself=True,
-            starts=re.compile(rb"minbpe v\d+\s"),
+            starts=rb"minbpe v\d+\s",
         ),
         TokenizerFormat(
             name="clip",
             files="CLIP's bpe_simple_vocab_16e6.txt.gz",
             about="the merges of CLIP, compressed; implies all else",
             describes_itself=True,
-            starts=re.compile(rb'\x1f\x8b|"bpe_simple_vocab'),
+            starts=rb'\x1f\x8b|"bpe_simple_vocab',
         ),
         TokenizerFormat(
             name="subword_nmt",
             files="codes of subword-nmt and fastBPE",
             about="codes of subword-nmt; stores no ids",
             describes_itself=True,
-            starts=re.compile(rb'#version:|(?!\{"|\[|"bpe_simple)\S+ \S+(?: [0-9]+)?\r?\n'),
-            holds=re.compile(rb"</w>(?: [0-9]+)?\r?\n"),
+            starts=rb'#version:|(?!\{"|\[|"bpe_simple)\S+ \S+(?: [0-9]+)?\r?\n',
+            holds=rb"</w>(?: [0-9]+)?\r?\n",
         ),
         TokenizerFormat(
             name="vocab_merges",
@@ -142,7 +149,7 @@ FORMATS: dict[str, TokenizerFormat] = {
             about="a folder: vocab.json and merges.txt; stores no pattern",
             describes_itself=False,
             pairs=(("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe")),
-            half=re.compile(rb'\s*\{(?:\s*"(?:[^"\\]|\\.)*"\s*:\s*[0-9]+\s*,){2}'),
+            half=rb'\s*\{(?:\s*"(?:[^"\\]|\\.)*"\s*:\s*[0-9]+\s*,){2}',
             half_hint="They do not store the pretokenizer: for GPT-2 itself also pass "
             'encoding="gpt2", for others their pretokenizer, as in pretokenizer="gpt2".',
         ),
@@ -161,7 +168,7 @@ FORMATS: dict[str, TokenizerFormat] = {
             describes_itself=False,
             in_folder="vocab.txt",
             # The first token is special in nearly every file.
-            starts=re.compile(rb"(?:\[[A-Z]{2,}\]|<[a-z]+>)\r?\n"),
+            starts=rb"(?:\[[A-Z]{2,}\]|<[a-z]+>)\r?\n",
         ),
         TokenizerFormat(
             name="sentencepiece",
@@ -171,7 +178,7 @@ FORMATS: dict[str, TokenizerFormat] = {
             suffix=".model",
             in_folder="tokenizer.model",
             # The first field is a piece, whose first field is its text.
-            starts=re.compile(rb"\n[\x01-\xff][\x01-\x7f]?\n", re.DOTALL),
+            starts=rb"(?s)\n[\x01-\xff][\x01-\x7f]?\n",
         ),
         TokenizerFormat(
             name="rwkv",
@@ -179,7 +186,7 @@ FORMATS: dict[str, TokenizerFormat] = {
             about="RWKV's word list, a .txt; for models of the longest token",
             describes_itself=True,
             is_uncut=True,
-            starts=re.compile(rb"\d{1,9} b?['\"][^\n]*['\"] \d{1,9}\r?\n"),
+            starts=rb"\d{1,9} b?['\"][^\n]*['\"] \d{1,9}\r?\n",
         ),
         TokenizerFormat(
             name="digram",
@@ -194,10 +201,19 @@ FORMATS: dict[str, TokenizerFormat] = {
 """All formats by name. If several fit a file or a path, the first is used."""
 
 
+def certain(data: bytes) -> TokenizerFormat | None:
+    r"""The format of a file by its start alone; None if the rest of the file must be searched.
+
+    >>> certain(b"IQ== 0\nIg== 1\n").name
+    'tiktoken'
+    """
+    return next((one for one in FORMATS.values() if one.only and re.match(one.only, data)), None)
+
+
 def starting(data: bytes) -> TokenizerFormat | None:
     """The format of a file with this content; None if none is recognised."""
-    fits = [one for one in FORMATS.values() if one.starts is not None and one.starts.match(data)]
-    holds = (one for one in fits if one.holds is not None and one.holds.search(data))
+    fits = [one for one in FORMATS.values() if one.starts and re.match(one.starts, data)]
+    holds = (one for one in fits if one.holds and re.search(one.holds, data))
     return next(holds, next((one for one in fits if one.holds is None), None))
 
 
