@@ -67,8 +67,7 @@ pub(super) struct FormTable {
     /// The characters that are looked up in blocks of text.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     sets: Sets<SETS>,
-    /// Characters that are not inert with the one before each, and whether they stay: one more than the first or 0, the
-    /// second, and a number of [`Stays`].
+    /// Characters that are not inert with the bytes before each, as [keys](key_of), and a number of [`Stays`] for each.
     pairs: [AtomicU64; PAIRS],
     simd: SimdLevel,
 }
@@ -77,7 +76,10 @@ pub(super) struct FormTable {
 const MAX_MARKS: usize = 4;
 
 /// The number of pairs of characters that are kept.
-const PAIRS: usize = 256;
+const PAIRS: usize = 1 << 10;
+
+/// The number of bytes before a character that its key has: those of one character of three bytes, or of more.
+const BEFORE: usize = 3;
 
 /// The number of sets of characters.
 const SETS: usize = 6;
@@ -235,20 +237,32 @@ impl FormTable {
     /// Whether a character that is not inert stays as it is, where the text before it does; false if that is not known.
     #[inline]
     fn stays(&self, text: &[u8], offset: usize) -> bool {
-        let Some(c) = decode(&text[offset..]).0 else { return true };
-        let before = last_character(&text[..offset]);
-        let number = before.map_or(0, |before| u64::from(before) + 1);
-        match self.known(number << 32 | u64::from(c) << 2, || self.stays_behind(before, c)) {
+        let around = offset.checked_sub(BEFORE).and_then(|start| text.get(start..)?.first_chunk());
+        let stays = match around.and_then(|bytes| key_of(u64::from_le_bytes(*bytes))) {
+            Some(key) => self.known(key, || self.stays_at(text, offset)),
+            None => self.stays_at(text, offset),
+        };
+        match stays {
             Stays::Always => true,
             Stays::NotAlways => false,
-            Stays::Perhaps => self.stays_behind_marks(&text[..offset], c),
+            Stays::Perhaps => self.stays_behind_marks(text, offset),
+        }
+    }
+
+    /// The same without what is known; bytes that are no character stay.
+    #[cold]
+    fn stays_at(&self, text: &[u8], offset: usize) -> Stays {
+        match decode(&text[offset..]).0 {
+            Some(c) => self.stays_behind(last_character(&text[..offset]), c),
+            None => Stays::Always,
         }
     }
 
     /// What is known by a key, whose lowest two bits are zero; of several keys with one place it is that of the last.
     #[inline(always)]
     fn known(&self, key: u64, decide: impl FnOnce() -> Stays) -> Stays {
-        let place = &self.pairs[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize];
+        let place =
+            &self.pairs[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PAIRS.ilog2())) as usize];
         let known = place.load(Ordering::Relaxed);
         match known ^ key {
             1 => return Stays::Always,
@@ -262,7 +276,6 @@ impl FormTable {
     }
 
     /// Whether a character that is not inert stays as it is behind another one, or the start of the text.
-    #[cold]
     fn stays_behind(&self, before: Option<char>, c: char) -> Stays {
         let (last, class) = (before.map_or(0, canonical_combining_class), canonical_combining_class(c));
         let stays = match self.class(c) {
@@ -277,7 +290,10 @@ impl FormTable {
     }
 
     /// Whether a character that may join with a letter before marks of lower classes does not.
-    fn stays_behind_marks(&self, mut text: &[u8], c: char) -> bool {
+    #[cold]
+    fn stays_behind_marks(&self, text: &[u8], offset: usize) -> bool {
+        let (mut text, rest) = text.split_at(offset);
+        let Some(c) = decode(rest).0 else { return true };
         for _ in 0..MAX_MARKS {
             let Some(first) = last_character(text) else { return false };
             if canonical_combining_class(first) == 0 {
@@ -362,6 +378,18 @@ impl FormTable {
         stopped?;
         Ok(!changed.iter().map(|&(c, _)| c).eq(text.chars()))
     }
+}
+
+/// A key of a character and the [`BEFORE`] bytes before it, which determine the character before it, of eight bytes of
+/// text; `None` if one of the two has four bytes.
+#[inline(always)]
+fn key_of(around: u64) -> Option<u64> {
+    const LEAD: u32 = 8 * BEFORE as u32;
+    const INSIDE: [u64; 2] = [0xc0_c0c0, 0x80_8080];
+    let lead = (around >> LEAD) as u8;
+    let bits = if lead < 0xe0 { LEAD + 16 } else { LEAD + 24 };
+    let is_longer = lead >= 0xf0 || around & INSIDE[0] == INSIDE[1];
+    (!is_longer).then_some((around & ((1 << bits) - 1)) << 2)
 }
 
 /// The characters that become another one with the next, in order.
