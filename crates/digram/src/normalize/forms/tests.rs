@@ -130,6 +130,32 @@ fn each_mark_behind_letters_and_marks_at_each_level() {
     }
 }
 
+proptest! {
+    #[test]
+    fn what_is_kept_of_a_pair_is_what_the_text_says(
+        parts in prop::collection::vec(
+            prop_oneof![
+                8 => prop::sample::select("aeé कক\u{93c}\u{9be}\u{301}\u{323}ẹ가\u{11a8}😀𝅗𝅥".chars().collect::<Vec<_>>())
+                    .prop_map(|c| c.to_string().into_bytes()),
+                1 => prop::collection::vec(any::<u8>(), 1..5),
+            ],
+            1..60,
+        ),
+    ) {
+        let (table, text) = (FormTable::of(Form::Nfc), parts.concat());
+        for _ in 0..2 {
+            for offset in (0..text.len()).filter(|&offset| table.class_at(&text[offset..]).0 != Some(0)) {
+                let alone = match table.stays_at(&text, offset) {
+                    Stays::Always => true,
+                    Stays::NotAlways => false,
+                    Stays::Perhaps => table.stays_behind_marks(&text, offset),
+                };
+                prop_assert_eq!(table.stays(&text, offset), alone, "{} of {:x?}", offset, text);
+            }
+        }
+    }
+}
+
 /// The tables of a form, for each level.
 fn at_each_level(form: Form) -> &'static [FormTable] {
     static TABLES: [OnceBox<Vec<FormTable>>; 4] = [const { OnceBox::new() }; 4];
