@@ -9,6 +9,9 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx512::LastRow;
+
 /// The number of bytes that are examined at once.
 pub(super) const BLOCK: usize = 64;
 
@@ -141,7 +144,7 @@ mod tests {
     fn read(sets: &Sets<2>, text: &[u8], start: usize, simd: SimdLevel) -> Option<Block<2>> {
         // SAFETY: callers make sure that the processor has these instructions.
         match simd {
-            SimdLevel::Avx512 => unsafe { sets.read_avx512(text, start) },
+            SimdLevel::Avx512 => unsafe { sets.read_avx512(text, start, &mut LastRow::default()) },
             _ => unsafe { sets.read(text, start) },
         }
     }

@@ -7,7 +7,7 @@ use super::{FormTable, PLAIN_BLOCK, UNCERTAIN};
 use crate::cpu::SimdLevel;
 use crate::normalize::sets::BLOCK;
 #[cfg(target_arch = "x86_64")]
-use crate::normalize::sets::Block;
+use crate::normalize::sets::{Block, LastRow};
 
 /// Marks that are frequent behind letters with which they are no character, as in Yoruba behind "ẹ" and "ọ".
 const TONES: [char; 3] = ['\u{300}', '\u{301}', '\u{304}'];
@@ -23,6 +23,8 @@ pub(super) struct Places {
     /// What the character before its end is certain to be.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     is_after: After,
+    #[cfg(target_arch = "x86_64")]
+    last_row: LastRow,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -36,7 +38,14 @@ struct After {
 
 impl Places {
     pub(super) fn from(start: usize) -> Places {
-        Places { start, places: 0, end: start, is_after: After::default() }
+        Places {
+            start,
+            places: 0,
+            end: start,
+            is_after: After::default(),
+            #[cfg(target_arch = "x86_64")]
+            last_row: LastRow::default(),
+        }
     }
 
     /// Goes on to the next block that has places. False if there is none.
@@ -85,7 +94,8 @@ impl Places {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn advance_avx512(&mut self, table: &FormTable, text: &[u8]) {
         while self.places == 0 && self.end < text.len() {
-            self.take(table.sets.read_avx512(text, self.end), table, text);
+            let block = table.sets.read_avx512(text, self.end, &mut self.last_row);
+            self.take(block, table, text);
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Compiled, MAX_PLAIN};
 use crate::cpu::SimdLevel;
 use crate::normalize::sets::Sets;
 #[cfg(target_arch = "x86_64")]
-use crate::normalize::sets::{Ascii, Block};
+use crate::normalize::sets::{Ascii, Block, LastRow};
 #[cfg(target_arch = "x86_64")]
 use crate::utf8::is_inside;
 
@@ -75,8 +75,9 @@ impl Compiled {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn plain_by_avx512(&self, sets: &Sets<SETS>, text: &[u8], is_after_space: bool) -> Option<usize> {
+        let mut last = LastRow::default();
         self.plain_by(text, is_after_space, |at| {
-            Some((sets.read_avx512(text, at)?, Ascii::at_avx512(text, at)))
+            Some((sets.read_avx512(text, at, &mut last)?, Ascii::at_avx512(text, at)))
         })
     }
 
@@ -86,7 +87,7 @@ impl Compiled {
         &self,
         text: &[u8],
         is_after_space: bool,
-        read: impl Fn(usize) -> Option<(Block<SETS>, Ascii)>,
+        mut read: impl FnMut(usize) -> Option<(Block<SETS>, Ascii)>,
     ) -> Option<usize> {
         // What precedes the start is replaced already, and makes no entry with what follows.
         let (mut at, mut after_space, mut after_kept) = (0, u64::from(is_after_space), 1);

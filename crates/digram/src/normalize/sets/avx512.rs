@@ -9,10 +9,26 @@ use crate::masks::bytes_from;
 const BITS: [i8; 16] = [1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128];
 
 impl<const N: usize> Sets<N> {
+    /// The row of the characters with these first bytes.
+    #[inline]
+    fn row_of(&self, a: u8, b: u8) -> LastRow {
+        let is_three = a >= 0xe0;
+        let number = match is_three {
+            true => (usize::from(a) & 0xf) << 5 | (usize::from(b) & 0x3f) >> 1,
+            false => (usize::from(a) & 0x1f) >> 1,
+        };
+        LastRow { bytes: [a, b], is_three, row: self.numbers[number].into() }
+    }
+
     /// The same as [`read`](Sets::read).
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    pub(in crate::normalize) fn read_avx512(&self, text: &[u8], start: usize) -> Option<Block<N>> {
+    pub(in crate::normalize) fn read_avx512(
+        &self,
+        text: &[u8],
+        start: usize,
+        last: &mut LastRow,
+    ) -> Option<Block<N>> {
         let rest = text.get(start..)?;
         let first = bytes_from(rest, 0);
         let high = _mm512_movepi8_mask(first);
@@ -44,20 +60,17 @@ impl<const N: usize> Sets<N> {
         let third = bytes_from(rest, 2);
         let mut classes = _mm512_setzero_si512();
         while remaining != 0 {
-            let offset = remaining.trailing_zeros() as usize;
-            let [a, b] = [rest[offset], rest[offset + 1]];
-            let (number, places, same) = if three >> offset & 1 == 0 {
-                ((usize::from(a) & 0x1f) >> 1, places(first, second), same_but_last_bit(first, a))
-            } else {
-                let same = _mm512_cmpeq_epi8_mask(first, _mm512_set1_epi8(a as i8));
-                let number = (usize::from(a) & 0xf) << 5 | (usize::from(b) & 0x3f) >> 1;
-                (number, places(second, third), same & same_but_last_bit(second, b))
-            };
-            let row = &self.classes[usize::from(self.numbers[number])];
+            let mut same = last.of(first, second) & remaining;
+            if same == 0 {
+                let offset = remaining.trailing_zeros() as usize;
+                *last = self.row_of(rest[offset], rest[offset + 1]);
+                same = last.of(first, second) & remaining;
+            }
+            let places = if last.is_three { places(second, third) } else { places(first, second) };
+            let row = &self.classes[last.row];
             // SAFETY: these are 64 bytes each.
             let [low, high] =
                 [0, ROW / 2].map(|at| unsafe { _mm512_loadu_si512(row.as_ptr().add(at).cast()) });
-            let same = same & remaining;
             let of_row = _mm512_permutex2var_epi8(low, places, high);
             classes = _mm512_mask_mov_epi8(classes, same, of_row);
             remaining &= !same;
@@ -68,6 +81,29 @@ impl<const N: usize> Sets<N> {
             bit <<= 1;
         }
         Some(block)
+    }
+}
+
+/// The row that was looked up last, which most blocks of a text have: finding it again takes longer than the look-up.
+#[derive(Clone, Copy, Default)]
+pub(in crate::normalize) struct LastRow {
+    /// The first two bytes of a character of it.
+    bytes: [u8; 2],
+    is_three: bool,
+    /// Its place in `classes`.
+    row: usize,
+}
+
+impl LastRow {
+    /// Which characters with these first and second bytes are in the row; those of other bytes have no meaning.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    #[inline]
+    fn of(self, first: __m512i, second: __m512i) -> u64 {
+        let [a, b] = self.bytes;
+        match self.is_three {
+            true => _mm512_cmpeq_epi8_mask(first, _mm512_set1_epi8(a as i8)) & same_but_last_bit(second, b),
+            false => same_but_last_bit(first, a),
+        }
     }
 }
 
