@@ -14,6 +14,7 @@ import warnings
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from digram._util.collection import without_collection
 from digram._util.on_first_use import on_first_use
 from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
@@ -186,6 +187,7 @@ def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFo
     return FORMATS[format]
 
 
+@without_collection()
 def _read(
     name: str, pretokenizer: PretokenizerLike, encoding: str | None
 ) -> tuple[Definition | Compact, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 from digram.errors import CorruptFileError, LimitExceededError, VocabError
@@ -78,7 +79,7 @@ def parse(data: bytes, path: str | None, number: Callable[[str], float] | None =
     except ValueError as error:  # a number with thousands of digits, or NaN
         raise CorruptFileError(f"{error}.", path=path) from None
     _check_depth(value, path)
-    if _HALF_CHARACTER.search(text):
+    if ("\\ud" in text or "\\uD" in text) and _HALF_CHARACTER.search(text):
         _check_characters(value, path)
     return value
 
@@ -243,17 +244,24 @@ def _check_number(data: bytes, path: str | None) -> None:
 
 
 def _check_depth(value: Any, path: str | None) -> None:
-    level: list[Any] = [[value]]
+    # The merges of a file are hundreds of thousands of lists of names, so what is in one list or
+    # object is examined together.
+    level: list[list[Any]] = [[[value]]]
     for _ in range(MAX_DEPTH + 1):
-        inner: list[Any] = []
+        inner: list[list[Any]] = []
         for one in level:
-            items = one.values() if type(one) is dict else one
-            if not _HOLDERS.isdisjoint(map(type, items)):  # not a vocabulary, whose items are many
-                inner += (item for item in items if type(item) in _HOLDERS)
+            held = one if set(map(type, one)) == {list} else map(_values, one)
+            if not _HOLDERS.isdisjoint(map(type, chain.from_iterable(held))):
+                nested = (it for it in map(_values, one) if not _HOLDERS.isdisjoint(map(type, it)))
+                inner += ([item for item in it if type(item) in _HOLDERS] for it in nested)
         if not inner:
             return
         level = inner
     _fail_deep(path)
+
+
+def _values(one: Any) -> Any:
+    return one.values() if type(one) is dict else one
 
 
 def _check_characters(value: Any, path: str | None) -> None:

@@ -233,9 +233,7 @@ def _read_in(
     flags = {text: flags for text, (_, flags) in added.items()}
     if around.in_letters:
         refuse_neighbours(flags, path)
-    _refuse_words(
-        section, model, {*vocab, unknown or ""}, flags, around.pretokenizer, unknown, path
-    )
+    _refuse_words(section, model, vocab, flags, around.pretokenizer, unknown, path)
     matching = matching_of(flags, around.pretokenizer, path)
     file = _File(top, model, section, own, around, special, matching, path)
     return _definition(file, vocab) if in_core is None else _compact(file, in_core)
@@ -350,7 +348,7 @@ def _trimming(top: dict[str, Any], around: Around, path: str | None) -> TrimOffs
 def _refuse_words(
     section: ModelSection,
     model: dict[str, Any],
-    vocab: set[str],
+    vocab: dict[str, int],
     flags: dict[str, Matching],
     pretokenizer: Pretokenizer,
     unknown: str | None,
@@ -364,7 +362,8 @@ def _refuse_words(
         names = {*flags} - {unknown}
     else:
         return
-    _wordpiece.refuse_ambiguous(vocab, flags, names, pretokenizer, path)
+    known = {*vocab, unknown or ""}
+    _wordpiece.refuse_ambiguous(known, flags, names, pretokenizer, path)
 
 
 def _refuse_ignore_merges(model: dict[str, Any], path: str | None) -> None:

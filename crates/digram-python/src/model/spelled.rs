@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 
-use digram::merges::Merge;
 use digram::model::Model;
 use digram::ranks::Ranks;
 use digram::vocabulary::{MAX_VOCAB_SIZE, Vocabulary};
@@ -68,7 +67,7 @@ pub(super) fn read(
     while tokens.pop_if(|last| last.is_none()).is_some() {}
 
     let ranks = Ranks::new(Vocabulary::new(tokens).ok()?).ok()?;
-    let (mut merge_list, mut token) = (Vec::with_capacity(merges.len()), Vec::new());
+    let (mut ends, mut parts) = (Vec::with_capacity(merges.len()), Vec::with_capacity(text.len() + 16));
     let is_one_string = merges.iter().next().is_some_and(|first| first.is_exact_instance_of::<PyString>());
     for pair in merges.iter() {
         let (first, second);
@@ -81,12 +80,11 @@ pub(super) fn read(
             second = pair.get_item(1).ok()?.cast_into_exact::<PyString>().ok()?;
             (first.to_str().ok()?, second.to_str().ok()?)
         };
-        token.clear();
-        append_bytes(left, &mut token)?;
-        let middle = token.len();
-        append_bytes(right, &mut token)?;
-        let (left, right) = (ranks.token_to_id(&token[..middle])?, ranks.token_to_id(&token[middle..])?);
-        merge_list.push(Merge { left, right, id: ranks.token_to_id(&token)? });
+        append_bytes(left, &mut parts)?;
+        let middle = parts.len();
+        append_bytes(right, &mut parts)?;
+        ends.push((u32::try_from(middle).ok()?, u32::try_from(parts.len()).ok()?));
     }
-    Model::new(ranks.vocabulary().clone(), merge_list).ok()
+    let merges = ranks.merges_in(parts, &ends)?;
+    Model::new(ranks.vocabulary().clone(), merges).ok()
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::index::TokenIndex;
 use crate::interrupt::{Interrupt, Pacer};
-use crate::merges::{Merges, PAIRS, Rank};
+use crate::merges::{Merge, Merges, PAIRS, Rank};
 use crate::vocabulary::{TokenId, Vocabulary};
 use finder::MergeFinder;
 
@@ -34,6 +34,9 @@ pub struct Ranks {
 
 /// Tokens between two checks of the interrupt; finding the parts of a token may take a microsecond.
 const CHECK_INTERVAL: usize = 1 << 12;
+
+/// The number of merges between reading ahead the tokens of one and looking them up.
+const MERGES_AHEAD: usize = 8;
 
 impl Ranks {
     /// The tokens of a vocabulary, whose ids are their ranks. Fails if two have the same bytes.
@@ -60,6 +63,42 @@ impl Ranks {
     /// The rank of the token with these bytes.
     pub fn token_to_id(&self, bytes: &[u8]) -> Option<TokenId> {
         self.index.get(bytes)
+    }
+
+    /// The merges of the tokens that stand in a text one after the other: the two parts of each merge, of which `ends`
+    /// has the end of the left and of the right one. `None` if a part, or both together, is no token.
+    ///
+    /// ```
+    /// use digram::{ranks::Ranks, vocabulary::Vocabulary};
+    /// let ranks = Ranks::new(Vocabulary::new([Some("a"), Some("b"), Some("ab"), Some("aba")])?)?;
+    /// let merges = ranks.merges_in(b"ababa".to_vec(), &[(1, 2), (4, 5)]).unwrap();
+    /// assert_eq!(merges.iter().map(|merge| merge.id).collect::<Vec<_>>(), [2, 3]);
+    /// # Ok::<(), digram::Error>(())
+    /// ```
+    pub fn merges_in(&self, mut text: Vec<u8>, ends: &[(u32, u32)]) -> Option<Vec<Merge>> {
+        // Keys are read sixteen bytes at a time.
+        let len = text.len();
+        text.extend([0; 16]);
+        let parts = |number: usize| {
+            let &(middle, end) = ends.get(number)?;
+            let start = number.checked_sub(1).map_or(0, |before| ends[before].1);
+            let [start, middle, end] = [start, middle, end].map(|place| place as usize);
+            (start <= middle && middle <= end && end <= len).then_some([
+                (start, middle),
+                (middle, end),
+                (start, end),
+            ])
+        };
+        (0..ends.len())
+            .map(|number| {
+                for (start, end) in parts(number + MERGES_AHEAD).into_iter().flatten() {
+                    self.index.prefetch(&text, start, end);
+                }
+                let [left, right, id] =
+                    parts(number)?.map(|(start, end)| self.index.get_in(&text, start, end));
+                Some(Merge { left: left?, right: right?, id: id? })
+            })
+            .collect()
     }
 
     /// The merges behind the ranks, and the tokens that no merge makes.
