@@ -187,7 +187,6 @@ def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFo
     return FORMATS[format]
 
 
-@without_collection()
 def _read(
     name: str, pretokenizer: PretokenizerLike, encoding: str | None
 ) -> tuple[Definition | Compact, list[str]]:
@@ -207,10 +206,12 @@ def _read(
         if format.beside:
             from digram.formats import pretrained
 
-            return pretrained.load(name, data)
+            with without_collection():
+                return pretrained.load(name, data)
         name = os.path.join(name, format.in_folder)
     held = None if format.pairs or format.reads_itself else data
-    found: Definition | Compact = format.module.load(name, held, pretokenizer, encoding)
+    with without_collection():
+        found: Definition | Compact = format.module.load(name, held, pretokenizer, encoding)
     return found, []
 
 
