@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import cases
 
+import digram
 from digram import CorruptFileError, DigramError, LimitExceededError
 from digram.formats._json import MAX_DEPTH, dump, expect, parse
 from digram.formats._show import show
@@ -171,3 +173,20 @@ def test_memory_is_bounded_by_the_file(body: str, outcome: str) -> None:
 def test_brackets_in_strings_are_no_lists() -> None:
     tokens = ["[" * number for number in range(1, 200)] * 9
     assert parse(json.dumps(tokens).encode(), None) == tokens
+
+
+@pytest.mark.parametrize("was_enabled", [True, False])
+def test_the_search_for_garbage_is_as_before(was_enabled: bool, tmp_path: Path) -> None:
+    whole, damaged = tmp_path / "a.json", tmp_path / "b.json"
+    digram.train("low lower", max_merges=2).save(whole)
+    damaged.write_bytes(whole.read_bytes()[:-20])
+    before = gc.isenabled()
+    try:
+        (gc.enable if was_enabled else gc.disable)()
+        digram.load(whole)
+        assert gc.isenabled() is was_enabled
+        with pytest.raises(CorruptFileError):
+            digram.load(damaged)
+        assert gc.isenabled() is was_enabled
+    finally:
+        (gc.enable if before else gc.disable)()

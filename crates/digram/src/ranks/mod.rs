@@ -145,3 +145,34 @@ impl Ranks {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_in_a_text_are_those_of_their_bytes() {
+        // Tokens of all lengths, shorter and longer than a key.
+        let all = "abcdefghijklmnopqrstuvwxyz".repeat(2);
+        let places = (1..40).flat_map(|len| (0..9).map(move |start| start..start + len));
+        let tokens: Vec<&str> = places.map(|place| &all[place]).collect();
+        let ranks = Ranks::new(Vocabulary::new(tokens.iter().map(|&token| Some(token))).unwrap()).unwrap();
+        let (mut text, mut ends, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+        for token in tokens.iter().filter(|token| token.len() > 1) {
+            let middles = (1..token.len()).filter(|&at| ranks.token_to_id(token[at..].as_bytes()).is_some());
+            for middle in middles {
+                let (left, right) = token.split_at(middle);
+                text.extend(token.bytes());
+                ends.push(((text.len() - right.len()) as u32, text.len() as u32));
+                let [left, right, id] =
+                    [left, right, token].map(|part| ranks.token_to_id(part.as_bytes()).unwrap());
+                expected.push(Merge { left, right, id });
+            }
+        }
+        assert!(expected.len() > 1_000, "{}", expected.len());
+        assert_eq!(ranks.merges_in(text, &ends), Some(expected));
+        for (text, ends) in [("a?", (1, 2)), ("ab", (2, 2)), ("ab", (1, 3)), ("ab", (2, 1))] {
+            assert_eq!(ranks.merges_in(text.into(), &[ends]), None, "{text} {ends:?}");
+        }
+    }
+}
