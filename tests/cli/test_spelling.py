@@ -138,7 +138,7 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("count -t cl100k_base a.txt", 4, "Pass --download to fetch cl100k_base.tiktoken from"),
         ("count -t cl100k a.txt", 4, "-t cl100k: there is no such file or folder, and no token"),
         ("count -t cl100k-base a.txt", 4, "the most similar one is 'cl100k_base'.\n"),
-        ("count -t gpt4 a.txt", 4, "the most similar one is 'cl100k_base'.\n"),
+        ("count -t gpt4 a.txt", 4, "the most similar one is 'gpt-4'.\n"),
         ("count -t some/model a.txt", 4, "some/model is meant, pass --download"),
         ("count -t gpt2.json a.txt", 4, "-t gpt2.json: there is no such file or folder.\n"),
         (

@@ -290,7 +290,7 @@ MISSING = [
     ("cl100k_base", r"fetch cl100k_base.tiktoken from https://openaipublic\S+ into the first fold"),
     ("gpt-4o", r"gpt-4o \(the encoding o200k_base\).*download=True"),
     ("org/name", r"https://huggingface.co/org/name is meant, pass download=True"),
-    ("gpt4", "the most similar one is 'cl100k_base'"),
+    ("gpt4", "the most similar one is 'gpt-4'"),
     ("cl100k_base.tiktoken", "is loaded by its name, 'cl100k_base'"),
     ("https://example.org/a.tiktoken", r"`curl -O https://example\.org/a\.tiktoken`"),
     ("missing.json", "No such file"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MODELS", "encoding_of_model"]
+__all__ = ["MODELS", "encoding_of_model", "model_like"]
 
 _BY_ENCODING = {
     "o200k_base": "o1 o3 o4-mini gpt-5 gpt-4.1 gpt-4o",
@@ -56,3 +56,16 @@ def encoding_of_model(name: str) -> str | None:
         return MODELS[name]
     fits = [prefix for prefix in _PREFIXES if name.startswith(prefix)]
     return _PREFIXES[max(fits, key=len)] if fits else None
+
+
+def model_like(name: str) -> str | None:
+    """The model whose name differs only in hyphens and capitals; None if there is none.
+
+    >>> model_like("GPT4"), model_like("cl100k")
+    ('gpt-4', None)
+    """
+
+    def plain(text: str) -> str:
+        return text.lower().replace("-", "")
+
+    return next((model for model in MODELS if plain(model) == plain(name)), None)

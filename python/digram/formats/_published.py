@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from digram.errors import OptionError, VocabError, show
-from digram.formats._models import MODELS, encoding_of_model
+from digram.formats._models import encoding_of_model, model_like
 from digram.pretokenizers.pretokenizer import (
     MISSING,
     Missing,
@@ -150,12 +150,7 @@ def nearest(name: str, similar: float) -> str | None:
     """
     import difflib
 
-    def plain(text: str) -> str:
-        return text.lower().replace("-", "")
-
-    of_model = encoding_of_model(name) or next(
-        (encoding for model, encoding in MODELS.items() if plain(model) == plain(name)), None
-    )
+    of_model = encoding_of_model(model_like(name) or name)
     if of_model is not None:
         return of_model
     near = [one for one in ENCODINGS if len(name) >= 4 and one.startswith(name)]

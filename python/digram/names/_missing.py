@@ -6,6 +6,7 @@ import errno
 import os
 import re
 
+from digram.formats._models import model_like
 from digram.formats._published import ENCODINGS, file_of, nearest
 from digram.names import hub_cache, tiktoken_cache
 from digram.names.download import has_hub, hub_address
@@ -40,7 +41,7 @@ def _remedy(name: str) -> str | None:
     encoding = encoding_of(name)
     if encoding is not None:
         return _of_encoding(name, encoding)
-    near = nearest(name, 0.8)
+    near = model_like(name) or nearest(name, 0.8)
     if near is not None:
         return f"no tokenizer has this name; the most similar one is {near!r}"
     return _of_repository(name) if is_repository(name) else None
