@@ -159,7 +159,7 @@ mod tests {
         let ranks = Ranks::new(Vocabulary::new(tokens.iter().map(|&token| Some(token))).unwrap()).unwrap();
         let (mut text, mut ends, mut expected) = (Vec::new(), Vec::new(), Vec::new());
         for token in tokens.iter().filter(|token| token.len() > 1) {
-            let middles = (1..token.len()).filter(|&at| ranks.token_to_id(token[at..].as_bytes()).is_some());
+            let middles = (1..token.len()).filter(|&at| ranks.token_to_id(&token.as_bytes()[at..]).is_some());
             for middle in middles {
                 let (left, right) = token.split_at(middle);
                 text.extend(token.bytes());
