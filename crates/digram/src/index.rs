@@ -11,8 +11,8 @@ use crate::vocabulary::{TokenId, Vocabulary};
 /// The number of pretokens looked up together; the bits of a word mark the misses.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// While a token is added, the line of the token that is this many places later is prefetched.
-const PREFETCH_DISTANCE: usize = 8;
+/// While a token is added or looked up, the line of the one that is this many places later is prefetched.
+pub(crate) const PREFETCH_DISTANCE: usize = 8;
 
 /// The start of pretoken `index` of consecutive pretokens that begin at `start`.
 #[inline(always)]

@@ -108,6 +108,16 @@ impl<const N: usize> Sets<N> {
     }
 }
 
+/// The number of the row of a character of two or three bytes, by its first two.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+fn row_number(first: u8, second: u8) -> usize {
+    match first {
+        0xe0.. => (usize::from(first) & 0xf) << 5 | (usize::from(second) & 0x3f) >> 1,
+        _ => (usize::from(first) & 0x1f) >> 1,
+    }
+}
+
 impl<const N: usize> Block<N> {
     /// A block of ASCII characters, of a text with `left` more bytes.
     #[inline(always)]

@@ -7,7 +7,7 @@ mod lines;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::index::TokenIndex;
+use crate::index::{PREFETCH_DISTANCE, TokenIndex};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::merges::{Merge, Merges, PAIRS, Rank};
 use crate::vocabulary::{TokenId, Vocabulary};
@@ -34,9 +34,6 @@ pub struct Ranks {
 
 /// Tokens between two checks of the interrupt; finding the parts of a token may take a microsecond.
 const CHECK_INTERVAL: usize = 1 << 12;
-
-/// The number of merges between reading ahead the tokens of one and looking them up.
-const MERGES_AHEAD: usize = 8;
 
 impl Ranks {
     /// The tokens of a vocabulary, whose ids are their ranks. Fails if two have the same bytes.
@@ -91,7 +88,7 @@ impl Ranks {
         };
         (0..ends.len())
             .map(|number| {
-                for (start, end) in parts(number + MERGES_AHEAD).into_iter().flatten() {
+                for (start, end) in parts(number + PREFETCH_DISTANCE).into_iter().flatten() {
                     self.index.prefetch(&text, start, end);
                 }
                 let [left, right, id] =

@@ -130,19 +130,24 @@ fn each_mark_behind_letters_and_marks_at_each_level() {
     }
 }
 
+/// Letters and marks that join, characters of all widths, and bytes that are no characters.
+fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
+    let letters = "aeé क\u{93c}\u{94d}ক\u{9be}\u{9c7}\u{301}\u{323}ẹで가\u{11a8}😀𝅗𝅥";
+    let part = prop_oneof![
+        20 => prop::sample::select(letters.chars().collect::<Vec<_>>()).prop_map(|c| c.to_string().into_bytes()),
+        1 => prop::collection::vec(any::<u8>(), 1..5),
+        1 => prop::sample::select(vec![&b"\xc0\x81"[..], b"\xe0\x82\xa6", b"\xed\xa0\x80", b"\xe0\xa6"])
+            .prop_map(<[u8]>::to_vec),
+    ];
+    prop::collection::vec(part, 1..150).prop_map(|parts| parts.concat())
+}
+
 proptest! {
     #[test]
     fn what_is_kept_of_a_pair_is_what_the_text_says(
-        parts in prop::collection::vec(
-            prop_oneof![
-                8 => prop::sample::select("aeé कক\u{93c}\u{9be}\u{301}\u{323}ẹ가\u{11a8}😀𝅗𝅥".chars().collect::<Vec<_>>())
-                    .prop_map(|c| c.to_string().into_bytes()),
-                1 => prop::collection::vec(any::<u8>(), 1..5),
-            ],
-            1..60,
-        ),
+        text in any_bytes(),
     ) {
-        let (table, text) = (FormTable::of(Form::Nfc), parts.concat());
+        let table = FormTable::of(Form::Nfc);
         for _ in 0..2 {
             for offset in (0..text.len()).filter(|&offset| table.class_at(&text[offset..]).0 != Some(0)) {
                 let alone = match table.stays_at(&text, offset) {
@@ -167,19 +172,9 @@ fn at_each_level(form: Form) -> &'static [FormTable] {
 proptest! {
     #[test]
     fn levels_agree_on_any_bytes(
-        parts in prop::collection::vec(
-            prop_oneof![
-                20 => prop::sample::select("ae क\u{93c}\u{94d}ক\u{9be}\u{9c7}\u{301}\u{323}ẹで가\u{11a8}😀𝅗𝅥".chars().collect::<Vec<_>>())
-                    .prop_map(|c| c.to_string().into_bytes()),
-                1 => prop::collection::vec(any::<u8>(), 1..3),
-                1 => prop::sample::select(vec![&b"\xc0\x81"[..], b"\xe0\x82\xa6", b"\xed\xa0\x80", b"\xe0\xa6"])
-                    .prop_map(<[u8]>::to_vec),
-            ],
-            1..150,
-        ),
+        text in any_bytes(),
         form in prop::sample::select(&FORMS[..]),
     ) {
-        let text = parts.concat();
         let given = Traced::given(&text, 0, false).unwrap();
         let mut all = at_each_level(form).iter().map(|table| {
             (table.changes(&text, &Never).unwrap(), table.applied(&given, &Never).unwrap().bytes)

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, Block, Row, Sets};
+use super::{Ascii, BLOCK, Block, Row, Sets, row_number};
 use crate::utf8::is_inside;
 
 /// The bytes after a block that are read too: the others of a character of three bytes.
@@ -68,15 +68,13 @@ impl<const N: usize> Sets<N> {
         let threes = Parts::of(&second, &Halves::of(bytes, 2));
         while remaining != 0 {
             let offset = remaining.trailing_zeros() as usize;
-            let [a, b] = [bytes[offset], bytes[offset + 1]].map(usize::from);
-            let (number, parts, same) = if three >> offset & 1 == 0 {
-                ((a & 0x1f) >> 1, &twos, first.same_but_last_bit(a as u8))
-            } else {
-                let same = first.equal(a as u8) & second.same_but_last_bit(b as u8);
-                ((a & 0xf) << 5 | (b & 0x3f) >> 1, &threes, same)
+            let [a, b] = [bytes[offset], bytes[offset + 1]];
+            let (parts, same) = match three >> offset & 1 {
+                0 => (&twos, first.same_but_last_bit(a)),
+                _ => (&threes, first.equal(a) & second.same_but_last_bit(b)),
             };
             let same = same & remaining;
-            let row = &self.rows[usize::from(self.numbers[number])];
+            let row = &self.rows[usize::from(self.numbers[row_number(a, b)])];
             parts.add(row, same, &mut block.sets);
             remaining &= !same;
         }

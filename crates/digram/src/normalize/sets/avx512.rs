@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, Block, ROW, Sets};
+use super::{Ascii, Block, ROW, Sets, row_number};
 use crate::masks::bytes_from;
 
 /// The bits of the part of a row that the second byte from the end of a character selects, and then the last one.
@@ -12,12 +12,7 @@ impl<const N: usize> Sets<N> {
     /// The row of the characters with these first bytes.
     #[inline]
     fn row_of(&self, a: u8, b: u8) -> LastRow {
-        let is_three = a >= 0xe0;
-        let number = match is_three {
-            true => (usize::from(a) & 0xf) << 5 | (usize::from(b) & 0x3f) >> 1,
-            false => (usize::from(a) & 0x1f) >> 1,
-        };
-        LastRow { bytes: [a, b], is_three, row: self.numbers[number].into() }
+        LastRow { bytes: [a, b], is_three: a >= 0xe0, row: self.numbers[row_number(a, b)].into() }
     }
 
     /// The same as [`read`](Sets::read).
