@@ -21,8 +21,10 @@ from digram.pretokenizers import (
     BertNormalizer,
     Lowercase,
     Nmt,
+    Precompiled,
     Prepend,
     Replace,
+    SentencePiece,
     Strip,
     StripAccents,
     Words,
@@ -59,6 +61,15 @@ def words(text: str) -> str:
 BOTH = pytest.mark.parametrize(
     ("cut", "made", "plain_cut"), [(CUT, normal, "gpt2"), (BERT, words, Regex(" [^ ]+"))]
 )
+
+
+def test_long_values_are_counted() -> None:
+    symbols = tuple(f"<{number}>" for number in range(1200))
+    assert repr(SentencePiece(bytes(1 << 18), symbols=symbols)) == (
+        "SentencePiece(charsmap=<262,144 bytes>, add_space='before', remove_spaces=True, "
+        "symbols=<1,200 symbols>)"
+    )
+    assert repr(Precompiled(bytes(17))) == "Precompiled(charsmap=<17 bytes>)"
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=repr)

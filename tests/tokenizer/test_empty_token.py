@@ -77,7 +77,7 @@ WITHOUT_ROOM = {
     "gguf": "cannot store the empty token",
     "minbpe": "the first ids are the 256 bytes|empty token",
     "vocab_txt": "cannot store a model of|WordPiece",
-    "clip": "since it implies that of CLIP|since it implies those of CLIP",
+    "clip": "since it implies CLIP's own",
     "subword_nmt": "codes",
     "rwkv": "means that the longest token is taken",
 }

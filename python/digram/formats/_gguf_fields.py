@@ -174,7 +174,7 @@ class Fields:
         pad = self.token_id("padding", None, len(names))
         return Input(
             Template(around) if len(around) > 1 else None,
-            self._context_size(),
+            self.context_size(),
             names[pad] if pad is not None and names[pad] in special else None,
             self._chat_templates(),
         )
@@ -210,7 +210,8 @@ class Fields:
             raise unsupported(f"{shown} as the {key} token around a text", self.path)
         return names[found]
 
-    def _context_size(self) -> int | None:
+    def context_size(self) -> int | None:
+        """The number of tokens that the model was made for."""
         architecture = self._text("general.architecture")
         size: int | None = self._value(f"{architecture}{_CONTEXT}", int, "a whole number")
         return size if size is not None and size >= 1 else None

@@ -156,7 +156,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
 
 def _unstored(what: str, value: object) -> VocabError:
     return VocabError(
-        f"{_WHAT} cannot store {what}, since it implies that of CLIP.",
+        f"{_WHAT} cannot store {what}, since it implies CLIP's own.",
         value=value,
         hint='Save it with format="huggingface".',
     )

@@ -38,8 +38,9 @@ from digram.formats._gguf_tokens import (
     special_of,
 )
 from digram.formats._gguf_unigram import read_unigram, written_unigram
-from digram.formats._gguf_words import read_words
+from digram.formats._gguf_words import read_words, written_words
 from digram.formats._loss import ranked, refuse_decoding, refuse_reserved, refuse_rules
+from digram.formats._merged import merged
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import bpe
@@ -48,6 +49,7 @@ from digram.vocab.greedy import GreedyModel
 from digram.vocab.packed import Compact
 from digram.vocab.scores import UnigramModel
 from digram.vocab.special_tokens import SpecialToken
+from digram.vocab.wordpiece import WordPieceModel
 
 if TYPE_CHECKING:
     from digram.vocab.special_tokens import Matching
@@ -149,12 +151,13 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     """The bytes of a GGUF file with the vocabulary and no tensors.
 
     Raises `VocabError` for data that the file cannot store: a model other than BPE by rank, Unigram
-    in double precision and `GreedyModel`; a pretokenizer that llama.cpp does not have; rules; a
-    normalizer other than SentencePiece's with Unigram; merges of characters that no scores mean.
-    Unless `allow_loss` leaves them out: details of pretokenizers that llama.cpp has
-    only nearly, flags of special tokens, templates other than a token before and after a text, and
-    names of reserved ids.
+    in double precision, WordPiece and `GreedyModel`; a pretokenizer that llama.cpp does not have;
+    rules; a normalizer other than SentencePiece's with Unigram, and BERT's with WordPiece; merges
+    of characters that no scores mean. Unless `allow_loss` leaves them out: details of pretokenizers
+    that llama.cpp has only nearly, the limit of the length of words, flags of special tokens,
+    templates other than a token before and after a text, and names of reserved ids.
     """
+    definition = merged(definition, _WHAT)
     model = definition.model
     refuse_rules(definition, _WHAT)
     special = definition.special_tokens
@@ -163,6 +166,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     )
     size = max(size, *(id + 1 for id in special.values()), 0)
     _refuse_details(definition, allow_loss)
+    if isinstance(model, WordPieceModel):
+        return write_metadata(written_words(definition, _WHAT, allow_loss))
     pre, keys = "", dict[str, object]()
     if isinstance(model, GreedyModel):
         kind = "rwkv"

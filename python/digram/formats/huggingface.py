@@ -108,6 +108,10 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
     a character vocabulary whose unknown characters are an error: Hugging Face's libraries drop such
     characters silently. `own` writes a file that only digram reads.
     """
+    if definition.model.kind == "scored" and not own:
+        from digram.formats._merged import merged
+
+        definition = merged(definition, "a tokenizer.json")
     unknown: OnUnknown = definition.on_unknown if definition.unit == "char" else "error"
     section = _section_of(definition.model)
     if not own:

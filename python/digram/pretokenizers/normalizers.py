@@ -46,6 +46,8 @@ __all__ = [
 
 _MAX_RULES = 20
 """The number of rules for words, each of which cuts the words of the one before."""
+_SHOWN = 16
+"""`repr` counts the bytes of longer maps, and more symbols."""
 
 
 class _Stage:
@@ -362,6 +364,9 @@ class Precompiled(_Stage):
     def __post_init__(self) -> None:
         _bytes("the charsmap of Precompiled", self.charsmap)
 
+    def __repr__(self) -> str:
+        return _brief(self)
+
 
 @dataclass(frozen=True, slots=True)
 class SentencePiece(_Stage):
@@ -402,6 +407,9 @@ class SentencePiece(_Stage):
             check_text("a symbol of SentencePiece", symbol)
             if not symbol:
                 raise OptionError("a symbol of SentencePiece is empty.", value=symbol)
+
+    def __repr__(self) -> str:
+        return _brief(self)
 
 
 Normalizer: TypeAlias = (
@@ -491,6 +499,17 @@ _NAMED: dict[str, Callable[..., Normalizer]] = {
     "replace_matches": Replace._of_matches,
     Words._name: Words._of,
 }
+
+
+def _brief(stage: _Stage) -> str:
+    """A stage as the code that makes it, except that long values are only counted."""
+    shown = []
+    for one in fields(stage):  # type: ignore[arg-type]
+        value = getattr(stage, one.name)
+        is_long = isinstance(value, bytes | tuple) and len(value) > _SHOWN
+        unit = "bytes" if isinstance(value, bytes) else one.name
+        shown.append(f"{one.name}=" + (f"<{len(value):,} {unit}>" if is_long else repr(value)))
+    return f"{type(stage).__name__}({', '.join(shown)})"
 
 
 def _flags(what: str, *values: object) -> None:
