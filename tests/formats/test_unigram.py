@@ -173,8 +173,23 @@ def test_the_score_of_unknown_characters_is_kept(tmp_path: Path) -> None:
         other = replace(definition, model=replace(model, **changed))
         with pytest.raises(VocabError, match="would give other ids"):
             dumps(other)
-    with pytest.raises(VocabError, match="cannot store context size"):
-        dumps(replace(definition, context_size=7))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"context_size": 7},
+        {"chat_templates": {"default": "x"}},
+        {"special_roles": digram.SpecialRoles(eos="</s>")},
+    ],
+)
+def test_what_only_the_files_beside_it_store(changes: dict[str, Any], tmp_path: Path) -> None:
+    definition = loads(made(WORDS).to_str().encode())
+    tok = digram.Tokenizer(replace(definition, **changes))
+    with pytest.raises(VocabError, match=f"cannot store {min(changes).replace('_', ' ')}"):
+        tok.save(tmp_path / "tokenizer.json")
+    tok.save_pretrained(tmp_path)
+    assert digram.load(tmp_path) == tok
 
 
 @pytest.mark.parametrize("length", [None, 8])

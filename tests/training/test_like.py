@@ -213,3 +213,21 @@ def test_contradictions_are_refused(options: dict[str, Any], message: str) -> No
         digram.train(TEXT, like=like, **options)
     with pytest.raises(TypeError, match="like"):
         digram.train(TEXT, like="gpt2")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("model", [digram.GreedyModel(), digram.WordLevelModel(splits=True)])
+def test_models_that_are_not_learned_are_refused_by_name(model: Any) -> None:
+    words = isinstance(model, digram.WordLevelModel)
+    tokens = [None, b"a", b"b"] if words else [bytes([byte]) for byte in range(256)]
+    tok = digram.Tokenizer(
+        digram.Definition(
+            tokens=tokens,
+            model=model,
+            pretokenizer=digram.Pretokenizer(None),
+            special_tokens={"<unk>": 0} if words else {},
+            unit="char" if words else "byte",
+            on_unknown=digram.SpecialToken("<unk>") if words else "error",
+        )
+    )
+    with pytest.raises(digram.OptionError, match=f"of the kind '{model.kind}', and train learns"):
+        digram.train("a b", like=tok)

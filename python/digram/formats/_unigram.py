@@ -22,7 +22,15 @@ from digram.vocab.scores import ScoredModel, Spelled, UnigramModel
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import SpecialToken
 
-__all__ = ["SCORED", "UNIGRAM", "dumped", "number_in", "reader_of", "unknown_role"]
+__all__ = [
+    "SCORED",
+    "UNIGRAM",
+    "dumped",
+    "number_in",
+    "reader_of",
+    "unknown_role",
+    "without_config",
+]
 
 _KEYS = ("type", "unk_id", "vocab", "byte_fallback", "digram")
 _OWN = "digram"
@@ -246,13 +254,23 @@ def _refuse(definition: Definition) -> None:
             hint='Save it with format="digram", or with format="sentencepiece".',
         )
     # Hugging Face's reader of Unigram refuses keys that it does not know.
-    for name in ("context_size", "reserved"):
-        if getattr(definition, name):
+    stored = replace(without_config(definition), reserved={})
+    for name in ("context_size", "chat_templates", "special_roles", "reserved"):
+        value = getattr(definition, name)
+        if value != getattr(stored, name):
             raise VocabError(
                 f"a tokenizer.json with a Unigram model cannot store {name.replace('_', ' ')}.",
-                value=getattr(definition, name),
-                hint='Save it with format="digram".',
+                value=value,
+                hint='Save it with format="digram", or in a folder with tok.save_pretrained, which '
+                "has files for all but reserved ids.",
             )
+
+
+def without_config(definition: Definition) -> Definition:
+    """A tokenizer as a file without any beside it stores it."""
+    unk = definition.special_roles.unk if definition.on_unknown == "bytes" else None
+    roles = SpecialRoles(unk=unk)
+    return replace(definition, context_size=None, chat_templates={}, special_roles=roles)
 
 
 def _written(definition: Definition, of: Names) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from digram.formats._added_tokens import AddedTokens
 from digram.formats._check import check_input
 from digram.formats._json import expect, parse
 from digram.formats._show import show
+from digram.formats._unigram import without_config
 from digram.vocab.definition import Definition
 from digram.vocab.packed import Compact
 from digram.vocab.scores import UnigramModel
@@ -105,9 +106,8 @@ def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bo
     files that transformers reads instead of the ones that are written; and OSError.
     """
     name = path_name(folder)
-    # A tokenizer.json with a Unigram model has no place for the size, which the config has.
     is_unigram = isinstance(definition.model, UnigramModel)
-    alone = replace(definition, context_size=None) if is_unigram else definition
+    alone = without_config(definition) if is_unigram else definition
     files = {_TOKENIZER: huggingface.dumps(alone, allow_loss=allow_loss)}
     files |= {_CONFIG: _config(definition), _MAP: _lines(_tokens_by_role(definition))}
     for left in (_CHAT, _MORE_CHATS):

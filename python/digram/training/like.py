@@ -101,6 +101,13 @@ def _check(definition: Definition) -> None:
             value=model.scheme.kind,
             hint="Train with its pretokenizer and with superwords= or picky= instead.",
         )
+    if type(model) not in _KINDS:
+        raise OptionError(
+            f"like= is a tokenizer whose model is of the kind {show(model.kind)}, and train learns "
+            f"only {', '.join(dict.fromkeys(_KINDS.values()))}.",
+            value=model.kind,
+            hint="Pass pretokenizer=tok.pretokenizer and a model= in place of like=.",
+        )
 
 
 def _check_given(given: Mapping[str, Any], of: Definition) -> None:
