@@ -218,7 +218,9 @@ def test_contradictions_are_refused(options: dict[str, Any], message: str) -> No
 @pytest.mark.parametrize("model", [digram.GreedyModel(), digram.WordLevelModel(splits=True)])
 def test_models_that_are_not_learned_are_refused_by_name(model: Any) -> None:
     words = isinstance(model, digram.WordLevelModel)
-    tokens = [None, b"a", b"b"] if words else [bytes([byte]) for byte in range(256)]
+    tokens: list[bytes | None] = [None, b"a", b"b"]
+    if not words:
+        tokens = [bytes([byte]) for byte in range(256)]
     tok = digram.Tokenizer(
         digram.Definition(
             tokens=tokens,
