@@ -201,7 +201,7 @@ PROCESSOR: dict[str, Row] = {
     ),
     **{
         f"parallel_encode_as_{form}": Absent(
-            "as `encode_as_" + form + "`; every call takes `threads`"
+            "as `encode_as_" + form + "`, which uses all cores for long texts"
         )
         for form in ("ids", "pieces", "numpy", "proto")
     },

@@ -185,7 +185,12 @@ def from_text_here(tok: digram.Tokenizer) -> Any:
 
 IDS = (each(lambda tok, text: tok.encode(text).ids), each(lambda tok, text: parsed(tok, text).ids))
 IMMUTABLE = "a tokenizer is immutable: every option is an argument of the call"
-NO_ASYNC = "calls release the GIL: `await asyncio.to_thread(tok, texts)`"
+
+
+def no_async(call: str) -> Absent:
+    return Absent(f"calls release the GIL: `await asyncio.to_thread({call})`")
+
+
 PARTS = "parts of a file; here `tok.definition` has them as plain values"
 
 TOKENIZER: dict[str, Row] = {
@@ -230,9 +235,9 @@ TOKENIZER: dict[str, Row] = {
         ),
         note="only ids, without a template",
     ),
-    "async_encode": Absent(NO_ASYNC),
-    "async_encode_batch": Absent(NO_ASYNC),
-    "async_encode_batch_fast": Absent(NO_ASYNC),
+    "async_encode": no_async("tok, text"),
+    "async_encode_batch": no_async("tok, texts"),
+    "async_encode_batch_fast": no_async("tok.encode_batch, texts"),
     "encode_special_tokens": same(
         'special="text"',
         (as_text, each(lambda tok, text: tok.encode(text))),
@@ -260,7 +265,7 @@ TOKENIZER: dict[str, Row] = {
             ),
         ),
     ),
-    "async_decode_batch": Absent(NO_ASYNC),
+    "async_decode_batch": no_async("tok.decode_batch, batch"),
     "token_to_id": same(
         "tok.token_to_id(token)",
         (
@@ -318,11 +323,12 @@ TOKENIZER: dict[str, Row] = {
         "build a `digram.Definition` with `matching={text: digram.Matching(always=True)}`"
     ),
     "num_special_tokens_to_add": same(
-        'len(tok("", ""))',
+        'len(tok(""))',
         (
             lambda tok: [tok.num_special_tokens_to_add(is_pair) for is_pair in (False, True)],
             lambda tok: [len(tok("")), len(tok("", ""))],
         ),
+        note='for pairs `len(tok("", ""))`',
     ),
     "enable_truncation": same(
         "tok(text, max_length=5, overlap=1)",
