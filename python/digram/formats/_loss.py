@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from digram.errors import VocabError
 from digram.formats._show import show
 from digram.vocab.bpe import bpe
+from digram.vocab.special_tokens import FLAGS, Matching
 
 if TYPE_CHECKING:
     from digram.vocab.bpe import BpeModel
@@ -20,6 +21,7 @@ __all__ = [
     "refuse_input",
     "refuse_matching",
     "refuse_normalizer",
+    "refuse_options",
     "refuse_reserved",
     "refuse_rules",
     "refuse_special_tokens",
@@ -53,15 +55,7 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
         "chat_template": definition.chat_templates or None,
     }
     refuse_decoding(definition, what, allow_loss)
-    for name in ("dropout", "trim_offsets", "truncation", "padding"):
-        value = getattr(definition, name)
-        if value is None or allow_loss:
-            continue
-        raise VocabError(
-            f"{what} cannot store {name}.",
-            value=value,
-            hint='Save it with format="huggingface", or pass allow_loss=True to leave it out.',
-        )
+    refuse_options(definition, what, allow_loss)
     present = [name for name, value in fields.items() if value is not None]
     if present and not allow_loss:
         raise VocabError(
@@ -72,8 +66,30 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
         )
 
 
+def refuse_options(definition: Definition, what: str, allow_loss: bool) -> None:
+    """Raises `VocabError` for options of calls, unless `allow_loss`.
+
+    These are the dropout, whether offsets are trimmed, truncation and padding.
+    """
+    for name in ("dropout", "trim_offsets", "truncation", "padding"):
+        value = getattr(definition, name)
+        if value is not None and not allow_loss:
+            raise VocabError(
+                f"{what} cannot store {name}.",
+                value=value,
+                hint='Save it with format="huggingface", or pass allow_loss=True to leave it out.',
+            )
+
+
 def refuse_decoding(definition: Definition, what: str, allow_loss: bool) -> None:
     """Raises `VocabError` if decoded text is not the bytes of tokens, unless `allow_loss`."""
+    if definition.strip_first_space and definition.unit == "byte" and not allow_loss:
+        raise VocabError(
+            f"{what} cannot store that decoded text has no space at its start.",
+            value=True,
+            hint='Save it with format="huggingface", or pass allow_loss=True: decoded text then '
+            "has this space.",
+        )
     if definition.decoding is not None and not allow_loss:
         raise VocabError(
             f"{what} cannot store decoding ({definition.decoding!r}).",
@@ -120,14 +136,17 @@ def refuse_normalizer(definition: Definition, what: str) -> None:
 
 
 def refuse_matching(definition: Definition, what: str) -> None:
-    """Raises `VocabError` for tokens in all text, since without them the ids would differ."""
-    always = [text for text, one in definition.matching.items() if one.always]
-    if always:
-        raise VocabError(
-            f"{what} cannot store {show(always[0])}, which is found in all text.",
-            value=always[0],
-            hint='Save it with format="huggingface".',
-        )
+    """Raises `VocabError` for tokens in all text, and for flags that change where one is found."""
+    plain = Matching()
+    for text, one in sorted(definition.matching.items(), key=lambda item: not item[1].always):
+        flag = next((name for name in FLAGS if getattr(one, name) != getattr(plain, name)), None)
+        if flag is not None:
+            how = "which is found in all text" if one.always else f"which has the flag {flag}"
+            raise VocabError(
+                f"{what} cannot store {show(text)}, {how}.",
+                value=text,
+                hint='Save it with format="huggingface".',
+            )
 
 
 def refuse_ignore_merges(model: BpeModel, what: str, allow_loss: bool) -> None:

@@ -39,7 +39,14 @@ from digram.formats._gguf_tokens import (
 )
 from digram.formats._gguf_unigram import read_unigram, written_unigram
 from digram.formats._gguf_words import read_words, written_words
-from digram.formats._loss import ranked, refuse_decoding, refuse_reserved, refuse_rules
+from digram.formats._loss import (
+    ranked,
+    refuse_decoding,
+    refuse_ignore_merges,
+    refuse_options,
+    refuse_reserved,
+    refuse_rules,
+)
 from digram.formats._merged import merged
 from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -180,8 +187,9 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
         kind, pre = "gpt2", pre_of(definition, merges, _WHAT, allow_loss)
         names, types, keys = written_bytes(definition, merges, pre, size)
     else:
-        kind = "llama"
-        names, types, keys = written_scores(definition, ranked(definition, _WHAT), _WHAT, size)
+        kind, merges = "llama", ranked(definition, _WHAT)
+        refuse_ignore_merges(merges, _WHAT, allow_loss)
+        names, types, keys = written_scores(definition, merges, _WHAT, size)
     _put_special(definition, names, types, pre, allow_loss)
     return write_metadata(
         {
@@ -206,6 +214,7 @@ def _refuse_details(definition: Definition, allow_loss: bool) -> None:
     if b"" in definition.tokens:
         raise VocabError(f"{_WHAT} cannot store the empty token.", hint=_OTHER)
     refuse_decoding(definition, _WHAT, allow_loss)
+    refuse_options(definition, _WHAT, allow_loss)
     refuse_reserved(definition, _WHAT, allow_loss)
     for text, one in definition.matching.items():
         flags = [name for name in ("lstrip", "rstrip", "single_word") if getattr(one, name)]

@@ -19,6 +19,7 @@ Other programs parse special tokens in text by default; digram's `encode` does s
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
@@ -112,6 +113,8 @@ def dumps(definition: Definition, *, allow_loss: bool = False, own: bool = False
         from digram.formats._merged import merged
 
         definition = merged(definition, "a tokenizer.json")
+    flags = {text: definition.matching.get(text, Matching()) for text in definition.special_tokens}
+    definition = replace(definition, matching=matching_of(flags, definition.pretokenizer, None))
     unknown: OnUnknown = definition.on_unknown if definition.unit == "char" else "error"
     section = _section_of(definition.model)
     if not own:

@@ -239,7 +239,14 @@ def _refuse_loss(definition: Definition, names: list[str]) -> None:
         back = of_names(names, definition.pretokenizer)
         fields = (
             *("special_tokens", "model", "template", "pad_token", "context_size", "reserved"),
-            *("strip_first_space", "cleanup", "decoding", "chat_templates"),
+            *(
+                "strip_first_space",
+                "cleanup",
+                "decoding",
+                "chat_templates",
+                "truncation",
+                "padding",
+            ),
         )
         differ = [one for one in fields if getattr(back, one) != getattr(definition, one)]
         roles = definition.special_roles

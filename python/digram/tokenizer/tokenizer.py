@@ -445,6 +445,16 @@ def _restored(stored: bytes, special_tokens: dict[str, int], settings: Settings)
 
 def _check_rare(settings: Settings, special_tokens: Mapping[str, int]) -> None:
     """Check the settings that few tokenizers have; their modules are imported only for them."""
+    if (
+        settings.on_unknown not in ("error", "bytes")
+        or settings.space_symbol
+        or settings.trim_offsets
+        or settings.strip_first_space
+        or getattr(settings.kernel, "fuse_unknown", False)
+    ):
+        from digram.vocab.unused import refuse_unused
+
+        refuse_unused(settings)
     if settings.training is not None:
         from digram.vocab.definition import check_record
 

@@ -10,6 +10,7 @@ from digram._util.validation import instance, word
 from digram.errors import OptionError, show
 
 __all__ = [
+    "FLAGS",
     "Flags",
     "Matching",
     "OnSpecial",
@@ -70,12 +71,13 @@ class Matching:
     normalized: bool = False
 
     def __post_init__(self) -> None:
-        for flag in _FLAGS:
+        for flag in FLAGS:
             if type(getattr(self, flag)) is not bool:
                 raise TypeError(f"{flag} is True or False, not {show(getattr(self, flag))}")
 
 
-_FLAGS = ("always", "lstrip", "rstrip", "single_word", "normalized")
+FLAGS = ("always", "lstrip", "rstrip", "single_word", "normalized")
+"""The names of the fields of a `Matching`."""
 Flags: TypeAlias = tuple[bool, bool, bool, bool, bool]
 """The fields of a `Matching` in order."""
 

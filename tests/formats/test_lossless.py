@@ -1,0 +1,129 @@
+"""What is saved without `allow_loss` is loaded again, with every setting."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.test_support_formats import definitions
+
+import digram
+from digram import (
+    Definition,
+    DigramError,
+    Matching,
+    OptionError,
+    SpecialToken,
+    Template,
+    Truncation,
+)
+from digram.formats._registry import FORMATS
+
+# Other fields with the same ids, text and offsets.
+SAME = {
+    ("tiktoken", "model"),  # ignore_merges, where merges make all tokens
+    ("tekken", "model"),
+    ("huggingface", "matching"),  # flags without an effect
+    ("digram", "matching"),
+    ("gguf", "space_symbol"),  # how a tokenizer.json would write spaces
+    ("sentencepiece", "space_symbol"),
+    ("gguf", "special_roles"),  # written, and not read
+}
+"""What may differ: formats and fields."""
+
+
+def changes(definition: Definition) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"context_size": 9},
+        {"chat_templates": {"default": "x"}},
+        {"dropout": 0.5},
+        {"trim_offsets": "spaces"},
+        {"cleanup": not definition.cleanup},
+        {"strip_first_space": not definition.strip_first_space},
+        {"truncation": Truncation(5)},
+        {"space_symbol": "▁" if definition.space_symbol is None else None},
+    ]
+    for field in ("ignore_merges", "fuse_unknown"):
+        if hasattr(definition.model, field):
+            model: Any = definition.model
+            other = dataclasses.replace(model, **{field: not getattr(model, field)})
+            found.append({"model": other})
+    for text in [*definition.special_tokens][:1]:
+        found += [
+            {"special_roles": digram.SpecialRoles(eos=text)},
+            {"template": Template(f"{text} $A")},
+            {"on_unknown": SpecialToken(text)},
+            *({"matching": {text: Matching(**flags)}} for flags in FLAGS),
+        ]
+        if definition.model.kind != "unigram":  # whose tokenizer.json has it as padding
+            found.append({"pad_token": text})
+    return found
+
+
+FLAGS: list[dict[str, bool]] = [
+    {"always": True},
+    {"lstrip": True},
+    {"single_word": True, "normalized": True},
+]
+
+
+def differing(tok: digram.Tokenizer, format: str, folder: Path) -> set[str]:
+    """The fields that are lost; none if the format refuses the tokenizer."""
+    known = FORMATS[format]
+    path = folder / ("a" if known.pairs else f"a{known.suffix or ''}")
+    definition = tok.definition
+    try:
+        tok.save(path, format=format)
+    except DigramError:
+        return set()
+    given = {} if known.describes_itself else {"pretokenizer": definition.pretokenizer}
+    again = digram.load(path, **given).definition  # type: ignore[arg-type]
+    if again.model.kind != definition.model.kind:
+        return set()  # the scores of SentencePiece as merges
+    return {
+        field.name
+        for field in dataclasses.fields(definition)
+        if field.name != "training"
+        and getattr(definition, field.name) != getattr(again, field.name)
+        and (format, field.name) not in SAME
+    }
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_nothing_is_lost(format: str, tmp_path: Path) -> None:
+    warnings.simplefilter("ignore")
+    tried = 0
+    for definition in definitions():
+        is_theirs = format == "huggingface" and definition.model.kind == "unigram"
+        for change in changes(definition):
+            if "matching" in change and definition.model.kind == "unigram":
+                continue  # names of tokens that are found in all text are in its model, too
+            if is_theirs and "template" in change:
+                continue  # a file always has a template for pairs
+            try:
+                tok = digram.Tokenizer(dataclasses.replace(definition, **change))
+            except DigramError:
+                continue
+            tried += 1
+            lost = differing(tok, format, tmp_path)
+            assert not lost, (change, definition.pretokenizer, lost)
+    assert tried > 300
+
+
+@pytest.mark.parametrize(
+    ("unit", "change", "name"),
+    [
+        ("byte", {"on_unknown": SpecialToken("<s>")}, "on_unknown"),
+        ("byte", {"space_symbol": "▁"}, "space_symbol"),
+        ("char", {"trim_offsets": "spaces"}, "trim_offsets"),
+    ],
+)
+def test_settings_without_effect_are_refused(unit: Any, change: Any, name: str) -> None:
+    made = digram.train(
+        "low lower", max_merges=2, unit=unit, special_tokens=["<s>"], on_unknown=None
+    )
+    with pytest.raises(OptionError, match=f"^{name}=.* has no effect on this tokenizer"):
+        digram.Tokenizer(dataclasses.replace(made.definition, **change))
