@@ -31,7 +31,7 @@ from digram.vocab.scores import UnigramModel
 from digram.vocab.special_roles import ROLES, SpecialRoles
 from digram.vocab.special_tokens import Matching
 
-__all__ = ["load", "write"]
+__all__ = ["content_of", "load", "write"]
 
 _TOKENIZER, _CONFIG, _MAP = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
 _CHAT, _MORE_CHATS = "chat_template.jinja", "additional_chat_templates"
@@ -171,6 +171,14 @@ def _read(folder: str) -> _Beside:
     beside.context_size = _context_size(config.get("model_max_length"), path)
     _read_chats(config.get("chat_template"), beside)
     return beside
+
+
+def content_of(folder: str, name: str) -> dict[str, Any]:
+    """The object in a file of JSON of a folder; empty if there is none.
+
+    Raises `CorruptFileError` and `VocabError` for other content, and OSError.
+    """
+    return _object(folder, name)[0]
 
 
 def _object(folder: str, name: str) -> tuple[dict[str, Any], str]:

@@ -10,11 +10,13 @@ from typing import Any, Self
 
 from digram.compat.transformers.batch_encoding import BatchEncoding
 from digram.compat.transformers.chats import Chatting
+from digram.compat.transformers.classes import INPUTS, usual
 from digram.compat.transformers.encoding import columns, encodings, is_batch, padded, width_of
 from digram.compat.transformers.names import names_of
 from digram.compat.transformers.special import ATTRIBUTES
 from digram.compat.transformers.strategies import LARGE, strategies
 from digram.errors import OptionError, TokenIdError, show
+from digram.formats.pretrained import content_of
 from digram.names import find
 from digram.tokenizer.load import load
 from digram.tokenizer.tokenizer import Tokenizer
@@ -22,7 +24,11 @@ from digram.tokenizer.tokenizer import Tokenizer
 __all__ = ["PreTrainedTokenizerFast"]
 
 _NO_LIMIT = int(1e30)
-_INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
+_CONFIGURED = (
+    *("model_input_names", "padding_side", "truncation_side"),
+    *("clean_up_tokenization_spaces", "split_special_tokens"),
+)
+"""The options of tokenizer_config.json that apply to calls."""
 _CLEANED = (
     *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't")),
     *((" 'm", "'m"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")),
@@ -74,7 +80,7 @@ class PreTrainedTokenizerFast(Chatting):
         ):
             side = named.pop(name, "right" if limit is None else limit.side)
             setattr(self, name, _side(name, side))
-        self.model_input_names: list[str] = list(named.pop("model_input_names", _INPUTS))
+        self.model_input_names: list[str] = list(named.pop("model_input_names", INPUTS))
         self.clean_up_tokenization_spaces = named.pop("clean_up_tokenization_spaces", False)
         self.split_special_tokens: bool = named.pop("split_special_tokens", False)
         self.name_or_path: str = named.pop("name_or_path", "")
@@ -97,14 +103,15 @@ class PreTrainedTokenizerFast(Chatting):
         Raises the errors of `digram.load`.
         """
         tok = load(name_or_path)
-        config = os.path.join(find(name_or_path).path, "tokenizer_config.json")
-        given: dict[str, Any] = {}
-        if os.path.isfile(config):
-            with open(config, encoding="utf-8") as file:
-                said = json.load(file)
-            names = ("model_input_names", "padding_side", "truncation_side")
-            more = ("clean_up_tokenization_spaces", "split_special_tokens")
-            given = {name: said[name] for name in (*names, *more) if said.get(name) is not None}
+        folder = find(name_or_path).path
+        said = content_of(folder, "tokenizer_config.json")
+        given = {name: said[name] for name in _CONFIGURED if said.get(name) is not None}
+        if os.path.isdir(folder):
+            model = content_of(folder, "config.json")
+            default = usual(said, model, of_bytes=tok.definition.unit == "byte")
+            given.setdefault("model_input_names", default.inputs)
+            if tok.definition.padding is None:
+                given.setdefault("padding_side", default.side)
         return cls(tok, **{"name_or_path": os.fspath(name_or_path), **given, **named})
 
     def save_pretrained(self, save_directory: str | os.PathLike[str]) -> tuple[str, ...]:
