@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 import digram
-from digram import Pretokenizer, Regex
+from digram import Pretokenizer, Regex, VocabError
 from digram.formats.huggingface import dumps, loads
 from digram.pretokenizers import Words
 from digram.pretokenizers.scripts import SCRIPT_RUNS, WITHOUT_SCRIPT
@@ -52,3 +53,49 @@ def test_files(shared_data: Callable[[str], Path]) -> None:
     written = dumps(digram.Tokenizer(loads(of(scripts, level).to_str().encode())).definition)
     assert b'"UnicodeScripts"' in written
     assert digram.Tokenizer(loads(written)).pretokenizer.words is not None
+
+
+AROUND = {
+    "Whitespace": pre_tokenizers.Whitespace(),
+    "BertPreTokenizer": pre_tokenizers.BertPreTokenizer(),
+    "WhitespaceSplit": pre_tokenizers.WhitespaceSplit(),
+    "Digits": pre_tokenizers.Digits(True),
+    "Split": pre_tokenizers.Split("e", "isolated"),
+    "Split, removed": pre_tokenizers.Split("e", "removed"),
+    "Punctuation, removed": pre_tokenizers.Punctuation("removed"),
+}
+MIXED = [
+    *"ab12 e_-.,\n\t中カー¡٣½дж",
+    "\u0301",
+    "\u0378",
+    "\ue000",
+    "\u085f",
+    "\u19cc",
+    "\U000f0000",
+]
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["scripts first", "scripts last"])
+@pytest.mark.parametrize("other", AROUND)
+def test_characters_without_a_script_are_kept_behind_the_start(other: str, first: bool) -> None:
+    """What a later stage cuts off is not the start of a text, where they are left out."""
+    scripts = pre_tokenizers.UnicodeScripts()
+    cuts = [scripts, AROUND[other]] if first else [AROUND[other], scripts]
+    vocab = {one: number for number, one in enumerate(["<u>", *MIXED])}
+    theirs = Tokenizer(models.BPE(vocab, [], unk_token="<u>"))
+    theirs.pre_tokenizer, theirs.decoder = pre_tokenizers.Sequence(cuts), decoders.Fuse()
+    tok = digram.Tokenizer(loads(theirs.to_str().encode()))
+    rng = random.Random(5)
+    texts = ["".join(rng.choices(MIXED, k=rng.randrange(12))) for _ in range(400)]
+    for text in ["a\ue000b", "a\u085fb", "\ue000", "a\U000f0000", "a b\u19cc", "e ", *texts]:
+        expected = theirs.encode(text)
+        assert tok.encode(text) == expected.ids, text
+        assert tok(text).offsets == expected.offsets, text
+
+
+@pytest.mark.parametrize("other", ["Whitespace", "Split", "Digits"])
+def test_words_of_scripts_that_are_cut_are_no_words_without_white_space(other: str) -> None:
+    theirs = Tokenizer(models.WordLevel({"<u>": 0, "e": 1, " ": 2}, "<u>"))
+    theirs.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.UnicodeScripts(), AROUND[other]])
+    with pytest.raises(VocabError, match="WordLevel whose pre_tokenizer keeps white space"):
+        loads(theirs.to_str().encode())

@@ -166,6 +166,8 @@ def from_stages(
             splits += cuts
         else:
             raise _unsupported(f"{where} of type {kind}", path)
+    if unit == "char" and words.keeps_what_it_leaves_out:
+        words.put(splits, "", path)  # a model of words would leave out what these cut off
     if rules is not None:
         splits = _behind_rules(splits, rules, None if digits is MISSING else digits, path)
     policies = DIGITS.values()

@@ -55,13 +55,15 @@ class Removal(NamedTuple):
     """The only text that is left out, if there is only one."""
     keep: Literal["matches", "between"] | None = None
     """What is kept of the pieces of the only split, if that is not known from each piece alone."""
+    at_start: bool = False
+    """Whether the pieces that are left out are at the start of a text, and others may end so."""
 
 
 _NAMED = {
     "WhitespaceSplit": Removal((r"\s+",), _WHITE_SPACE),
     "Whitespace": Removal((_WORDS,), _WHITE_SPACE),
     "BertPreTokenizer": Removal((r"\s+", PUNCTUATION), _WHITE_SPACE),
-    "UnicodeScripts": Removal(SCRIPT_RUNS, WITHOUT_SCRIPT),
+    "UnicodeScripts": Removal(SCRIPT_RUNS, WITHOUT_SCRIPT, at_start=True),
 }
 _COVERING = re.compile(
     # Texts, letters, numbers, and all other characters that are not white space.
@@ -189,6 +191,12 @@ class WordStages:
         self._take(before, path)
         self.prefix = prefix
 
+    @property
+    def keeps_what_it_leaves_out(self) -> bool:
+        """Whether the last stage leaves out at the start of a text what it keeps elsewhere."""
+        last = self.stages[-1] if self.stages else ""
+        return not isinstance(last, str) and last.at_start
+
     def _take(self, before: list[str], path: str | None) -> None:
         self.stages += (from_oniguruma(one, path) for one in before)
         before.clear()
@@ -201,8 +209,8 @@ class WordStages:
     def rules(self, **marks: Any) -> list[Words]:
         """Rules by which the text is cut one after the other; the last one has the marks.
 
-        There is one rule, unless what a stage leaves out is not known from each piece alone, or
-        may be cut by a later stage.
+        There is one rule, unless what a stage leaves out is not known from each piece alone, may be
+        cut by a later stage, or may be kept elsewhere and cut off by a later stage.
         """
         found, splits, removed = list[Words](), list[str](), list[str]()
 
@@ -225,6 +233,9 @@ class WordStages:
             else:
                 close()
                 found.append(Words((Regex(stage.splits[0]),), keep=keep))
+                continue
+            if stage.at_start and at + 1 < len(self.stages):
+                close()  # what a later stage cuts off may be what only the start must not be
         close(**marks)
         return found or [Words()]
 
