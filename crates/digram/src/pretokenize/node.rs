@@ -27,6 +27,8 @@ pub(super) enum Node {
     },
     /// A capturing group, with its number. It is not joined with its neighbours.
     Group(u32, Box<Node>),
+    /// A part that keeps its first match, whatever follows.
+    Atomic(Box<Node>),
     Concat(Vec<Node>),
     Alternation(Vec<Node>),
 }
@@ -145,12 +147,37 @@ impl Node {
         }
     }
 
+    /// A part of which no other match is tried when what follows does not match.
+    pub(super) fn atomic(part: Node) -> Node {
+        // All matches at a place are of one length, so they end at the same place.
+        if part.length().is_some() { part } else { Node::Atomic(Box::new(part)) }
+    }
+
+    /// The number of characters of every match; `None` if it may differ.
+    pub(super) fn length(&self) -> Option<usize> {
+        match self {
+            Node::Empty | Node::Look(_) | Node::Around(..) => Some(0),
+            Node::Literal(text) => Some(text.len()),
+            Node::Set(_) => Some(1),
+            Node::Repeat { part, min, max, .. } => {
+                part.length().filter(|_| *max == Some(*min))?.checked_mul(*min as usize)
+            }
+            Node::Group(_, part) | Node::Atomic(part) => part.length(),
+            Node::Concat(parts) => parts.iter().try_fold(0usize, |sum, part| sum.checked_add(part.length()?)),
+            Node::Alternation(parts) => {
+                let mut lengths = parts.iter().map(Node::length);
+                let first = lengths.next()??;
+                lengths.all(|length| length == Some(first)).then_some(first)
+            }
+        }
+    }
+
     /// Whether it never consumes a character.
     fn is_zero_width(&self) -> bool {
         match self {
             Node::Empty | Node::Look(_) | Node::Around(..) => true,
             Node::Literal(_) | Node::Set(_) => false,
-            Node::Repeat { part, .. } | Node::Group(_, part) => part.is_zero_width(),
+            Node::Repeat { part, .. } | Node::Group(_, part) | Node::Atomic(part) => part.is_zero_width(),
             Node::Concat(parts) | Node::Alternation(parts) => parts.iter().all(Node::is_zero_width),
         }
     }
@@ -165,7 +192,7 @@ impl Node {
             Node::Literal(_) => Some(false),
             Node::Set(set) => (!sets.get(*set).is_empty()).then_some(false),
             Node::Repeat { part, min, .. } => part.may_be_empty(sets).map(|is_empty| is_empty || *min == 0),
-            Node::Group(_, part) => part.may_be_empty(sets),
+            Node::Group(_, part) | Node::Atomic(part) => part.may_be_empty(sets),
             Node::Concat(parts) => all(parts).map(|is_empty| is_empty.iter().all(|&is_empty| is_empty)),
             Node::Alternation(parts) => all(parts).map(|is_empty| is_empty.iter().any(|&is_empty| is_empty)),
         }
@@ -175,7 +202,9 @@ impl Node {
     pub(super) fn size(&self) -> usize {
         match self {
             Node::Literal(text) => 1 + text.len(),
-            Node::Repeat { part, .. } | Node::Group(_, part) | Node::Around(_, part) => 1 + part.size(),
+            Node::Repeat { part, .. } | Node::Group(_, part) | Node::Atomic(part) | Node::Around(_, part) => {
+                1 + part.size()
+            }
             Node::Concat(parts) | Node::Alternation(parts) => 1 + parts.iter().map(Node::size).sum::<usize>(),
             _ => 1,
         }

@@ -127,11 +127,11 @@ pub(super) fn compile(pattern: &str, effort: &mut Effort) -> Result<Program> {
     let source = Source::new(pattern)?;
     let mut sets = Sets::default();
     let node = syntax::read_source(&source, &mut sets, effort)?;
-    program(&node, &sets, source.possessive, effort)
+    program(&node, &sets, &source, effort)
 }
 
 /// The program of a syntax tree.
-fn program(node: &Node, sets: &Sets, possessive: Option<char>, effort: &mut Effort) -> Result<Program> {
+fn program(node: &Node, sets: &Sets, source: &Source, effort: &mut Effort) -> Result<Program> {
     let mut compiler = Compiler {
         insts: vec![Inst::Match],
         sets: Vec::new(),
@@ -140,8 +140,10 @@ fn program(node: &Node, sets: &Sets, possessive: Option<char>, effort: &mut Effo
         bodies: Vec::new(),
         direction: Direction::Forward,
         pattern_sets: sets,
-        possessive,
+        possessive: source.possessive,
+        gives_nothing_back: source.gives_nothing_back(),
         is_possessive: false,
+        exits: HashMap::new(),
         effort,
     };
     let start = compiler.node(node, 0)?;
@@ -172,8 +174,12 @@ struct Compiler<'s, 'e, 'w> {
     direction: Direction,
     /// The mark behind possessive repetitions.
     possessive: Option<char>,
+    /// Whether something must keep its match whatever follows.
+    gives_nothing_back: bool,
     /// Whether the repetition that is compiled next is possessive.
     is_possessive: bool,
+    /// Of each loop that is being compiled, by its start, where it goes on behind.
+    exits: HashMap<u16, u16>,
     effort: &'e mut Effort<'w>,
 }
 
@@ -229,6 +235,7 @@ impl Compiler<'_, '_, '_> {
             }
             Node::Repeat { part, min, max, greedy } => self.repeat(part, *min, *max, *greedy, then),
             Node::Group(_, part) => self.node(part, then),
+            Node::Atomic(part) => self.atomic(part, then),
             Node::Concat(parts) if self.direction == Direction::Backward => {
                 parts.iter().try_fold(then, |then, part| self.node(part, then))
             }
@@ -287,7 +294,7 @@ impl Compiler<'_, '_, '_> {
         if let Some(index) = self.bodies.iter().position(|(of, other)| *of == ahead && other == body) {
             return Ok(index);
         }
-        if ahead && self.possessive.is_some() {
+        if ahead && self.gives_nothing_back {
             self.body(body, Direction::Forward)?;
         }
         let (insts, start) = self.body(body, if ahead { Direction::Backward } else { Direction::Behind })?;
@@ -306,12 +313,47 @@ impl Compiler<'_, '_, '_> {
     /// A program of its own.
     fn body(&mut self, body: &Node, direction: Direction) -> Result<(Vec<Inst>, u16)> {
         let outer = (std::mem::replace(&mut self.insts, vec![Inst::Match]), self.direction);
+        let exits = std::mem::take(&mut self.exits);
         self.direction = direction;
         let start = self.node(body, 0);
         self.is_possessive = false;
         let insts = std::mem::replace(&mut self.insts, outer.0);
-        self.direction = outer.1;
+        (self.direction, self.exits) = (outer.1, exits);
         start.map(|start| (insts, start))
+    }
+
+    /// A group that is compiled as any other, if it keeps its first match anyway.
+    fn atomic(&mut self, part: &Node, then: u16) -> Result<u16> {
+        self.is_possessive = false;
+        if self.direction == Direction::Behind {
+            return Err("an atomic group is not supported in a look-behind. Write it as (?:...).".into());
+        }
+        if self.direction == Direction::Forward && !self.keeps_first(part, then)? {
+            return Err("an atomic group (?>...) is supported only if other matches of the group could not change \
+                        the result: if all are of one length, if what follows always matches, or if the group \
+                        ends with a repetition of one character that what follows could not use. Write it as \
+                        (?:...)."
+                .into());
+        }
+        self.node(part, then)
+    }
+
+    /// Whether another match of a part than the first is of no use: none is tried, or what follows fails behind it.
+    fn keeps_first(&mut self, part: &Node, then: u16) -> Result<bool> {
+        let (before, last) = match part {
+            Node::Concat(parts) => match parts.split_last() {
+                Some((last, before)) => (before, last),
+                None => return Ok(true),
+            },
+            last => (&[][..], last),
+        };
+        let repeated = match last {
+            Node::Repeat { part, greedy: true, .. } if before.iter().all(|one| one.length().is_some()) => {
+                &**part
+            }
+            _ => &Node::Empty,
+        };
+        self.never_gives_back(repeated, then)
     }
 
     fn repeat(&mut self, part: &Node, min: u32, max: Option<u32>, greedy: bool, then: u16) -> Result<u16> {
@@ -334,7 +376,9 @@ impl Compiler<'_, '_, '_> {
                 // The loop refers to itself, so its instruction is reserved before its body is
                 // known.
                 let loop_start = self.push(Inst::Split(Vec::new()))?;
+                self.exits.insert(loop_start, then);
                 let body = self.node(part, loop_start)?;
+                self.exits.remove(&loop_start);
                 self.insts[usize::from(loop_start)] = split(body, then);
                 then = loop_start;
             }
@@ -349,14 +393,16 @@ impl Compiler<'_, '_, '_> {
         (0..min).try_fold(then, |then, _| self.node(part, then))
     }
 
-    /// Whether a repetition of one character matches the same when it may give characters back: if what follows
-    /// always matches, or never where a character of the repetition comes next.
+    /// Whether a repetition matches the same when it may give characters back: if what follows always matches, or,
+    /// for one of one character, never where a character of the repetition comes next.
     fn never_gives_back(&mut self, part: &Node, then: u16) -> Result<bool> {
-        let set = match part {
-            Node::Set(set) => self.pattern_sets.get(*set).clone(),
-            Node::Literal(text) if text.len() == 1 => Set::one(text[0]),
-            _ => return Ok(false),
+        let single = match part {
+            Node::Set(set) => Some(self.pattern_sets.get(*set).clone()),
+            Node::Literal(text) if text.len() == 1 => Some(Set::one(text[0])),
+            _ => None,
         };
+        let is_known = single.is_some();
+        let set = single.unwrap_or_else(|| Set::new(Vec::new()).negated());
         let (mut seen, mut next) = (vec![false; self.insts.len()], vec![(then, true)]);
         let (mut may_use, mut always) = (false, false);
         while let Some((at, unconditional)) = next.pop() {
@@ -374,8 +420,11 @@ impl Compiler<'_, '_, '_> {
                     self.effort.after(RANGE_STEPS * (taken.len() + set.len()))?;
                     may_use |= !taken.intersection(&set).is_empty();
                 }
-                // The start of a loop that is being compiled: what it leads to is not known yet.
-                Inst::Split(targets) if targets.is_empty() => return Ok(false),
+                // The start of a loop that is being compiled: what its body begins with is not known yet.
+                Inst::Split(targets) if targets.is_empty() => {
+                    may_use = true;
+                    next.extend(self.exits.get(&at).map(|&exit| (exit, unconditional)));
+                }
                 Inst::Split(targets) => next.extend(targets.iter().map(|&target| (target, unconditional))),
                 Inst::If { condition, then } => {
                     let may_hold = match *condition {
@@ -391,7 +440,7 @@ impl Compiler<'_, '_, '_> {
                 }
             }
         }
-        Ok(always || !may_use)
+        Ok(always || (is_known && !may_use))
     }
 
     fn look(&mut self, look: Look) -> Result<Condition> {

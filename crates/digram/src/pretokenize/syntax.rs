@@ -23,7 +23,7 @@ pub(super) fn read(pattern: &str, sets: &mut Sets, effort: &mut Effort) -> Resul
     read_source(&Source::plain(pattern), sets, effort)
 }
 
-/// The tree of a pattern whose look-arounds are written as groups.
+/// The tree of a pattern whose look-arounds and atomic groups are written as groups with names.
 pub(super) fn read_source(source: &Source, sets: &mut Sets, effort: &mut Effort) -> Result<Node> {
     read_with(Node::alternation, source, sets, effort)
 }
@@ -44,10 +44,12 @@ fn read_with(
         .parse(&source.text)
         .map_err(|error| unsupported(source, error.span(), error.kind()))?;
     let flags = Flags::default();
-    let mut parser = PatternParser { alternation, flags, case: None, source, arounds: 0, sets, effort };
+    let mut parser = PatternParser { alternation, flags, case: None, source, specials: 0, sets, effort };
     let node = parser.node(&ast)?;
-    if parser.arounds < source.arounds.len() {
-        return Err("look-around is not supported inside a set of characters or a comment.".into());
+    if parser.specials < source.specials.len() {
+        let reason =
+            "look-around and atomic groups are not supported inside a set of characters or a comment.";
+        return Err(reason.into());
     }
     Ok(node)
 }
@@ -107,8 +109,8 @@ struct PatternParser<'e, 'w> {
     /// Made at first use.
     case: Option<Case>,
     source: &'e Source,
-    /// The number of look-arounds that were read.
-    arounds: usize,
+    /// The number of look-arounds and atomic groups that were read.
+    specials: usize,
     sets: &'e mut Sets,
     effort: &'e mut Effort<'w>,
 }
@@ -160,10 +162,10 @@ impl PatternParser<'_, '_> {
                 let part = self.node(&group.ast)?;
                 self.flags = outside;
                 if let ast::GroupKind::CaptureName { name, .. } = &group.kind
-                    && let Some(around) = self.source.around(&name.name)
+                    && let Some(special) = self.source.special(&name.name)
                 {
-                    self.arounds += 1;
-                    return Ok(Node::Around(around, Box::new(part)));
+                    self.specials += 1;
+                    return Ok(special.node(part));
                 }
                 Ok(match group.capture_index() {
                     Some(index) => Node::Group(index, Box::new(part)),

@@ -31,7 +31,7 @@ impl Reach {
                 let Reach { before, after } = Reach::of(body);
                 Reach { before: sum(before, width(body)), after }
             }
-            Node::Repeat { part, .. } | Node::Group(_, part) => Reach::of(part),
+            Node::Repeat { part, .. } | Node::Group(_, part) | Node::Atomic(part) => Reach::of(part),
             Node::Concat(parts) | Node::Alternation(parts) => {
                 parts.iter().map(Reach::of).fold(Reach::NONE, |all, part| Reach {
                     before: greater(all.before, part.before),
@@ -53,7 +53,7 @@ fn width(node: &Node) -> Option<usize> {
             (Some(width), Some(max)) => limited(width.saturating_mul(*max as usize)),
             _ => None,
         },
-        Node::Group(_, part) => width(part),
+        Node::Group(_, part) | Node::Atomic(part) => width(part),
         Node::Concat(parts) => parts.iter().map(width).fold(Some(0), sum),
         Node::Alternation(parts) => parts.iter().map(width).fold(Some(0), greater),
     }

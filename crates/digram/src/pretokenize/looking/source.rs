@@ -1,31 +1,50 @@
 //! The text of a pattern as the parser can read it.
 //!
-//! The parser knows neither look-around nor possessive repetitions. A look-around becomes a group with a name that
-//! tells its kind, so that its body is parsed where it stands, with the flags in force there. The last `+` of a
-//! possessive repetition becomes a mark, a noncharacter that occurs nowhere else in the pattern.
+//! The parser knows neither look-around, nor atomic groups, nor possessive repetitions. A look-around becomes a group
+//! with a name that tells its kind, so that its body is parsed where it stands, with the flags in force there; so does
+//! an atomic group. The last `+` of a possessive repetition becomes a mark, a noncharacter that occurs nowhere else in
+//! the pattern.
 
 use crate::pretokenize::effort::Stopped;
-use crate::pretokenize::node::Around;
+use crate::pretokenize::node::{Around, Node};
 
-/// The openings of look-arounds.
-const OPENINGS: [(&str, Around); 4] = [
-    ("(?=", Around { ahead: true, negate: false }),
-    ("(?!", Around { ahead: true, negate: true }),
-    ("(?<=", Around { ahead: false, negate: false }),
-    ("(?<!", Around { ahead: false, negate: true }),
+/// A group that the parser does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::pretokenize) enum Special {
+    Around(Around),
+    Atomic,
+}
+
+impl Special {
+    /// The node of a group with this content.
+    pub(in crate::pretokenize) fn node(self, part: Node) -> Node {
+        match self {
+            Special::Around(around) => Node::Around(around, Box::new(part)),
+            Special::Atomic => Node::atomic(part),
+        }
+    }
+}
+
+/// The openings of these groups.
+const OPENINGS: [(&str, Special); 5] = [
+    ("(?=", Special::Around(Around { ahead: true, negate: false })),
+    ("(?!", Special::Around(Around { ahead: true, negate: true })),
+    ("(?<=", Special::Around(Around { ahead: false, negate: false })),
+    ("(?<!", Special::Around(Around { ahead: false, negate: true })),
+    ("(?>", Special::Atomic),
 ];
 
-/// The maximum number of look-arounds in the text of a pattern.
-const MAX_AROUNDS: usize = 256;
+/// The maximum number of look-arounds and atomic groups in the text of a pattern.
+const MAX_SPECIALS: usize = 256;
 
 /// See the module.
 pub(in crate::pretokenize) struct Source {
     pub(in crate::pretokenize) text: String,
-    /// The kinds of the look-arounds, in the order of their openings.
-    pub(in crate::pretokenize) arounds: Vec<Around>,
+    /// The look-arounds and atomic groups, in the order of their openings.
+    pub(in crate::pretokenize) specials: Vec<Special>,
     /// Stands behind each possessive repetition.
     pub(in crate::pretokenize) possessive: Option<char>,
-    /// With the number of a look-around, the name of its group.
+    /// With the number of one of these groups, its name.
     prefix: String,
     /// Offsets in the text behind which it differs, with the offset in the pattern there.
     shifts: Vec<(usize, usize)>,
@@ -36,7 +55,7 @@ impl Source {
     pub(in crate::pretokenize) fn plain(pattern: &str) -> Source {
         Source {
             text: pattern.into(),
-            arounds: Vec::new(),
+            specials: Vec::new(),
             possessive: None,
             prefix: String::new(),
             shifts: Vec::new(),
@@ -76,13 +95,16 @@ impl Source {
             }
             after_repetition = in_set == 0 && matches!(c, '+' | '*' | '?' | '}');
             if in_set == 0
-                && let Some(&(opening, around)) =
+                && let Some(&(opening, special)) =
                     OPENINGS.iter().find(|(opening, _)| rest.starts_with(opening))
             {
-                source.text.push_str(&format!("(?P<{}{}>", source.prefix, source.arounds.len()));
-                source.arounds.push(around);
-                if source.arounds.len() > MAX_AROUNDS {
-                    return Err(format!("it has more than {MAX_AROUNDS} look-arounds. Use fewer.").into());
+                source.text.push_str(&format!("(?P<{}{}>", source.prefix, source.specials.len()));
+                source.specials.push(special);
+                if source.specials.len() > MAX_SPECIALS {
+                    return Err(format!(
+                        "it has more than {MAX_SPECIALS} look-arounds and atomic groups. Use fewer."
+                    )
+                    .into());
                 }
                 rest = &rest[opening.len()..];
                 source.shifts.push((source.text.len(), offset + opening.len()));
@@ -101,10 +123,15 @@ impl Source {
         Ok(source)
     }
 
-    /// The kind of the look-around whose group has this name.
-    pub(in crate::pretokenize) fn around(&self, name: &str) -> Option<Around> {
-        let number = name.strip_prefix(&self.prefix).filter(|_| !self.arounds.is_empty())?;
-        self.arounds.get(number.parse::<usize>().ok()?).copied()
+    /// The look-around or atomic group that has this name.
+    pub(in crate::pretokenize) fn special(&self, name: &str) -> Option<Special> {
+        let number = name.strip_prefix(&self.prefix).filter(|_| !self.specials.is_empty())?;
+        self.specials.get(number.parse::<usize>().ok()?).copied()
+    }
+
+    /// Whether there is something that is checked by what follows it.
+    pub(in crate::pretokenize) fn gives_nothing_back(&self) -> bool {
+        self.possessive.is_some() || self.specials.contains(&Special::Atomic)
     }
 
     /// The offset in the pattern of an offset in the text.

@@ -20,7 +20,7 @@ const PARTS: [&str; 14] =
 
 fn patterns() -> impl Strategy<Value = String> {
     let part = proptest::sample::select(&PARTS[..]).prop_map(str::to_owned);
-    const GROUPS: [&str; 6] = ["(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:"];
+    const GROUPS: [&str; 7] = ["(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?>"];
     const REPEATS: [&str; 10] = ["", "", "", "?", "+", "*", "{2}", "{1,2}", "??", "+?"];
     part.prop_recursive(4, 16, 4, move |inner| {
         let several = proptest::collection::vec(inner.clone(), 1..4);
@@ -62,6 +62,14 @@ impl Backtracking<'_> {
             }
             Node::Repeat { part, min, max, greedy } => self.repeat(part, (*min, *max, *greedy), at, then),
             Node::Group(_, part) => self.matches(part, at, then),
+            Node::Atomic(part) => {
+                let mut first = None;
+                self.matches(part, at, &mut |end| {
+                    first = Some(end);
+                    true
+                });
+                first.is_some_and(then)
+            }
             Node::Concat(parts) => match parts.split_first() {
                 None => then(at),
                 Some((first, rest)) => {
