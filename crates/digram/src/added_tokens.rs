@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
+use bstr::ByteSlice;
 
 use crate::error::{Error, Result};
 use crate::pretokenize::unicode;
@@ -40,6 +41,8 @@ pub struct Matching {
     pub single_word: bool,
     /// It is searched for in normalized text, and only where no other token was found.
     pub normalized: bool,
+    /// Spaces stand for a symbol that is no white space, so that they never belong to the token.
+    pub keeps_spaces: bool,
 }
 
 /// A token that is found in text as a whole.
@@ -301,7 +304,7 @@ impl<'a> Pass<'a> {
             self.next = found.end();
             let token = &set.tokens[finder.indices[found.pattern().as_usize()]];
             let (mut start, mut end) = (found.start(), found.end());
-            let Matching { lstrip, rstrip, single_word, .. } = token.matching;
+            let Matching { lstrip, rstrip, single_word, keeps_spaces, .. } = token.matching;
             if single_word {
                 let before = bstr::decode_last_utf8(&text[range.start..start]).0;
                 let after = decode(&text[end..range.end]).0;
@@ -312,10 +315,14 @@ impl<'a> Pass<'a> {
             if lstrip {
                 // Not before the end of the last token, also so that no white space is read again and again.
                 let from = position.clamp(range.start, start);
-                start = (from + without_white_space_at_end(&text[from..start])).max(position);
+                let before = &text[from..start];
+                let spaces = if keeps_spaces { before.rfind_byte(b' ').map_or(0, |at| at + 1) } else { 0 };
+                start = (from + without_white_space_at_end(before).max(spaces)).max(position);
             }
             if rstrip {
-                end += white_space_at_start(&text[end..range.end]);
+                let after = &text[end..range.end];
+                let spaces = after.find_byte(b' ').filter(|_| keeps_spaces).unwrap_or(after.len());
+                end += white_space_at_start(&after[..spaces]);
             }
             // White space that belongs to the last token is not another one.
             if start < end {
@@ -459,7 +466,8 @@ mod tests {
         set.matches(text.as_bytes(), 0).map(|found| &text[found.range]).collect()
     }
 
-    const PLAIN: Matching = Matching { lstrip: false, rstrip: false, single_word: false, normalized: false };
+    const PLAIN: Matching =
+        Matching { lstrip: false, rstrip: false, single_word: false, normalized: false, keeps_spaces: false };
     const LATE: Matching = Matching { normalized: true, ..PLAIN };
     const WORD: Matching = Matching { single_word: true, ..PLAIN };
     const LEFT: Matching = Matching { lstrip: true, ..PLAIN };
@@ -488,6 +496,9 @@ mod tests {
         let both = Matching { lstrip: true, ..RIGHT };
         assert_eq!(found(&[("\n\n", both)], "a\n\n\n\n\nb"), ["\n\n\n\n\n"]);
         assert_eq!(found(&[("<m>", RIGHT), (" b", LEFT)], "<m> b"), ["<m> ", "b"]);
+        let both = Matching { keeps_spaces: true, ..both };
+        assert_eq!(found(&[("<m>", both)], "\t \n<m>\t\n b"), ["\n<m>\t\n"]);
+        assert_eq!(found(&[("<m>", both)], " <m> "), ["<m>"]);
     }
 
     #[test]

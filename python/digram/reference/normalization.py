@@ -148,8 +148,8 @@ def words(text: str, rule: WordRule) -> list[str]:
 class Added(NamedTuple):
     """An added token.
 
-    `lstrip` and `rstrip` take white space beside the text into the token; `single_word` wants no
-    word character beside it; `late` is for the second pass.
+    `lstrip` and `rstrip` take white space beside the text into the token, but no spaces if it
+    `keeps_spaces`; `single_word` wants no word character beside it; `late` is for the second pass.
     """
 
     text: str
@@ -157,6 +157,12 @@ class Added(NamedTuple):
     rstrip: bool = False
     single_word: bool = False
     late: bool = False
+    keeps_spaces: bool = False
+
+    def takes(self, character: str) -> bool:
+        """Whether white space belongs to the token."""
+        is_kept = self.keeps_spaces and character == " "
+        return not is_kept and re.match(f"[{_SPACES}]", character) is not None
 
 
 def found(text: str, tokens: Sequence[Added]) -> Iterator[tuple[int, int, Added]]:
@@ -183,11 +189,11 @@ def found(text: str, tokens: Sequence[Added]) -> Iterator[tuple[int, int, Added]
         if token.single_word and any(map(_is_word, (text[start - 1 : start], text[end : end + 1]))):
             continue
         if token.lstrip:
-            while start > 0 and re.match(f"[{_SPACES}]", text[start - 1]):
+            while start > 0 and token.takes(text[start - 1]):
                 start -= 1
             start = max(start, last)
         if token.rstrip:
-            while end < len(text) and re.match(f"[{_SPACES}]", text[end]):
+            while end < len(text) and token.takes(text[end]):
                 end += 1
         if start < end:  # otherwise it is white space of the last token
             yield start, end, token

@@ -123,6 +123,7 @@ class Tokenizer(
             cls,
             model,
             [(text, id, flags_of(matching.get(text))) for text, id in special_tokens.items()],
+            settings.space_symbol is not None and settings.pretokenizer.words is None,
             settings.pretokenizer.splitter(),
             flag("strip_first_space", settings.strip_first_space),
             flag("cleanup", settings.cleanup),

@@ -62,12 +62,13 @@ pub(crate) struct Core {
 #[pymethods]
 impl Core {
     #[new]
-    #[pyo3(signature = (model, special_tokens, splitter, strip_first_space, cleanup, decoding, unit, on_unknown, algorithm, extra))]
+    #[pyo3(signature = (model, special_tokens, keeps_spaces, splitter, strip_first_space, cleanup, decoding, unit, on_unknown, algorithm, extra))]
     #[expect(clippy::too_many_arguments, reason = "called only by the Python class")]
     fn new(
         py: Python<'_>,
         model: &Model,
         special_tokens: Vec<(String, u32, Flags)>,
+        keeps_spaces: bool,
         splitter: &Splitter,
         strip_first_space: bool,
         cleanup: bool,
@@ -83,7 +84,7 @@ impl Core {
             _ => Unit::Char { on_unknown: on_unknown_from(on_unknown)? },
         };
         let pipeline = Pipeline {
-            added_tokens: special_tokens.into_iter().map(added_token).collect(),
+            added_tokens: special_tokens.into_iter().map(|token| added_token(token, keeps_spaces)).collect(),
             normalizer: splitter.normalizer.clone(),
             pretokenizer: splitter.pretokenizer.clone(),
             strips_first_space: strip_first_space,
@@ -228,9 +229,11 @@ impl Core {
 /// Whether a token is found in all text, and its [`Matching`]: lstrip, rstrip, single_word, normalized.
 type Flags = (bool, bool, bool, bool, bool);
 
-fn added_token((text, id, flags): (String, u32, Flags)) -> AddedToken {
+/// `keeps_spaces` if the spaces of normalized text are no white space.
+fn added_token((text, id, flags): (String, u32, Flags), keeps_spaces: bool) -> AddedToken {
     let (always, lstrip, rstrip, single_word, normalized) = flags;
-    let matching = Matching { lstrip, rstrip, single_word, normalized };
+    let keeps_spaces = normalized && keeps_spaces;
+    let matching = Matching { lstrip, rstrip, single_word, normalized, keeps_spaces };
     AddedToken { text, id, is_special: !always, matching, normal_form: None }
 }
 

@@ -110,15 +110,18 @@ impl Tokenizer {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let found = self.recognized(special).map(|set: &AddedTokens| set.matches_of_pass(false, text));
+        // Whether a token stands between others depends on the whole text, so that words are not searched again.
+        let none = AddedTokens::new(Vec::new())?;
+        let plain = OnSpecial::Allow(&none);
         let mut position = 0;
         for AddedMatch { range, token } in found.into_iter().flatten() {
             if position < range.start {
-                self.each_given_word(cuts, text, position..range.start, special, scratch, interrupt, sink)?;
+                self.each_given_word(cuts, text, position..range.start, plain, scratch, interrupt, sink)?;
             }
             push_added(special, token, range.start, sink)?;
             position = range.end;
         }
-        self.each_given_word(cuts, text, position..text.len(), special, scratch, interrupt, sink)
+        self.each_given_word(cuts, text, position..text.len(), plain, scratch, interrupt, sink)
     }
 
     /// Emits the ids of a part of a text between added tokens.

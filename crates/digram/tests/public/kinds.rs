@@ -33,7 +33,8 @@ const ADDED: [(&str, Matching); 6] = [
     ("A!", Matching { normalized: true, ..PLAIN }),
 ];
 
-const PLAIN: Matching = Matching { lstrip: false, rstrip: false, single_word: false, normalized: false };
+const PLAIN: Matching =
+    Matching { lstrip: false, rstrip: false, single_word: false, normalized: false, keeps_spaces: false };
 
 /// Look-ahead, look-behind, stages one after the other, and no cuts at all. Then normalizers, without and with added
 /// tokens.
