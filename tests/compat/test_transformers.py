@@ -74,3 +74,15 @@ def test_a_tokenizer_of_no_folder_has_no_types(tmp_path: Path) -> None:
     ):
         assert [*tok("low")] == NONE
     assert [*tok("low", return_token_type_ids=True)] == TYPED
+
+
+def test_what_has_no_names_of_tokens_is_refused_in_terms_of_loading(tmp_path: Path) -> None:
+    joined = digram.train("low low lower", max_merges=5, superwords="boundless")
+    joined.save(tmp_path / "own.json")
+    for make in (
+        lambda: PreTrainedTokenizerFast(joined),
+        lambda: AutoTokenizer.from_pretrained(tmp_path / "own.json"),
+    ):
+        with pytest.raises(digram.VocabError, match="this interface names tokens as") as caught:
+            make()
+        assert "digram.load" in str(caught.value) and "format=" not in str(caught.value)

@@ -19,6 +19,7 @@ from digram._util.on_first_use import on_first_use
 from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
+from digram.formats._folder import BESIDE, inside
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
 from digram.formats._registry import (
     FORMATS,
@@ -89,6 +90,8 @@ _CONTINUED = re.compile(rb"^\S+@@ [0-9]+\r?$", re.MULTILINE)
 _TWO_COUNTS = re.compile(rb"\S+ ([0-9]{1,18})\r?\n\S+ ([0-9]{1,18})(?: #\S+)?(?:\r?\n|\Z)")
 _COUNT = re.compile(rb"\S+ ([0-9]{1,18})(?: #fairseq:overwrite)?")
 """A line of such a list."""
+_WITH_CONFIG = ("sentencepiece", "vocab_merges", "vocab_txt")
+"""The formats that transformers has in a folder with a tokenizer_config.json."""
 _START = 64
 """The number of bytes at the start of a file that tell a format that is read in parts."""
 
@@ -132,9 +135,10 @@ def describes_itself(path: str | PathLike[str]) -> bool:
     Others are read with `pretokenizer` or `encoding`. Raises the errors of `read`.
     """
     name = path_name(path)
-    is_folder = os.path.isdir(name)
-    format = _of_folder(name, False) if is_folder else _of_file(_content(name), name)
-    return format.describes_itself
+    format, _, _ = _found(name, False)
+    if format.describes_itself or not os.path.isdir(name):
+        return format.describes_itself
+    return _of_class(name, format) is not MISSING
 
 
 def write(
@@ -191,28 +195,58 @@ def _read(
     name: str, pretokenizer: PretokenizerLike, encoding: str | None
 ) -> tuple[Definition | Compact, list[str]]:
     """The tokenizer at a path, and warnings about its files."""
-    folder = os.path.isdir(name)
-    data = b"" if folder else _content(name)
+    folder = name if os.path.isdir(name) else None
     named = pretokenizer is not MISSING or encoding is not None
-    format = _of_folder(name, named) if folder else _of_file(data, name)
+    format, file, data = _found(name, named)
     if named and format.describes_itself and not _is_meant(format, pretokenizer, encoding):
         raise OptionError(
             "this format stores the pretokenizer itself.",
             path=name,
             hint="Leave out pretokenizer= and encoding=.",
         )
-    if folder and format.in_folder is not None:
-        data = read_file(os.path.join(name, format.in_folder))
-        if format.beside:
+    with without_collection():
+        if folder is not None and format.beside:
             from digram.formats import pretrained
 
-            with without_collection():
-                return pretrained.load(name, data)
-        name = os.path.join(name, format.in_folder)
-    held = None if format.pairs or format.reads_itself else data
-    with without_collection():
-        found: Definition | Compact = format.module.load(name, held, pretokenizer, encoding)
-    return found, []
+            return pretrained.load(folder, data)
+        if folder is not None and not named:
+            pretokenizer = _of_class(folder, format)
+        path = name if folder is None or file is None else os.path.join(folder, file)
+        held = None if format.pairs or format.reads_itself else data
+        found: Definition | Compact = format.module.load(path, held, pretokenizer, encoding)
+        if folder is None or format.name not in _WITH_CONFIG or isinstance(found, Compact):
+            return found, []
+        from digram.formats import _beside
+
+        return _beside.joined(folder, file or format.pairs[0][0], format, found)
+
+
+def _found(name: str, named: bool) -> tuple[TokenizerFormat, str | None, bytes]:
+    """The format of a path, the file if the path is a folder, and its content.
+
+    Names such as tokenizer.model are common to several formats, which the content tells apart.
+    """
+    if not os.path.isdir(name):
+        data = _content(name)
+        return _of_file(data, name), None, data
+    format, file = inside(name, named)
+    if file is None:
+        return format, None, b""
+    path = os.path.join(name, file)
+    data = _content(path)
+    if format.suffix is not None and not format.beside:
+        format = _of_file(data, path)
+    return format, file, data
+
+
+def _of_class(folder: str, format: TokenizerFormat) -> PretokenizerLike:
+    """The pretokenizer of the class that a folder names, if that is certain."""
+    if not format.pairs:
+        return MISSING
+    from digram.formats import _beside
+
+    found = _beside.pretokenizer_of(folder, format)
+    return MISSING if found is None else found
 
 
 def _is_meant(
@@ -220,33 +254,6 @@ def _is_meant(
 ) -> bool:
     """Whether the arguments ask for no pretokenizer, which is what the format implies anyway."""
     return format.is_uncut and encoding is None and pretokenizer in (None, Pretokenizer(None))
-
-
-def _of_folder(folder: str, named: bool) -> TokenizerFormat:
-    there = set(os.listdir(folder))
-    whole = [one for one in FORMATS.values() if one.in_folder in there]
-    two = [one for one in FORMATS.values() if any(there.issuperset(pair) for pair in one.pairs)]
-    if whole and not (named and two):
-        return whole[0]
-    if len(two) == 1:
-        return two[0]
-    if two:
-        names = " and ".join(one.pairs[0][0] for one in two)
-        raise VocabError(
-            f"the folder contains two vocabularies, {names}.",
-            path=folder,
-            hint="Move one of them to another folder.",
-        )
-    half = next((pair for _, pair in both_files() if there.intersection(pair)), None)
-    if half is not None:
-        missing = half[0] if half[1] in there else half[1]
-        raise VocabError(
-            f"the folder contains {half[1] if missing == half[0] else half[0]}, but not the "
-            f"{missing} that belongs to it.",
-            path=folder,
-            hint="Copy both files.",
-        )
-    raise VocabError("the folder contains no tokenizer.", path=folder, hint=reading())
 
 
 def _content(path: str) -> bytes:
@@ -290,6 +297,7 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
     known = None if is_second else certain(data)
     if known is not None:
         return known
+    _refuse_beside(data, path)
     found = starting(data)
     if not is_second:
         _refuse_counts(data, path)
@@ -310,6 +318,18 @@ def _of_file(data: bytes, path: str) -> TokenizerFormat:
             hint="Use TokenMonster itself for it.",
         )
     raise VocabError("this is not a tokenizer that digram knows.", path=path, hint=reading())
+
+
+def _refuse_beside(data: bytes, path: str) -> None:
+    """Raise `VocabError` for a file that is beside a tokenizer, and is none."""
+    if os.path.basename(path) not in BESIDE or _MODEL.search(data) is not None:
+        return
+    folder = os.path.dirname(path) or os.curdir
+    raise VocabError(
+        "this file says something about a tokenizer that is in another file of its folder.",
+        path=path,
+        hint=f"Pass the folder instead, {folder!r}.",
+    )
 
 
 def _is_counted(data: bytes, name: str) -> bool:

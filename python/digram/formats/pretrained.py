@@ -28,10 +28,11 @@ from digram.formats._unigram import without_config
 from digram.vocab.definition import Definition
 from digram.vocab.packed import Compact
 from digram.vocab.scores import UnigramModel
+from digram.vocab.settings import Settings
 from digram.vocab.special_roles import ROLES, SpecialRoles
 from digram.vocab.special_tokens import Matching
 
-__all__ = ["content_of", "load", "write"]
+__all__ = ["Beside", "amended", "content_of", "joined_plain", "load", "read_beside", "write"]
 
 _TOKENIZER, _CONFIG, _MAP = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
 _CHAT, _MORE_CHATS = "chat_template.jinja", "additional_chat_templates"
@@ -48,15 +49,16 @@ _UNLIMITED = int(1e20)
 _NAMED = {f"{role}_token": role for role in (*ROLES, "pad")}
 _LISTS = ("additional_special_tokens", "extra_special_tokens")
 _FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
-_ALONE = "To load tokenizer.json without the files beside it, pass its path."
 
 
 @dataclass(slots=True)
-class _Beside:
-    """What the files beside a tokenizer.json say; `config` is the path that errors name."""
+class Beside:
+    """What the files beside a tokenizer say; `config` is the path that errors name."""
 
     folder: str
     config: str
+    file: str = _TOKENIZER
+    """The name of the file with the tokenizer."""
     named: dict[str, str | None] = field(default_factory=dict)
     """The special token of each role, None where the files say that there is none."""
     more: list[str] = field(default_factory=list)
@@ -68,6 +70,16 @@ class _Beside:
     chats: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
+    def says_something(self) -> bool:
+        """Whether there is anything for a tokenizer in these files."""
+        said = (self.named, self.more, self.added, self.context_size, self.chats)
+        return any(said)
+
+    @property
+    def alone(self) -> str:
+        """How to do without these files."""
+        return f"To load {self.file} without the files beside it, pass its path."
+
 
 def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
     """The tokenizer in a folder, and warnings; `data` is the content of its tokenizer.json.
@@ -75,21 +87,21 @@ def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
     Raises the errors of `huggingface.loads`, and `VocabError` for files beside it that name tokens
     which it does not have, or has with other ids.
     """
-    beside = _read(folder)
+    beside = read_beside(folder)
     path = os.path.join(folder, _TOKENIZER)
     raw: AddedTokens = {}
     found = huggingface.compact(data, path, lambda added: raw.update(added) or added)
-    amended = _amended(raw, beside)
-    if amended != raw:
-        again = huggingface.compact(data, path, lambda _: amended)
+    changed = amended(raw, beside)
+    if changed != raw:
+        again = huggingface.compact(data, path, lambda _: changed)
         if again.settings.matching != found.settings.matching:
             beside.warnings.append(
                 f"{_CONFIG} gives added tokens other flags than {_TOKENIZER}, which are taken, as "
                 "by transformers"
             )
         found = again
-    by_role = amended | {t: (amended[t][0], flags) for t, flags in beside.of_roles.items()}
-    if by_role != amended:
+    by_role = changed | {t: (changed[t][0], flags) for t, flags in beside.of_roles.items()}
+    if by_role != changed:
         again = huggingface.compact(data, path, lambda _: by_role)
         if again.settings.matching != found.settings.matching:
             beside.warnings.append(
@@ -159,9 +171,10 @@ def _lines(value: dict[str, Any]) -> bytes:
     return json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n"
 
 
-def _read(folder: str) -> _Beside:
+def read_beside(folder: str, file: str = _TOKENIZER) -> Beside:
+    """What the files beside a tokenizer say; `file` is the name of its own file, for messages."""
     config, path = _object(folder, _CONFIG)
-    beside = _Beside(folder, path)
+    beside = Beside(folder, path, file)
     _read_roles(config, beside)
     for key in _LISTS:
         beside.more += _texts(config.get(key), key, path)
@@ -188,7 +201,7 @@ def _object(folder: str, name: str) -> tuple[dict[str, Any], str]:
     return expect(parse(read_file(path, _LARGEST_CONFIG), path), dict, "the file", path), path
 
 
-def _read_roles(config: dict[str, Any], beside: _Beside) -> None:
+def _read_roles(config: dict[str, Any], beside: Beside) -> None:
     """The tokens by role: those of the map, but only if the config does not list added tokens."""
     others, map_path = _object(beside.folder, _MAP)
     taken = "added_tokens_decoder" not in config
@@ -208,7 +221,7 @@ def _read_roles(config: dict[str, Any], beside: _Beside) -> None:
             )
 
 
-def _note_flags(value: Any, beside: _Beside) -> None:
+def _note_flags(value: Any, beside: Beside) -> None:
     """Note the flags of a token that is written as an object."""
     if isinstance(value, dict):
         flags = {flag: value.get(flag) is True for flag in _FLAGS if flag != "special"}
@@ -231,7 +244,7 @@ def _texts(value: Any, where: str, path: str) -> list[str]:
     return [text for one in values if (text := _text(one, f"an item of {where}", path)) is not None]
 
 
-def _read_added(value: Any, beside: _Beside) -> None:
+def _read_added(value: Any, beside: Beside) -> None:
     path = beside.config
     entries = expect({} if value is None else value, dict, "added_tokens_decoder", path)
     for key, entry in entries.items():
@@ -265,7 +278,7 @@ def _context_size(value: Any, path: str) -> int | None:
     return int(value)
 
 
-def _read_chats(value: Any, beside: _Beside) -> None:
+def _read_chats(value: Any, beside: Beside) -> None:
     """The templates of chats. Those in files of their own replace those of the config."""
     path, named = beside.config, {}
     if isinstance(value, list):
@@ -278,7 +291,7 @@ def _read_chats(value: Any, beside: _Beside) -> None:
             named[name] = expect(item.get("template"), str, f"{where}.template", path)
     elif value is not None:
         named["default"] = expect(value, str, "chat_template", path)
-    files = _chat_files(beside.folder)
+    files = _chat_files(beside)
     if files and named and files != named:
         beside.warnings.append(
             f"the chat templates of {_CONFIG} are not those of {_CHAT} and {_MORE_CHATS}, which "
@@ -287,7 +300,8 @@ def _read_chats(value: Any, beside: _Beside) -> None:
     beside.chats = files or named
 
 
-def _chat_files(folder: str) -> dict[str, str]:
+def _chat_files(beside: Beside) -> dict[str, str]:
+    folder = beside.folder
     paths = {}
     main, more = os.path.join(folder, _CHAT), os.path.join(folder, _MORE_CHATS)
     if os.path.lexists(main):
@@ -297,7 +311,7 @@ def _chat_files(folder: str) -> dict[str, str]:
             for number, entry in enumerate(entries):
                 if number == _MOST_CHATS:
                     raise LimitExceededError(
-                        f"there are more than {_MOST_CHATS} files.", path=more, hint=_ALONE
+                        f"there are more than {_MOST_CHATS} files.", path=more, hint=beside.alone
                     )
                 if entry.name.endswith(_SUFFIX) and entry.name != _SUFFIX:
                     paths[entry.name.removesuffix(_SUFFIX)] = entry.path
@@ -313,53 +327,66 @@ def _chat(path: str) -> str:
         ) from None
 
 
-def _amended(added: AddedTokens, beside: _Beside) -> AddedTokens:
+def amended(added: AddedTokens, beside: Beside) -> AddedTokens:
     """The added tokens with the flags that the config gives them.
 
     transformers adds the tokens again whose flags differ, which replaces the flags.
     """
     roles = {f"the {role} token": text for role, text in beside.named.items() if text is not None}
     listed = [*roles.items(), *((f"an item of {_LISTS[0]}", text) for text in beside.more)]
+    is_json = beside.file == _TOKENIZER
+    there = "there" if is_json else "with its id to added_tokens_decoder"
+    among = f"the {'added_tokens' if is_json else 'special tokens'} of {beside.file}"
     for what, text in listed:
         if text not in added:
             raise VocabError(
-                f"{what}, {show(text)}, is not among the added_tokens of {_TOKENIZER}.",
+                f"{what}, {show(text)}, is not among {among}.",
                 path=beside.config,
                 value=text,
                 hint="transformers would give it a new id, or another one than the model was "
-                f"trained with. Add it there. {_ALONE}",
+                f"trained with. Add it {there}. {beside.alone}",
             )
-    amended = dict(added)
+    changed = dict(added)
     for text, (id, matching) in beside.added.items():
         if text not in added or added[text][0] != id:
             other = f"has the id {added[text][0]}" if text in added else "is no added token"
             raise VocabError(
-                f"added_tokens_decoder gives {show(text)} the id {id}, but in {_TOKENIZER} it "
+                f"added_tokens_decoder gives {show(text)} the id {id}, but in {beside.file} it "
                 f"{other}.",
                 path=beside.config,
                 value=text,
-                hint=f"Correct the wrong one. {_ALONE}",
+                hint=f"Correct the wrong one. {beside.alone}",
             )
         before = added[text][1]
         if matching != before:
             # What was special stays so, and so does what has a role.
             always = matching.always and before.always and text not in roles.values()
-            amended[text] = id, replace(matching, always=always)
-    return amended
+            changed[text] = id, replace(matching, always=always)
+    return changed
 
 
-def _joined(found: Compact, beside: _Beside) -> Compact:
-    """A tokenizer with what the files beside it say; what they leave out stays."""
-    old = found.settings
+def joined_plain(found: Definition, beside: Beside) -> Definition:
+    """A definition with what the files beside it say; what they leave out stays."""
+    return replace(found, **_said(found, beside))
+
+
+def _said(old: Definition | Settings, beside: Beside) -> dict[str, Any]:
+    """The fields of a tokenizer that the files set, with what they leave out."""
     named = dict(beside.named)
     pad = named.pop("pad", None)
     roles = (old.special_roles or SpecialRoles()).to_dict() | named
-    new = old._replace(
-        special_roles=SpecialRoles(**roles),
-        pad_token=pad or old.pad_token,
-        context_size=beside.context_size or old.context_size,
-        chat_templates=beside.chats or old.chat_templates,
-    )
+    return {
+        "special_roles": SpecialRoles(**roles),
+        "pad_token": pad or old.pad_token,
+        "context_size": beside.context_size or old.context_size,
+        "chat_templates": beside.chats or old.chat_templates,
+    }
+
+
+def _joined(found: Compact, beside: Beside) -> Compact:
+    """A tokenizer with what the files beside it say; what they leave out stays."""
+    old = found.settings
+    new = old._replace(**_said(old, beside))
     for name in ("special_roles", "pad_token", "context_size", "chat_templates"):
         before, after = getattr(old, name), getattr(new, name)
         if before not in (None, SpecialRoles(), after):

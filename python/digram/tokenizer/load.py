@@ -34,8 +34,9 @@ def load(
     and of SentencePiece, CLIP's `bpe_simple_vocab_16e6.txt.gz`, codes of subword-nmt, RWKV's word
     list, digram's own `.json`, a folder with `vocab.json` and `merges.txt`, and a folder with
     `vocabulary.json` and `merges.json`; the format is detected from the content. Of a `.gguf` file
-    only the vocabulary is read. Of a folder with `tokenizer.json` the other files that transformers
-    writes are read too: they set `special_roles`, `pad_token`, `context_size` and `chat_templates`.
+    only the vocabulary is read. Of a folder with `tokenizer.json`, or with the files of
+    SentencePiece, BERT or GPT-2, the other files that transformers writes are read too: they set
+    `special_roles`, `pad_token`, `context_size` and `chat_templates`.
 
     A `str` that is not the path of anything may be a name: a published encoding ("o200k_base"), a
     model of OpenAI ("gpt-4o"), a repository of Hugging Face ("Qwen/Qwen3-8B"), or a file or folder

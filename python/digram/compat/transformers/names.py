@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from digram.errors import VocabError
 from digram.formats import huggingface
 from digram.tokenizer.tokenizer import Tokenizer
 
@@ -27,7 +28,15 @@ def names_of(tok: Tokenizer) -> Names:
 
     Raises `VocabError` for a tokenizer that tokenizer.json cannot store.
     """
-    content: dict[str, Any] = json.loads(huggingface.dumps(tok.definition))
+    try:
+        content: dict[str, Any] = json.loads(huggingface.dumps(tok.definition))
+    except VocabError as error:
+        raise VocabError(
+            "this interface names tokens as a tokenizer.json does, and there is none for this "
+            f"tokenizer: {error.message}",
+            value=error.value,
+            hint="Load it with digram.load, and call the methods of digram.Tokenizer.",
+        ) from None
     model, vocab = content["model"], content["model"]["vocab"]
     if isinstance(vocab, list):
         vocab = {text: id for id, (text, _) in enumerate(vocab)}

@@ -69,6 +69,7 @@ class PreTrainedTokenizerFast(Chatting):
         if not isinstance(tokenizer_object, Tokenizer):
             kind = type(tokenizer_object).__name__
             raise TypeError(f"tokenizer_object is a digram.Tokenizer, not {kind}")
+        names_of(tokenizer_object)  # raises for one without a tokenizer.json
         self._tok = tokenizer_object
         size = tokenizer_object.context_size
         self.model_max_length: int = named.pop("model_max_length", size or _NO_LIMIT)
