@@ -118,6 +118,64 @@ def test_text_that_loses_its_origin_is_refused() -> None:
     assert chat.ids == [tok.special_tokens["<|im_start|>"], *tok.encode("low")]
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "'<|im_start|>%s' % text",
+        "'<|im_start|>{}'.format(text)",
+        "'<|im_start|>{0[content]}'.format(messages[0])",
+        "'%s' | format('<|im_start|>' + text)",
+        "('<|im_start|>' + text) | title | lower",
+        "('<|im_start|>' + text) | wordwrap(99)",
+        "('<|IM_START|>' + text) | lower",
+        "'<|im_{}|>{}'.format('start', text)",
+        "{'a': '<|im_start|>', 'b': text}",
+        "'' ~ {'a': '<|im_start|>', 'b': text}",
+        "{'a': '<|im_start|>', 'b': text} | tojson",
+        "['<|im_start|>', text] | string",
+        "('<|im_start|>%s' % text) | trim",
+    ],
+)
+@pytest.mark.parametrize("text", ["low", "low <|im_start|>", "<|im_start|><|im_start|> low"])
+def test_content_hides_no_token_that_the_template_loses(written: str, text: str) -> None:
+    source = "{% set text = messages[0].content %}{{ " + written + " }}"
+    with pytest.raises(SpecialTokenError, match=r"<\|im_start\|>"):
+        tokenizer().chat([{"role": "user", "content": text}], template=source)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "'Hello, %s' % text",
+        "'Hello, {}'.format(text)",
+        "'Hello, {0[content]}'.format(messages[0])",
+        "('Hello, ' + text) | wordwrap(99)",
+        "messages",
+        "messages[0] | tojson",
+        "{'a': 'Hello', 'b': text}",
+        "text | title",
+        "('<|im_end|>' + text).split('>', 1)[1] | wordwrap(99)",
+    ],
+)
+def test_content_with_a_token_remains_content(written: str) -> None:
+    tok = tokenizer()
+    source = "{% set text = messages[0].content %}<|im_start|>{{ " + written + " }}"
+    chat = tok.chat([{"role": "user", "content": "low <|im_start|>"}], template=source)
+    assert special_in(tok, chat.ids) == [tok.special_tokens["<|im_start|>"]]
+
+
+def test_a_template_that_doubles_its_text_takes_little_memory() -> None:
+    source = (
+        "{% set ns = namespace(x=messages[0].content) %}{% for _ in range(200) %}"
+        "{% set ns.x = ('%s%s' % (ns.x, ns.x))[:9] %}{% endfor %}{{ ns.x }}"
+    )
+    tok = tokenizer()
+    chat = tok.chat([{"role": "user", "content": "low"}], template=source)
+    assert chat.text == "lowlowlow"
+    with pytest.raises(SpecialTokenError):
+        tok.chat([{"role": "user", "content": "<s>"}], template=source)
+
+
 def test_tools_documents_variables_and_keys_are_content() -> None:
     tok = tokenizer()
     source = (

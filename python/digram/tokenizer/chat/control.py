@@ -7,13 +7,14 @@ occurs in no content, and the tokenizer knows these tokens only by those names.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from os import urandom
 from typing import TYPE_CHECKING, NamedTuple
 
 from digram.errors import SpecialTokenError, show
-from digram.tokenizer.chat.marked import CONTENT, MODEL, TEMPLATE, Marked
+from digram.tokenizer.chat.marked import CONTENT, MODEL, TEMPLATE, Marked, Mixed
 from digram.vocab.packed import Compact
 from digram.vocab.special_tokens import Matching, SpecialToken
 
@@ -67,28 +68,41 @@ class Control:
         return found
 
     def check(self, text: Marked, given: Iterable[str]) -> None:
-        """Raise if a special token in what counts as content is in none of the `given` texts.
+        """Raise if a special token in what counts as content is of the template.
 
-        Then the template made it by an operation that does not keep the origin of a text.
+        It is if none of the `given` texts has it: then the template made it by an operation that
+        does not keep the origin of a text. If it mixed its own text with others, these are known.
         """
         contents: str | None = None
         known = set[str]()
         for start, stop, trust in _stretches(text):
             if trust == TEMPLATE:
                 continue
-            for at, end in _matches(str.__getitem__(text, slice(start, stop)), self._all):
-                token = str.__getitem__(text, slice(start + at, start + end))
-                if token in known or token not in self.special:
+            for token in self._tokens(str.__getitem__(text, slice(start, stop))):
+                if token in known:
                     continue
                 known.add(token)
                 contents = "".join(given) if contents is None else contents
                 if token not in contents:
-                    raise SpecialTokenError(
-                        f"the chat template makes the special token {show(token)} in a way that "
-                        "does not show where its text is from.",
-                        value=token,
-                        hint="Write it as a literal, alone or joined by + or ~.",
-                    )
+                    raise _lost(token)
+        at = 0
+        for run in text.runs() if known else ():
+            if run.mixed is not None:
+                self._check_mixed(str.__getitem__(text, slice(at, at + run.length)), run.mixed)
+            at += run.length
+
+    def _check_mixed(self, text: str, mixed: Mixed) -> None:
+        """Raise for a special token of the template, or more of them than the other texts have."""
+        for token, number in Counter(self._tokens(text)).items():
+            is_own = any(token in one for one in mixed.template)
+            if is_own or number > sum(one.count(token) for one in mixed.others):
+                raise _lost(token)
+
+    def _tokens(self, text: str) -> Iterator[str]:
+        """The special tokens in a text."""
+        for start, stop in _matches(text, self._all):
+            if text[start:stop] in self.special:
+                yield text[start:stop]
 
     def expected(self, found: Iterable[Found]) -> list[int]:
         """The ids of special tokens that the encoding has to have, in order."""
@@ -113,6 +127,15 @@ class Control:
         while names and any(_key(names) in text for text in texts):
             tok, names = _rename(self.tok, self.names)
         return tok, names
+
+
+def _lost(token: str) -> SpecialTokenError:
+    return SpecialTokenError(
+        f"the chat template makes the special token {show(token)} in a way that does not show "
+        "where its text is from.",
+        value=token,
+        hint="Write it as a literal, alone or joined by + or ~.",
+    )
 
 
 @lru_cache(maxsize=8)

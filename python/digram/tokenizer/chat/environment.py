@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any, Protocol
 
 from digram.errors import OptionError, VocabError, show
-from digram.tokenizer.chat.marked import TEMPLATE, Marked, joined, marks_of
+from digram.tokenizer.chat.marked import TEMPLATE, Marked, blended, joined, text_of
 
 __all__ = ["CompiledTemplate", "compiled", "marks_generation"]
 
@@ -105,7 +105,7 @@ def _make_environment() -> Any:
                 super().visit_Const(node, frame)
 
         def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
-            self.write("environment.concat(map(str, (")
+            self.write("environment.concat(map(environment.finalize, (")
             for part in node.nodes:
                 self.visit(part, frame)
                 self.write(", ")
@@ -117,7 +117,7 @@ def _make_environment() -> Any:
 
         # Without it, constants are folded into values that are not marked one by one.
         def __init__(self, **options: Any) -> None:
-            super().__init__(optimized=False, **options)
+            super().__init__(optimized=False, finalize=text_of, **options)
 
         @staticmethod
         def written(text: str) -> Marked:
@@ -129,7 +129,7 @@ def _make_environment() -> Any:
                 return method
 
             def call(*args: Any, **named: Any) -> Marked:
-                return Marked(method(*args, **named), *marks_of((value.__self__, args, named)))
+                return blended(method(*args, **named), value.__self__, args, named)
 
             return call
 
@@ -183,6 +183,7 @@ def _make_environment() -> Any:
         trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols]
     )
     environment.filters |= {"tojson": _tojson, "join": _join_filter(environment.filters["join"])}
+    environment.filters = {name: _marking(one) for name, one in environment.filters.items()}
     environment.globals |= {
         "dict": TemplateDict(),
         "namespace": TemplateNamespace,
@@ -207,7 +208,19 @@ def _tojson(
     text = json.dumps(
         x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
     )
-    return Marked(text, *marks_of(x))
+    return blended(text, x)
+
+
+def _marking(original: Any) -> Any:
+    """A filter whose plain texts are marked by what they were made of."""
+    passed = hasattr(original, "jinja_pass_arg")  # the environment comes before the arguments
+
+    @wraps(original)
+    def call(*args: Any, **named: Any) -> Any:
+        found = original(*args, **named)
+        return blended(found, args[passed:], named) if type(found) is str else found
+
+    return call
 
 
 def _join_filter(original: Any) -> Any:

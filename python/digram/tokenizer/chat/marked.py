@@ -12,7 +12,19 @@ from functools import wraps
 from itertools import accumulate
 from typing import Any, NamedTuple, SupportsIndex
 
-__all__ = ["CONTENT", "GENERATED", "MODEL", "TEMPLATE", "Marked", "Run", "joined", "marks_of"]
+__all__ = [
+    "CONTENT",
+    "GENERATED",
+    "MODEL",
+    "TEMPLATE",
+    "Marked",
+    "Mixed",
+    "Run",
+    "blended",
+    "joined",
+    "marks_of",
+    "text_of",
+]
 
 CONTENT, MODEL, TEMPLATE = 0, 1, 2
 """Who wrote a text, in the order of trust: others, the model in its own messages, the template."""
@@ -20,17 +32,29 @@ CONTENT, MODEL, TEMPLATE = 0, 1, 2
 GENERATED = 1 << 40
 """The value of `Run.said` in a `{% generation %}` block."""
 
+_MOST_PARTS = 1_000
+"""The texts that a mixed one is known to be made of; a template could double them without end."""
+
+
+class Mixed(NamedTuple):
+    """What a text was made of in an unknown way, if that includes text of the template."""
+
+    template: tuple[str, ...]
+    others: tuple[str, ...]
+
 
 class Run(NamedTuple):
     """Consecutive characters of one origin.
 
     `said` is the number, from 1, of the message of the assistant that the characters come from; 0
-    for others.
+    for others. `mixed` has the texts that these characters were made of, if the template wrote some
+    of them, and they are not known to be kept in order.
     """
 
     length: int
     trust: int
     said: int
+    mixed: Mixed | None = None
 
 
 class Marked(str):
@@ -38,9 +62,9 @@ class Marked(str):
 
     >>> both = Marked("<s>", TEMPLATE) + " Hi "
     >>> both.strip().runs()
-    [Run(length=3, trust=2, said=0), Run(length=3, trust=0, said=0)]
+    [Run(length=3, trust=2, said=0, mixed=None), Run(length=3, trust=0, said=0, mixed=None)]
     >>> (both.upper()).runs()
-    [Run(length=7, trust=0, said=0)]
+    [Run(length=7, trust=0, said=0, mixed=Mixed(template=('<s>',), others=(' Hi ',)))]
 
     Methods that keep the order of characters keep their origin. The result of others has the least
     trust of all texts that take part.
@@ -110,10 +134,10 @@ class Marked(str):
     __rmul__ = __mul__
 
     def __mod__(self, values: Any) -> Marked:
-        return _blended(str.__mod__(self, values), self, values)
+        return blended(str.__mod__(self, values), self, values)
 
     def __rmod__(self, pattern: str) -> Marked:
-        return _blended(str.__mod__(pattern, self), self, pattern)
+        return blended(str.__mod__(pattern, self), self, pattern)
 
     def __getitem__(self, index: SupportsIndex | slice) -> Marked:
         text = str.__getitem__(self, index)
@@ -128,10 +152,10 @@ class Marked(str):
 
     def __iter__(self) -> Iterator[Marked]:
         at = 0
-        for length, trust, said in self._runs:
-            for character in str.__getitem__(self, slice(at, at + length)):
-                yield Marked(character, trust, said)
-            at += length
+        for run in self._runs:
+            for character in str.__getitem__(self, slice(at, at + run.length)):
+                yield Marked._of(character, [run._replace(length=1)])
+            at += run.length
 
     def _part(self, start: int, stop: int) -> Marked:
         runs = []
@@ -227,7 +251,7 @@ class Marked(str):
         text = str.replace(self, old, new, count)
         pieces = [piece for one in self for piece in (new, one)] + [new]
         whole = joined(pieces)
-        return whole if whole == text else _blended(text, self, new)
+        return whole if whole == text else blended(text, self, new)
 
     def join(self, items: Iterable[str]) -> Marked:
         """As `str.join`."""
@@ -239,7 +263,7 @@ def _opaque(name: str) -> Callable[..., Marked]:
 
     @wraps(method)
     def call(self: Marked, *args: Any, **named: Any) -> Marked:
-        return _blended(method(self, *args, **named), self, args, named)
+        return blended(method(self, *args, **named), self, args, named)
 
     return call
 
@@ -255,7 +279,7 @@ def joined(items: Iterable[str], separator: str = "") -> Marked:
     """As `separator.join(items)`, with the origin of each character.
 
     >>> joined(["a", Marked("b", TEMPLATE)], "-").runs()
-    [Run(length=2, trust=0, said=0), Run(length=1, trust=2, said=0)]
+    [Run(length=2, trust=0, said=0, mixed=None), Run(length=1, trust=2, said=0, mixed=None)]
     """
     texts = [*items]
     runs = list[Run]()
@@ -273,9 +297,20 @@ def _runs_of(text: str) -> tuple[Run, ...]:
     return (Run(len(text), CONTENT, 0),) if text else ()
 
 
-def _blended(text: str, *sources: Any) -> Marked:
+def blended(text: str, *sources: Any) -> Marked:
     """A text made of others in an unknown way."""
-    return Marked(text, *marks_of(sources))
+    trust, said = marks_of(sources)
+    mixed = None if trust == TEMPLATE else _mixed(sources)
+    return Marked._of(text, [Run(len(text), trust, said, mixed)] if text else [])
+
+
+def text_of(value: Any) -> str:
+    """The text that a template writes for a value.
+
+    >>> text_of({"a": Marked("b", TEMPLATE)}).runs()[0].mixed.template
+    ('b',)
+    """
+    return value if isinstance(value, str) else blended(str(value), value)
 
 
 def marks_of(value: Any) -> tuple[int, int]:
@@ -284,18 +319,47 @@ def marks_of(value: Any) -> tuple[int, int]:
     >>> marks_of({"a": [Marked("b", TEMPLATE), 7]}), marks_of(7)
     ((0, 0), (0, 0))
     """
-    trusts, said, left = set[int](), 0, [value]
-    while left:
-        one = left.pop()
+    trusts, said = set[int](), 0
+    for one in _leaves(value):
         if isinstance(one, Marked):
             trusts.update(run.trust for run in one._runs)
             said = max(said, *(run.said for run in one._runs), 0)
-        elif isinstance(one, str):
+        else:
             trusts.add(CONTENT)
-        elif isinstance(one, dict):
+    return min(trusts, default=CONTENT), said
+
+
+def _mixed(value: Any) -> Mixed | None:
+    """The texts in a value by who wrote them; None if the template wrote none."""
+    template, others = list[str](), list[str]()
+    for one in _leaves(value):
+        if not isinstance(one, Marked):
+            others += [one] * isinstance(one, str)
+            continue
+        at = 0
+        for run in one._runs:
+            part = str.__getitem__(one, slice(at, at + run.length))
+            at += run.length
+            if run.mixed is not None:
+                template += run.mixed.template
+                others += run.mixed.others
+            else:
+                (template if run.trust == TEMPLATE else others).append(part)
+    if not template:
+        return None
+    # Without the others, no special token in the text counts as theirs.
+    known = others if len(others) <= _MOST_PARTS else []
+    return Mixed(tuple(dict.fromkeys(template)), tuple(known))
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """The texts in a value, and what is none of the values of JSON."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
             left += [*one.keys(), *one.values()]
         elif isinstance(one, list | tuple):
             left += one
         elif one is not None and not isinstance(one, bool | int | float):
-            trusts.add(CONTENT)
-    return min(trusts, default=CONTENT), said
+            yield one
