@@ -10,6 +10,7 @@ import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import digram
+from digram import VocabError
 from digram.formats.huggingface import loads
 
 LETTERS = "abxABC019_éж. \t\n"
@@ -51,7 +52,7 @@ def pipelines() -> Iterator[tuple[str, Any, dict[str, Any]]]:
     symbol = normalizers.Replace(" ", "▁")
     before = normalizers.Sequence([normalizers.Prepend("▁"), symbol])
     yield "Llama 2", of_characters, {"normalizer": before, "decoder": spaced}
-    cut = pre_tokenizers.Split(" ", "merged_with_previous")
+    cut: Any = pre_tokenizers.Split(" ", "merged_with_previous")
     yield "Gemma", of_characters, {"normalizer": symbol, "pre_tokenizer": cut, "decoder": spaced}
     yield "T5", of_pieces, {"pre_tokenizer": pre_tokenizers.Metaspace()}
     normal = {"normalizer": normalizers.NFKC(), "pre_tokenizer": pre_tokenizers.Metaspace()}
@@ -89,3 +90,53 @@ def test_ids_and_offsets(
         assert tok.encode(text, special="parse") == expected.ids, text
         if make is not of_bytes:  # whose offsets of the space before a text are trimmed
             assert found.offsets == expected.offsets, text
+
+
+def compare(theirs: Tokenizer, parts: list[str]) -> None:
+    tok = digram.Tokenizer(loads(theirs.to_str().encode()))
+    rng = random.Random(8)
+    for _ in range(600):
+        text = "".join(rng.choices(parts, k=rng.randrange(1, 9)))
+        expected = theirs.encode(text, add_special_tokens=False)
+        assert tok(text, add_special_tokens=False).ids == expected.ids, text
+        assert tok.decode(expected.ids) == theirs.decode(expected.ids, skip_special_tokens=False)
+
+
+@pytest.mark.parametrize("flags", [{}, {"single_word": True}, {"normalized": False}])
+def test_tokens_that_merges_make_too(flags: dict[str, bool]) -> None:
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    pairs = [("t", "h"), ("th", "e"), ("the", "r"), ("l", "l"), ("o", "n")]
+    names = [*letters, *("".join(pair) for pair in pairs)]
+    model = models.BPE({name: id for id, name in enumerate(names)}, pairs)
+    cut = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs = of_model(model, pre_tokenizer=cut, decoder=decoders.ByteLevel())
+    theirs.add_tokens([AddedToken(text, **flags) for text in ("the", "ll", "1")])
+    compare(theirs, ["the", "th", "e", "r", "there", "l", "ll", "1", "2", "12", " ", "_", "on"])
+
+
+@pytest.mark.parametrize("flags", [{}, {"single_word": True}, {"normalized": False}])
+@pytest.mark.parametrize("normalizer", [None, normalizers.NFKC()])
+def test_tokens_that_are_pieces_too(flags: dict[str, bool], normalizer: Any) -> None:
+    scores = {"<unk>": 0.0, "▁": -1.0, "a": -2.0, "1": -2.0, "é": -3.0, "▁1": -2.5, "-": -2.0}
+    model = models.Unigram([*scores.items()], 0, False)
+    theirs = of_model(model, decoder=decoders.Metaspace(), pre_tokenizer=pre_tokenizers.Metaspace())
+    if normalizer is not None:
+        theirs.normalizer = normalizer
+    theirs.add_tokens([AddedToken(text, **flags) for text in ("-", "é", "1")])
+    compare(theirs, ["a", "-", " ", "é", "e\u0301", "1", "½", "⅓", "x"])
+
+
+def test_tokens_that_cannot_be_told_apart_are_refused() -> None:
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    model = models.BPE({name: id for id, name in enumerate([*letters, "th"])}, [("t", "h")])
+    cut = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs = of_model(model, pre_tokenizer=cut, decoder=decoders.ByteLevel())
+    theirs.add_special_tokens(["th"])
+    with pytest.raises(VocabError, match="the special token 'th', which is also in merges"):
+        loads(theirs.to_str().encode())
+    words = {"[UNK]": 0, "a": 1, "##a": 2}
+    theirs = of_model(models.WordPiece(words, unk_token="[UNK]"), decoder=decoders.WordPiece())
+    theirs.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    theirs.add_tokens(["##a"])
+    with pytest.raises(VocabError, match="'##a', which is also a piece inside words"):
+        loads(theirs.to_str().encode())

@@ -104,14 +104,25 @@ def ordinary_tokens(
     matching: dict[str, Matching],
     special: dict[str, int],
     model: dict[str, Any],
+    known: set[int] | None,
 ) -> dict[str, int]:
-    """The tokens that merges make or use: all but the added tokens.
+    """The tokens that the model makes of text: all but the added tokens.
 
-    Tokens found in all text, which have an id in the vocabulary, may be among them.
+    Tokens found in all text may be among them, where they are not found: beside what makes them
+    part of a word, or in text that is normalized. In BPE these are single letters, and what merges
+    make or use; in Unigram all. Files of digram say which: `known` are the ids.
     """
-    also = {text for text, one in matching.items() if one.always}
-    merges = model.get("merges") if also else None
+    if known is not None:
+        return {name: i for name, i in vocab.items() if name not in special or i in known}
+    also = {text for text, one in matching.items() if one.always and text in vocab}
+    if also and "scores" not in model:
+        also = {text for text in also if len(text) == 1} | (also & _merged(model.get("merges")))
+    return {name: i for name, i in vocab.items() if name not in special or name in also}
+
+
+def _merged(merges: Any) -> set[str]:
+    """The parts of merges, and what they make."""
     pairs = merges if isinstance(merges, list) else []
     split = (one.split(" ") if isinstance(one, str) else one for one in pairs)
-    parts = {part for pair in split if isinstance(pair, list) for part in pair if type(part) is str}
-    return {name: i for name, i in vocab.items() if name not in special or name in also & parts}
+    texts = [pair for pair in split if isinstance(pair, list) and {*map(type, pair)} == {str}]
+    return {part for pair in texts for part in (*pair, "".join(pair))}

@@ -73,9 +73,12 @@ def _tables(model: dict[str, Any], added: Any) -> _core.Model | None:
     Then Python reads them and finds the error, if there is one.
     """
     vocab, merges = model.get("vocab"), model.get("merges")
-    entries = added if isinstance(added, list) else []
-    contents = [entry.get("content") for entry in entries if isinstance(entry, dict)]
+    listed = added if isinstance(added, list) else []
+    entries = [entry for entry in listed if isinstance(entry, dict)]
+    contents = [entry.get("content") for entry in entries]
     special = [text for text in contents if isinstance(text, str)]
+    if any(_is_letter(entry) for entry in entries):
+        return None
     if not isinstance(vocab, dict) or not isinstance(merges, list):
         return None
     found = _core.Model.from_letters(vocab, special, merges, LETTERS)
@@ -88,6 +91,12 @@ def _tables(model: dict[str, Any], added: Any) -> _core.Model | None:
         return core_model(ordinary, pairs, None) if late(pairs) else None
     except (CorruptFileError, LimitExceededError):
         return None  # and Python names the place
+
+
+def _is_letter(entry: dict[str, Any]) -> bool:
+    """Whether an added token may be the token of a byte too, found in all text."""
+    text = entry.get("content")
+    return entry.get("special") is not True and isinstance(text, str) and len(text) == 1
 
 
 def _kernel(model: dict[str, Any], own: dict[str, Any] | None, path: str | None) -> BpeKernel:

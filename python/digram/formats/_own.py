@@ -16,6 +16,7 @@ chat_templates  if there are any: the templates by name
 decoding      if the decoder of the file is a `digram.Decoding`: the symbol of spaces,
               and whether tokens have spaces that the file does not write
 reserved      if ids are reserved: [first id, number] by name
+of_model      if there are any: the ids of added tokens that the model makes of text, too
 scheme        if merges are not applied by rank alone: see `digram.vocab.schemes`. The type of the
               model is then "digram", which other programs do not read
 
@@ -50,6 +51,7 @@ __all__ = [
     "digits",
     "given",
     "name",
+    "of_model",
     "reserved",
     "rules",
     "section",
@@ -64,7 +66,7 @@ VERSION = 5
 
 _UNSEALED = {"digest", "seal"}  # the digest is compared with the tokenizer itself
 _KEYS = {"format", "pretokenizer", "training", "input", "reserved", "scheme"}
-_KEYS |= {"special_roles", "chat_templates", "decoding", *_UNSEALED}
+_KEYS |= {"special_roles", "chat_templates", "decoding", "of_model", *_UNSEALED}
 _END = 1 << 64  # upper bound of counts
 _FIELDS = {field.name: field.type for field in fields(TrainingRecord)}
 _LATER = {
@@ -112,6 +114,7 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
         **({"chat_templates": templates} if (templates := definition.chat_templates) else {}),
         **({} if definition.decoding is None else {"decoding": _by_steps(definition)}),
         **({"reserved": blocks} if blocks else {}),
+        **({"of_model": both} if (both := _of_model(definition)) else {}),
         **of_model,
     }
     ruled = definition.pretokenizer.rules
@@ -127,6 +130,12 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
     }
     first = {"format": VERSION, "digest": digest(definition), "seal": _seal(content)}
     return first | content
+
+
+def _of_model(definition: Definition) -> list[int]:
+    """The ids of added tokens that are ordinary tokens, too."""
+    tokens = dict(enumerate(definition.tokens))
+    return sorted(id for id in definition.special_tokens.values() if tokens.get(id) is not None)
 
 
 def _by_steps(definition: Definition) -> dict[str, Any]:
@@ -281,6 +290,17 @@ def reserved(
         found[name] = range(pair[0], pair[0] + pair[1])
     check_reserved(found, special_tokens, path)
     return found
+
+
+def of_model(own: dict[str, Any] | None, path: str | None) -> set[int] | None:
+    """The ids of added tokens that the model makes of text; None in files of other programs."""
+    if own is None:
+        return None
+    where = "model.digram.of_model"
+    ids = expect(own.get("of_model", []), list, where, path)
+    if not set(map(type, ids)) <= {int}:
+        raise CorruptFileError(f"{where} should be a list of ids.", path=path)
+    return {*ids}
 
 
 def training(

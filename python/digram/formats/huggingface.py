@@ -309,8 +309,15 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
             roles = _unigram.unknown_role(model, vocab, special)
     elif unit == "char" and model.get("unk_token") is not None:
         on_unknown = _unknown_token(section, model, vocab, special, path)
-    ordinary = ordinary_tokens(vocab, matching, special, model)
-    decoded = section.model(model, own, ordinary, path)
+    ordinary = ordinary_tokens(vocab, matching, special, model, _own.of_model(own, path))
+    try:
+        decoded = section.model(model, own, ordinary, path)
+    except VocabError as error:
+        text = error.value
+        if not isinstance(text, str) or text not in special or text not in vocab:
+            raise
+        what = f"the special token {show(text)}, which is also in merges,"
+        raise unsupported(what, path) from None
     if isinstance(decoded, BpeModel) and isinstance(on_unknown, bytes):
         _refuse_merged_unknown(decoded, vocab[on_unknown.decode()], model["unk_token"], path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
@@ -364,6 +371,11 @@ def _refuse_words(
     """Raises `VocabError` if a model of words makes an added token of a word in other libraries."""
     if section is _wordpiece.SECTION:
         names = {*flags, *([] if unknown is None else [unknown])}
+        prefix = model["continuing_subword_prefix"]
+        inner = next((text for text in flags if text in vocab and text.startswith(prefix)), None)
+        if inner is not None:
+            what = f"the added token {show(inner)}, which is also a piece inside words,"
+            raise unsupported(what, path)
     elif section is _word_level.SECTION and kind_of(model) != "digram":
         # The word that is the name of the unknown token is unknown anyway.
         names = {*flags} - {unknown}
