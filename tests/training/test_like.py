@@ -233,3 +233,18 @@ def test_models_that_are_not_learned_are_refused_by_name(model: Any) -> None:
     )
     with pytest.raises(digram.OptionError, match=f"of the kind '{model.kind}', and train learns"):
         digram.train("a b", like=tok)
+
+
+def test_a_model_of_single_characters_is_refused() -> None:
+    characters = digram.Tokenizer(
+        digram.Definition(
+            tokens=[None, b" ", b"a", b"b"],
+            model=digram.ScoredModel([None, -1.0, -2.0, -3.0]),
+            pretokenizer=digram.Pretokenizer(None, normalizer=SentencePiece()),
+            special_tokens={"<unk>": 0},
+            unit="char",
+            on_unknown=digram.SpecialToken("<unk>"),
+        )
+    )
+    with pytest.raises(digram.OptionError, match="like= is a tokenizer of single characters"):
+        digram.train("ab ab", like=characters, vocab_size=20)

@@ -108,6 +108,12 @@ def _check(definition: Definition) -> None:
             value=model.kind,
             hint="Pass pretokenizer=tok.pretokenizer and a model= in place of like=.",
         )
+    if isinstance(model, ScoredModel) and not model.made(definition):
+        raise OptionError(
+            "like= is a tokenizer of single characters, and train would learn merges for it.",
+            value=model.kind,
+            hint='For characters alone, pass unit="char" and max_merges=0 in place of like=.',
+        )
 
 
 def _check_given(given: Mapping[str, Any], of: Definition) -> None:

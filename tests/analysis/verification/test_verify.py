@@ -460,3 +460,16 @@ def test_what_cannot_be_copied_is_not_changed(shared_data: Callable[[str], Path]
     only_text = pieces(shared_data("vocabs/spm_test_model.model"))
     with pytest.raises(digram.OptionError, match="nothing can be compared"):
         verify(theirs, only_text, fuzz=10)
+
+
+def test_a_library_that_cannot_decode_one_token_is_compared(tmp_path: Path) -> None:
+    """`Strip` of what another step left empty is a panic there."""
+    words = tokenizers.models.WordLevel({"[UNK]": 0, "a": 1, "xa": 2, "b": 3}, unk_token="[UNK]")
+    theirs = tokenizers.Tokenizer(words)
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    steps = [tokenizers.decoders.Replace("a", ""), tokenizers.decoders.Strip("x", 0, 1)]
+    theirs.decoder = tokenizers.decoders.Sequence(steps)
+    theirs.save(str(tmp_path / "t.json"))
+    found = digram.verify(tmp_path / "t.json", theirs, ["a b", "b"], fuzz=0)
+    assert not found.equal
+    assert "PanicException" in str(found)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = ["FACTS", "Answers", "Fact", "Mode", "Offsets", "Side", "answers"]
+__all__ = ["FACTS", "Answers", "Fact", "Mode", "Offsets", "Side", "answers", "tokens_of"]
 
 Mode = Literal["text", "parse"]
 """Whether special tokens in a text are plain text, or are parsed as these tokens."""
@@ -116,6 +116,16 @@ def answers(side: Side, texts: list[str] | list[bytes], mode: Mode) -> Answers:
         _joined(one.decoded_without_special, other.decoded_without_special),
         one.errors | {half + place: told for place, told in other.errors.items()},
     )
+
+
+def tokens_of(side: Side) -> list[bytes | None]:
+    """The tokens of a side, of which texts are generated; none if its library fails at one."""
+    try:
+        return [*side.tokens()]
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException:
+        return []
 
 
 def _joined(one: Sequence | None, other: Sequence | None) -> list | None:  # type: ignore[type-arg]

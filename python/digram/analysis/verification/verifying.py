@@ -16,7 +16,7 @@ from digram.analysis.verification.generator import TextGenerator
 from digram.analysis.verification.own import OwnSide
 from digram.analysis.verification.peers import side_of
 from digram.analysis.verification.shrinking import Shrinker
-from digram.analysis.verification.sides import FACTS, Mode, Side
+from digram.analysis.verification.sides import FACTS, Mode, Side, tokens_of
 from digram.analysis.verification.value import Counterexample, Verification
 from digram.corpus import Corpus, CorpusLike
 from digram.errors import OptionError, show
@@ -156,7 +156,7 @@ class _Run:
         sides = self.pair.sides
         generator = TextGenerator(
             chain.from_iterable(side.special_tokens for side in sides),
-            chain.from_iterable(side.tokens() for side in sides),
+            chain.from_iterable(map(tokens_of, sides)),
         )
         of_bytes = count // _BYTE_SHARE if self.takes_bytes else 0
         with progress_bar("Comparing", count, "texts", progress) as advance:
