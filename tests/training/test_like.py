@@ -179,8 +179,8 @@ def test_models_of_scores_stay_what_they_are() -> None:
     digram.formats.sentencepiece.dumps(tok.definition)
     words = digram.Tokenizer(
         digram.Definition(
-            tokens=[None, b" ", b"a"],
-            model=digram.ScoredModel([None, 0.0, -1.0]),
+            tokens=[None, b" ", b"a", b" a"],
+            model=digram.ScoredModel([None, -1.0, -2.0, 0.0]),
             pretokenizer=digram.Pretokenizer(None, normalizer=SentencePiece()),
             special_tokens={"<unk>": 0},
             unit="char",
