@@ -85,3 +85,65 @@ def test_what_has_no_names_of_tokens_is_refused_in_terms_of_loading(tmp_path: Pa
     assert "format=" not in str(caught.value)
     with pytest.raises(digram.VocabError, match="this interface names tokens as"):
         AutoTokenizer.from_pretrained(tmp_path / "own.json")
+
+
+def test_tokens_of_the_model_are_counted_without_added_ones(tmp_path: Path) -> None:
+    path = folder(tmp_path / "f", {}) / "tokenizer.json"
+    content = json.loads(path.read_bytes())
+    content["model"].pop("digram")
+    for text in TOK.special_tokens:
+        content["model"]["vocab"].pop(text, None)
+    path.write_text(json.dumps(content))
+    for tok in (
+        AutoTokenizer.from_pretrained(tmp_path / "f"),
+        AutoTokenizer.from_pretrained(path),
+        PreTrainedTokenizerFast(tokenizer_file=path),
+    ):
+        assert (tok.vocab_size, len(tok)) == (258, 260)
+    tok.add_tokens("<new>")
+    assert (tok.vocab_size, len(tok)) == (258, 261)
+    assert PreTrainedTokenizerFast(TOK).vocab_size == 260
+
+
+def test_encodings_have_padding_and_texts_of_tokens() -> None:
+    tok = PreTrainedTokenizerFast(TOK.with_pad_token("<pad>"))
+    batch = tok(["low", "low low"], padding=True, padding_side="left")
+    assert batch.encodings is not None
+    first, second = batch.encodings
+    assert (first.tokens, first.attention_mask) == (["<pad>", "<pad>", "low"], [0, 0, 1])
+    assert (second.tokens, second.ids) == (["low", "Ġ", "low"], batch["input_ids"][1])
+    assert (first.char_to_token(1), first.token_to_chars(2), first.word_to_chars(0)) == (
+        2,
+        (0, 3),
+        (0, 3),
+    )
+    assert (first.char_to_word(0), first.token_to_word(0), batch[1].word_ids) == (
+        0,
+        None,
+        [0, 1, 1],
+    )
+    assert (batch.n_sequences, tok("a", "b").n_sequences) == (1, 2)
+    assert tok.pad({"input_ids": [1]}).n_sequences is None
+
+
+def test_special_tokens_without_a_usual_role(tmp_path: Path) -> None:
+    config = {"additional_special_tokens": ["<s>"], "image_token": {"content": "<pad>"}}
+    tok = AutoTokenizer.from_pretrained(folder(tmp_path / "f", config))
+    assert (tok.extra_special_tokens, tok.image_token) == (["<s>"], "<pad>")
+    assert tok.image_token_id == TOK.special_tokens["<pad>"]
+    assert tok.all_special_tokens == ["<pad>", "<s>"]
+    tok.save_pretrained(tmp_path / "g")
+    again = AutoTokenizer.from_pretrained(tmp_path / "g")
+    assert again.special_tokens_map == {"image_token": "<pad>"}
+    assert again.extra_special_tokens == ["<s>"]
+    tok.extra_special_tokens = ["<x>"]
+    assert tok.all_special_tokens == ["<pad>", "<x>"]
+    assert tok.init_kwargs["additional_special_tokens"] == ["<s>"]
+
+
+def test_room_for_texts() -> None:
+    tok = PreTrainedTokenizerFast(
+        TOK.with_template(digram.Template("<s> $A", pair="<s> $A <s> $B"))
+    )
+    tok.model_max_length = 9
+    assert (tok.max_len_single_sentence, tok.max_len_sentences_pair) == (8, 7)

@@ -6,25 +6,10 @@ from collections import UserDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from digram.compat.transformers.padded import PaddedEncoding
 from digram.errors import OptionError, show
-from digram.tokenizer.encoding.encoding import Encoding
 
-__all__ = ["BatchEncoding", "Row", "as_tensors"]
-
-
-class Row:
-    """An encoding of a batch, after some padding on the left; `names` is the text of each token."""
-
-    __slots__ = ("before", "encoding", "names", "width")
-
-    def __init__(self, encoding: Encoding, names: list[str], before: int, width: int) -> None:
-        self.encoding, self.names = encoding, names
-        self.before, self.width = before, width
-
-    def padded(self, values: list[Any], pad: Any) -> list[Any]:
-        """Values of the tokens, with one for each token of padding."""
-        after = self.width - self.before - len(values)
-        return [pad] * self.before + values + [pad] * max(after, 0)
+__all__ = ["BatchEncoding", "as_tensors"]
 
 
 class BatchEncoding(UserDict[str, Any]):
@@ -36,7 +21,7 @@ class BatchEncoding(UserDict[str, Any]):
     def __init__(
         self,
         data: Mapping[str, Any] | None = None,
-        encoding: Sequence[Row] | None = None,
+        encoding: Sequence[PaddedEncoding] | None = None,
         tensor_type: str | None = None,
         prepend_batch_axis: bool = False,
     ) -> None:
@@ -49,7 +34,7 @@ class BatchEncoding(UserDict[str, Any]):
             return self.data[item]
         if isinstance(item, slice):
             return {key: value[item] for key, value in self.data.items()}
-        return self._row(item).encoding
+        return self._row(item)
 
     def __getattr__(self, item: str) -> Any:
         if item.startswith("__") or item == "data":
@@ -65,60 +50,71 @@ class BatchEncoding(UserDict[str, Any]):
         return self._rows is not None
 
     @property
-    def encodings(self) -> list[Encoding] | None:
-        """The encodings, as digram has them, without padding."""
-        return None if self._rows is None else [row.encoding for row in self._rows]
+    def encodings(self) -> list[PaddedEncoding] | None:
+        """The encodings of the texts."""
+        return self._rows
+
+    @property
+    def n_sequences(self) -> int | None:
+        """2 for texts with pairs, 1 for others; None without places of tokens."""
+        return self._rows[0].n_sequences if self._rows else None
 
     def tokens(self, batch_index: int = 0) -> list[str]:
         """The texts of the tokens."""
-        return list(self._row(batch_index).names)
+        return self._row(batch_index).tokens
 
     def word_ids(self, batch_index: int = 0) -> list[int | None]:
         """The number of the word of each token."""
-        row = self._row(batch_index)
-        return row.padded(row.encoding.word_ids, None)
+        return self._row(batch_index).word_ids
 
     def sequence_ids(self, batch_index: int = 0) -> list[int | None]:
-        """0 for tokens of the text, 1 for those of its pair, None for others."""
-        row = self._row(batch_index)
-        return row.padded(row.encoding.sequence_ids, None)
+        """0 for tokens of the text, 1 for tokens of its pair, None for others."""
+        return self._row(batch_index).sequence_ids
 
     def token_to_sequence(self, batch_or_token_index: int, token_index: int | None = None) -> Any:
         """The entry of `sequence_ids` of a token."""
         batch, token = _pair(batch_or_token_index, token_index)
-        return self.sequence_ids(batch)[token]
+        return self._row(batch).token_to_sequence(token)
 
     def token_to_word(self, batch_or_token_index: int, token_index: int | None = None) -> Any:
         """The entry of `word_ids` of a token."""
         batch, token = _pair(batch_or_token_index, token_index)
-        return self.word_ids(batch)[token]
+        return self._row(batch).token_to_word(token)
 
     def token_to_chars(
         self, batch_or_token_index: int, token_index: int | None = None
     ) -> tuple[int, int] | None:
         """The start and end of a token in its text; None for an added token."""
         batch, token = _pair(batch_or_token_index, token_index)
-        row = self._row(batch)
-        at = token - row.before
-        return row.encoding.token_to_chars(at) if 0 <= at < len(row.encoding) else None
+        return self._row(batch).token_to_chars(token)
 
     def char_to_token(
         self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0
     ) -> int | None:
         """The index of the token at a place of the text; None if there is none."""
         batch, char = _pair(batch_or_char_index, char_index)
-        row = self._row(batch)
-        found = row.encoding.char_to_token(char, sequence_index)
-        return None if found is None else found + row.before
+        return self._row(batch).char_to_token(char, sequence_index)
+
+    def char_to_word(
+        self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0
+    ) -> int | None:
+        """The number of the word at a place of the text; None if there is none."""
+        batch, char = _pair(batch_or_char_index, char_index)
+        return self._row(batch).char_to_word(char, sequence_index)
 
     def word_to_tokens(
         self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0
     ) -> tuple[int, int] | None:
         """The indices of the first token of a word and of the one after its last."""
         batch, word = _pair(batch_or_word_index, word_index)
-        row = self._row(batch)
-        found = row.encoding.word_to_tokens(word, sequence_index)
-        return None if found is None else (found[0] + row.before, found[1] + row.before)
+        return self._row(batch).word_to_tokens(word, sequence_index)
+
+    def word_to_chars(
+        self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0
+    ) -> tuple[int, int] | None:
+        """The start and end of a word in its text; None if there is no such word."""
+        batch, word = _pair(batch_or_word_index, word_index)
+        return self._row(batch).word_to_chars(word, sequence_index)
 
     def convert_to_tensors(
         self, tensor_type: str | None = None, prepend_batch_axis: bool = False
@@ -138,7 +134,7 @@ class BatchEncoding(UserDict[str, Any]):
                 self.data[key] = value.to(device, non_blocking=non_blocking)
         return self
 
-    def _row(self, index: int) -> Row:
+    def _row(self, index: int) -> PaddedEncoding:
         if self._rows is None:
             raise OptionError("this result has no places of tokens.", value=index)
         return self._rows[index]

@@ -131,6 +131,6 @@ class Chatting(TokenTexts):
         masks = []
         for number, chat in enumerate(chats):
             row = found._row(number)
-            masks.append(row.padded(mask_of(chat._said(), row.encoding.offsets), 0))
+            masks.append(row.padded(mask_of(chat._said(), row.unpadded_offsets), 0))
         found["assistant_masks"] = masks if several else masks[0]
         found.convert_to_tensors(tensors, prepend_batch_axis=not several)

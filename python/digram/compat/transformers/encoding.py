@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from digram.compat.transformers.batch_encoding import BatchEncoding, Row
+from digram.compat.transformers.batch_encoding import BatchEncoding
 from digram.compat.transformers.names import names_of
+from digram.compat.transformers.padded import PaddedEncoding, Padding
 from digram.compat.transformers.strategies import Strategies
 from digram.errors import OptionError
 from digram.tokenizer.encoding.encoding import Encoding
@@ -15,11 +16,11 @@ from digram.tokenizer.tokenizer import Tokenizer
 __all__ = ["columns", "encodings", "is_batch", "padded", "width_of"]
 
 _PROPERTIES = {
-    "input_ids": ("ids", 0),
-    "token_type_ids": ("type_ids", 0),
-    "attention_mask": ("attention_mask", 0),
-    "special_tokens_mask": ("special_tokens_mask", 1),
-    "offset_mapping": ("offsets", (0, 0)),
+    "input_ids": "ids",
+    "token_type_ids": "type_ids",
+    "attention_mask": "attention_mask",
+    "special_tokens_mask": "special_tokens_mask",
+    "offset_mapping": "offsets",
 }
 
 
@@ -89,22 +90,13 @@ def columns(
     pad: tuple[int, str | None],
     *,
     with_length: bool,
-) -> tuple[dict[str, list[Any]], list[Row]]:
+) -> tuple[dict[str, list[Any]], list[PaddedEncoding]]:
     """The columns of encodings, padded, and the rows for the places of tokens."""
-    texts = names_of(tok).texts
-    made = []
-    for encoding in rows:
-        missing = max(width - len(encoding), 0)
-        row = Row(encoding, [], missing if side == "left" else 0, len(encoding) + missing)
-        row.names = row.padded([texts[id] for id in encoding.ids], pad[1])
-        made.append(row)
-    found: dict[str, list[Any]] = {}
-    for name in names:
-        attribute, fill = _PROPERTIES[name]
-        value = pad[0] if name == "input_ids" else fill
-        found[name] = [row.padded(getattr(row.encoding, attribute), value) for row in made]
+    padding = Padding(names_of(tok).texts, width, side, pad)
+    made = [PaddedEncoding(encoding, padding) for encoding in rows]
+    found = {name: [getattr(row, _PROPERTIES[name]) for row in made] for name in names}
     if with_length:
-        found["length"] = [row.width for row in made]
+        found["length"] = [len(row) for row in made]
     return found, made
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from digram._util.storage import read_file
 from digram.errors import VocabError
 from digram.formats import huggingface
 from digram.tokenizer.tokenizer import Tokenizer
 
-__all__ = ["Names", "names_of"]
+__all__ = ["Names", "model_size", "names_of"]
 
 
 class Names(NamedTuple):
@@ -43,3 +45,17 @@ def names_of(tok: Tokenizer) -> Names:
     added = {entry["content"]: entry["id"] for entry in content["added_tokens"]}
     texts = {id: text for text, id in [*vocab.items(), *added.items()]}
     return Names(vocab, dict(sorted(added.items(), key=lambda item: item[1])), texts, model["type"])
+
+
+def model_size(path: str) -> int | None:
+    """The number of tokens in the model of a tokenizer.json, or of that in a folder.
+
+    Added tokens need not be among them. None if there is no such file.
+    """
+    file = os.path.join(path, "tokenizer.json") if os.path.isdir(path) else path
+    if not (file.endswith(".json") and os.path.isfile(file)):
+        return None
+    content = json.loads(read_file(file))
+    model = content.get("model") if isinstance(content, dict) else None
+    vocab = model.get("vocab") if isinstance(model, dict) else None
+    return len(vocab) if isinstance(vocab, dict | list) else None

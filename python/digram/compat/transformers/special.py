@@ -55,6 +55,9 @@ class SpecialTokens:
     def __getattr__(self, name: str) -> Any:
         is_id = name.endswith("_token_id")
         attribute = name.removesuffix("_id") if is_id else name
+        specific = self.__dict__.get("_of_model", {}).get(attribute)
+        if specific is not None:
+            return self._tok.special_tokens[specific] if is_id else specific
         if attribute not in ATTRIBUTES or "_tok" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         role = attribute.removesuffix("_token")
@@ -87,9 +90,9 @@ class SpecialTokens:
 
     @property
     def special_tokens_map(self) -> dict[str, str]:
-        """The special tokens that have a role."""
+        """The special tokens that have a role, also one that only this model has."""
         found = ((name, getattr(self, name)) for name in ATTRIBUTES)
-        return {name: text for name, text in found if text is not None}
+        return {name: text for name, text in found if text is not None} | self._specific
 
     @property
     def all_special_tokens(self) -> list[str]:
@@ -102,9 +105,41 @@ class SpecialTokens:
         return [self._tok.special_tokens[text] for text in self.all_special_tokens]
 
     @property
+    def extra_special_tokens(self) -> list[str]:
+        """The special tokens without a role."""
+        return list(self._extra)
+
+    @extra_special_tokens.setter
+    def extra_special_tokens(self, tokens: Iterable[Any]) -> None:
+        self.add_special_tokens({"extra_special_tokens": list(tokens)})
+
+    @property
     def _extra(self) -> list[str]:
         extra: list[str] = self.__dict__.setdefault("_added_special", [])
         return extra
+
+    @property
+    def _specific(self) -> dict[str, str]:
+        """The special tokens with a role that only this model has, such as `image_token`."""
+        specific: dict[str, str] = self.__dict__.setdefault("_of_model", {})
+        return specific
+
+    def _note_special(self, config: Mapping[str, Any]) -> None:
+        """Note the tokens that tokenizer_config.json calls special, and which are among these."""
+        named = {
+            name: value
+            for name, value in config.items()
+            if name.endswith("_token") and name not in ATTRIBUTES
+        }
+        for key in ("extra_special_tokens", "model_specific_special_tokens"):
+            value = config.get(key)
+            named |= value if isinstance(value, dict) else {}
+        lists = [value for key in _LISTS if isinstance(value := config.get(key), list)]
+        known = self._tok.special_tokens
+        texts = [text for one in lists for value in one if (text := _text_of(value)) in known]
+        self.__dict__["_added_special"] = list(dict.fromkeys([*self._extra, *texts]))
+        found = ((name, _text_of(value)) for name, value in named.items())
+        self.__dict__["_of_model"] = {name: text for name, text in found if text in known}
 
     @property
     def added_tokens_decoder(self) -> dict[int, AddedToken]:
@@ -180,6 +215,12 @@ class SpecialTokens:
         matching = {text: one for text, one in flags.items() if one != Matching()}
         self._tok = Tokenizer(replace(definition, matching={**tok.matching, **matching}))
         return len(new)
+
+
+def _text_of(value: Any) -> str:
+    """The text of a token in a config; empty for what is none."""
+    text = value.get("content") if isinstance(value, dict) else value
+    return text if isinstance(text, str) else ""
 
 
 def _added(value: Any) -> AddedToken:

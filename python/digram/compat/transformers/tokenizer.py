@@ -6,13 +6,13 @@ import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from digram.compat.transformers.batch_encoding import BatchEncoding
 from digram.compat.transformers.chats import Chatting
 from digram.compat.transformers.classes import INPUTS, usual
 from digram.compat.transformers.encoding import columns, encodings, is_batch, padded, width_of
-from digram.compat.transformers.names import names_of
+from digram.compat.transformers.names import model_size, names_of
 from digram.compat.transformers.special import ATTRIBUTES
 from digram.compat.transformers.strategies import LARGE, strategies
 from digram.errors import OptionError, TokenIdError, show
@@ -52,6 +52,10 @@ class PreTrainedTokenizerFast(Chatting):
     """
 
     is_fast = True
+    vocab_files_names: ClassVar = {
+        "tokenizer_file": "tokenizer.json",
+        "vocab_file": "tokenizer.model",
+    }
     padding_side: str
     truncation_side: str
 
@@ -69,8 +73,11 @@ class PreTrainedTokenizerFast(Chatting):
         if not isinstance(tokenizer_object, Tokenizer):
             kind = type(tokenizer_object).__name__
             raise TypeError(f"tokenizer_object is a digram.Tokenizer, not {kind}")
-        names_of(tokenizer_object)  # raises for one without a tokenizer.json
+        names = names_of(tokenizer_object)  # raises for one without a tokenizer.json
         self._tok = tokenizer_object
+        size = None if tokenizer_file is None else model_size(os.fspath(tokenizer_file))
+        self._model_size: int = size or len(names.model)
+        self.init_kwargs: dict[str, Any] = dict(named)
         size = tokenizer_object.context_size
         self.model_max_length: int = named.pop("model_max_length", size or _NO_LIMIT)
         # What is given decides, also by tokenizer_config.json; then what the tokenizer stores.
@@ -113,7 +120,11 @@ class PreTrainedTokenizerFast(Chatting):
             given.setdefault("model_input_names", default.inputs)
             if tok.definition.padding is None:
                 given.setdefault("padding_side", default.side)
-        return cls(tok, **{"name_or_path": os.fspath(name_or_path), **given, **named})
+        made = cls(tok, **{"name_or_path": os.fspath(name_or_path), **given, **named})
+        made._model_size = model_size(folder) or made._model_size
+        made.init_kwargs = {**said, **made.init_kwargs}
+        made._note_special(said)
+        return made
 
     def save_pretrained(self, save_directory: str | os.PathLike[str]) -> tuple[str, ...]:
         """Write a folder that transformers and `digram.load` read; returns the paths."""
@@ -126,6 +137,9 @@ class PreTrainedTokenizerFast(Chatting):
             "model_max_length": self.model_max_length,
             "padding_side": self.padding_side,
             "truncation_side": self.truncation_side,
+            # In the forms that both versions read.
+            **({"additional_special_tokens": self._extra} if self._extra else {}),
+            **({"extra_special_tokens": self._specific} if self._specific else {}),
         }
         with open(path, "w", encoding="utf-8") as file:
             json.dump(config, file, indent=2, ensure_ascii=False)

@@ -15,10 +15,23 @@ __all__ = ["TokenTexts"]
 class TokenTexts(SpecialTokens):
     """The part of the interface that is about the texts and ids of tokens."""
 
+    model_max_length: int
+    _model_size: int
+
     @property
     def vocab_size(self) -> int:
-        """The number of tokens of the model, without added ones."""
-        return len(names_of(self._tok).model)
+        """The number of tokens of the model, without added ones that only the tokenizer has."""
+        return self._model_size
+
+    @property
+    def max_len_single_sentence(self) -> int:
+        """The tokens of a text for which `model_max_length` has room."""
+        return self.model_max_length - self.num_special_tokens_to_add(pair=False)
+
+    @property
+    def max_len_sentences_pair(self) -> int:
+        """The tokens of a text and its pair for which `model_max_length` has room."""
+        return self.model_max_length - self.num_special_tokens_to_add(pair=True)
 
     def __len__(self) -> int:
         return len(names_of(self._tok).texts)
