@@ -423,6 +423,7 @@ class Core:
         cls,
         model: Model,
         special_tokens: list[tuple[str, int, Flags]],
+        keeps_spaces: bool,
         splitter: Splitter,
         strip_first_space: bool,
         cleanup: bool,

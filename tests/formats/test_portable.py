@@ -256,8 +256,8 @@ ONIGURUMAS = [
 def test_constructs_of_their_engine_are_written_in_other_words(pattern: str) -> None:
     with pytest.raises(PatternError):
         check_portable(pattern)
-    ours = from_oniguruma(pattern)
-    assert from_oniguruma(ours) == ours
+    ours = from_oniguruma(pattern, anchors=True)
+    assert from_oniguruma(ours, anchors=True) == ours
     assert theirs(pattern, EVERY) == pretokenize(EVERY, Regex(ours))
 
 
@@ -283,7 +283,7 @@ def test_constructs_of_their_engine_are_written_in_other_words(pattern: str) -> 
 )
 def test_constructs_of_their_engine_that_have_no_other_words(pattern: str, construct: str) -> None:
     with pytest.raises(PatternError, match="of Hugging Face's tokenizers") as caught:
-        from_oniguruma(pattern, "t.json")
+        from_oniguruma(pattern, "t.json", anchors=True)
     assert caught.value.value == construct
 
 
@@ -310,7 +310,7 @@ def test_random_patterns_of_their_engine_are_refused_or_read_alike() -> None:
         ]
         pattern = "".join(atom + rng.choice([*REPEATS, "{1,3}+"]) for atom in atoms)
         try:
-            ours = from_oniguruma(pattern)
+            ours = from_oniguruma(pattern, anchors=True)
             splitter = Pretokenizer(Regex(ours)).splitter()
         except DigramError:
             continue
@@ -336,7 +336,7 @@ def test_random_look_around_of_their_engine_is_read_alike() -> None:
         behind = rng.choice(["(?<=", "(?<!"]) + rng.choice(["", "", "^", r"\b", "a+|"])
         pattern = f"{next(parts)}{behind}{next(parts)}){rng.choice(ATOMS)}"
         try:
-            splitter = Pretokenizer(Regex(from_oniguruma(pattern))).splitter()
+            splitter = Pretokenizer(Regex(from_oniguruma(pattern, anchors=True))).splitter()
             theirs(pattern, "")
         except DigramError:
             continue
@@ -363,6 +363,13 @@ def test_what_is_slow_to_their_engine_alone_is_read() -> None:
     assert pretokenize("a" * 50 + "c" + "aab", Regex(slow)) == ["a" * 50 + "c", "aab"]
     with pytest.raises(PatternError, match="may take exponential time to the engine"):
         check_portable(slow)
+
+
+@pytest.mark.parametrize("pattern", ["^", r"\b", r"\B", r"\A", r"\z", r"\Z"])
+def test_anchors_are_read_only_where_any_look_around_is(pattern: str) -> None:
+    with pytest.raises(PatternError, match="is not supported in a pattern of Hugging Face's"):
+        from_oniguruma(pattern)
+    assert "(?" in from_oniguruma(pattern, anchors=True)
 
 
 def test_reasons_say_what_is_missing() -> None:

@@ -237,6 +237,17 @@ def test_sums_of_long_texts_are_rounded_as_there() -> None:
     assert ours.encode(text) == theirs.encode(text)
 
 
+def test_characters_that_training_did_not_see() -> None:
+    data = trained(model_type="char", required_chars="Ꙫ")
+    theirs = spm.SentencePieceProcessor(model_proto=data)
+    ours = digram.Tokenizer(sentencepiece.loads(data))
+    assert "Ꙫ".encode() in ours.definition.tokens
+    for text in texts(200, 9, [*PARTS, "Ꙫ"]):
+        assert ours.encode(text) == theirs.encode(text), text
+    again = sentencepiece.loads(sentencepiece.dumps(ours.definition))
+    assert again == ours.definition
+
+
 def plain() -> ModelFile:
     pieces = [Piece("<unk>", 0.0, Type.UNKNOWN), Piece("▁", -1.0), Piece("a", -2.0)]
     return ModelFile(pieces=pieces)

@@ -75,11 +75,12 @@ def check_portable(pattern: str, path: str | None = None) -> None:
         _Reader(pattern, path).whole()
 
 
-def from_oniguruma(pattern: str, path: str | None = None) -> str:
+def from_oniguruma(pattern: str, path: str | None = None, anchors: bool = False) -> str:
     r"""A pattern of Oniguruma as one that both engines interpret in this way.
 
     Raises `PatternError` for a construct that has no such form. A pattern that may take exponential
-    time to Oniguruma is read, since digram takes linear time. Linear.
+    time to Oniguruma is read, since digram takes linear time. With `anchors`, those that have no
+    form without a look-behind are read too: for splits, which may have any look-around. Linear.
 
     >>> from_oniguruma(r" ?[^(\s|[.,])]+|\d{1,3}+|\s+$")
     ' ?[^(\\s|.,)]+|\\d+|\\s+(?![^\\n])'
@@ -87,6 +88,7 @@ def from_oniguruma(pattern: str, path: str | None = None) -> str:
     if pattern in _NAMED_PATTERNS:
         return pattern
     reader = _Reader(without_references(pattern), path, foreign=True, is_theirs=True)
+    reader.anchors = ANCHORS if anchors else {"$": ANCHORS["$"]}
     reader.whole()
     found = reader.finished()
     # Flattened classes might make a range or an operator where they meet.
@@ -121,6 +123,8 @@ class _Reader:
         self.path = path
         self.foreign = foreign
         self.is_theirs = is_theirs
+        self.anchors: dict[str, str] = {}
+        """What is written in place of an anchor."""
         self.takes_all = False
         """Whether `.` is any character, which Ruby's syntax calls `m`."""
         self.slow = 0, ""
@@ -196,7 +200,7 @@ class _Reader:
     def anchor(self) -> bool:
         """Replace an anchor, if one is next."""
         length = 2 if self.text.startswith("\\", self.at) else 1
-        look = ANCHORS.get(self.text[self.at : self.at + length])
+        look = self.anchors.get(self.text[self.at : self.at + length])
         if look is not None:
             self.replace(self.at + length, look)
         return look is not None

@@ -197,7 +197,7 @@ def _piece(data: bytes, where: str, path: str | None) -> Piece:
     problem = None
     if not text or "\0" in text:
         problem = "is empty" if not text else "has a zero byte"
-    elif not math.isfinite(score):
+    elif not math.isfinite(score) and (score != -math.inf or len(text) > 1):
         problem = f"has the score {score}"
     elif not 1 <= kind <= len(Type):
         problem = f"has the type {kind}"

@@ -108,7 +108,7 @@ def _behaved(regex: str, behavior: Any, inverted: bool, where: str, path: str | 
         return f"(?:{regex})+" if one is None else f"{regex.removesuffix(one['many'])}+"
     if behavior not in _MERGED:
         raise _unsupported(f"{where}.behavior {show(behavior)}", path)
-    one = CLASS.fullmatch(from_oniguruma(regex, path))
+    one = CLASS.fullmatch(from_oniguruma(regex, path, anchors=True))
     if one is None:
         what = f"{where}.behavior {show(behavior)} with a Regex other than one class"
         raise _unsupported(what, path)

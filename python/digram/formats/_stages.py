@@ -171,7 +171,7 @@ def from_stages(
     if rules is not None:
         splits = _behind_rules(splits, rules, None if digits is MISSING else digits, path)
     policies = DIGITS.values()
-    splits = [one if one in policies else from_oniguruma(one, path) for one in splits]
+    splits = [one if one in policies else from_oniguruma(one, path, anchors=True) for one in splits]
     normalizer = [*normalizer, *words.words()]
     return _pretokenizer(splits, digits, rules, name, (normalizer, of_bytes), path), unit
 
@@ -181,7 +181,7 @@ def _of_letters(stage: dict[str, Any], where: str, path: str | None) -> list[Reg
     kind = stage["type"]
     removal = removal_of(stage, where, path)
     if kind in READERS and removal is None:
-        return [Regex(from_oniguruma(READERS[kind](stage, where, path), path))]
+        return [Regex(from_oniguruma(READERS[kind](stage, where, path), path, anchors=True))]
     if kind == "Whitespace":
         return [Regex(_WORDS_OF_LETTERS)]
     if removal is not None and not splits_letters(removal.removed):

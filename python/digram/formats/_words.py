@@ -100,7 +100,7 @@ def removal_of(stage: dict[str, Any], where: str, path: str | None) -> Removal |
     if kind == "Split":
         regex, inverted = regex_of_split(stage, where, path)
         if regex or inverted:  # an empty regex leaves out all text or nothing
-            cut = from_oniguruma(regex, path) if regex else EACH_CHARACTER
+            cut = from_oniguruma(regex, path, anchors=True) if regex else EACH_CHARACTER
             found = _removed(cut, inverted and bool(regex))
             return found._replace(text=stage["pattern"].get("String")) if found.whole else found
     return None
@@ -198,7 +198,7 @@ class WordStages:
         return not isinstance(last, str) and last.at_start
 
     def _take(self, before: list[str], path: str | None) -> None:
-        self.stages += (from_oniguruma(one, path) for one in before)
+        self.stages += (from_oniguruma(one, path, anchors=True) for one in before)
         before.clear()
         self.is_used = True
 

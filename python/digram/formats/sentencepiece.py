@@ -14,6 +14,7 @@ normalized. The ids of `bos` and `eos` are not added to a text, as in SentencePi
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Literal
 
@@ -102,7 +103,10 @@ def loads(data: bytes, path: str | None = None) -> Definition:
         else:
             tokens[id] = text.replace(_SPACE, " ").encode()
             # The trainer writes -0.0 for the first merge; adding zero makes both zeros the same.
+            # In a model of characters it writes -inf for one that is not in its text.
             scores[id] = _user_score(text) if kind is Type.USER_DEFINED else score + 0.0
+            if score == -inf:
+                scores[id] = -_LARGEST_UNKNOWN
     while tokens and tokens[-1] is None:  # as in definitions from other files
         tokens.pop()
     del scores[len(tokens) :]
@@ -187,10 +191,14 @@ def _check_support(file: ModelFile, path: str | None) -> None:
         raise _unsupported("a denormalizer, which changes decoded text,", path)
     if file.kind is Kind.UNIGRAM and not any(kind is Type.NORMAL for _, _, kind in file.pieces):
         raise _unsupported("a Unigram model without normal pieces", path)
-    for id, (text, _, kind) in enumerate(file.pieces):
+    for id, (text, score, kind) in enumerate(file.pieces):
         is_text = kind in (Type.NORMAL, Type.USER_DEFINED, Type.UNUSED)
         if " " in text and is_text:
-            raise _unsupported(f"piece {id}, {show(text)}, which has a real space,", path)
+            cause = "(SentencePiece leaves its spaces in a text, where no piece has them)"
+            raise _unsupported(f"piece {id}, {show(text)}, which has a real space {cause},", path)
+        if score == -inf and file.kind is not Kind.CHAR:
+            problem = f"piece {id}, {show(text)}, has the score {score}."
+            raise CorruptFileError(problem, path=path, value=text)
         if file.kind is Kind.CHAR and kind is Type.NORMAL and len(text) > 1:
             raise _unsupported(
                 f"piece {id}, {show(text)}, of several characters in a model of single characters",
