@@ -22,7 +22,7 @@ from tokenizers.pre_tokenizers import (
 
 import digram
 from digram import CorruptFileError, DigramError, PatternError, Pretokenizer, VocabError
-from digram.formats._stages import from_stages
+from digram.formats._stages import from_stages, to_stages
 from digram.formats.huggingface import dumps, loads
 from digram.pretokenizers.pretokenizer import MISSING
 
@@ -50,7 +50,34 @@ ONE_CLASS = [
     ),
     *("[[:punct:]]", r"\h", "[.,[ab]1]", r"[\^\]-]"),
 ]
-OTHERS = ["a|b1", "ab", r"\s+$", "a(?=b)", "(?i:ab)"]
+OTHERS = [
+    *(
+        "a|b1",
+        "ab",
+        r"\s+$",
+        "a(?=b)",
+        "(?i:ab)",
+        "(?<=a)b",
+        "a|ab",
+        "b|b1",
+        r"\p{L}+\d",
+        "(?>a+)b",
+    ),
+    *(
+        r"\d{3}",
+        ". ",
+        "a.*b",
+        ".+?1",
+        r"^\s*a",
+        r"\n|1\n",
+        ".",
+        "..",
+        "(a)(b)?",
+        r"b+(?!\S)",
+        "  |-",
+    ),
+    *("(?=a)", r"(?<=\p{L})(?=\d)", r"\b", "^", "$", "(?!a)b"),
+]
 PARTS = [
     *"ab1²-_.,!?'’^] \n\t€$Σß中文カー¡٣½٪",
     *("  ", "--", "12345", "abc", "\u200c", "\u0301", "\U00011de1", "\u0bc5"),
@@ -72,12 +99,7 @@ def check(theirs: PreTokenizer, pretokenizer: Pretokenizer, texts: int, seed: in
 @pytest.mark.parametrize("inverted", [False, True])
 @pytest.mark.parametrize("kind", ["Regex", "String"])
 def test_behaviors_of_split(behavior: str, inverted: bool, kind: str) -> None:
-    merges = behavior.startswith("Merged")
-    for pattern in ONE_CLASS + ([] if merges else OTHERS):
-        if kind == "String" and merges and len(pattern) > 1:  # not one class
-            continue
-        if behavior == "Contiguous" and kind == "Regex" and pattern in (r"\s+$", "a(?=b)"):
-            continue
+    for pattern in ONE_CLASS + OTHERS:
         given: Any = Regex(pattern) if kind == "Regex" else pattern
         theirs = Split(given, BEHAVIORS[behavior], inverted)
         stage = {
@@ -87,6 +109,37 @@ def test_behaviors_of_split(behavior: str, inverted: bool, kind: str) -> None:
             "invert": inverted,
         }
         check(theirs, ours(stage), 60)
+
+
+@pytest.mark.parametrize("behavior", BEHAVIORS)
+@pytest.mark.parametrize("inverted", [False, True])
+def test_behaviors_are_written(behavior: str, inverted: bool) -> None:
+    """Another pattern, with which the other library splits in the same way."""
+    for pattern in ONE_CLASS + OTHERS:
+        stage = {
+            "type": "Split",
+            "pattern": {"Regex": pattern},
+            "behavior": behavior,
+            "invert": inverted,
+        }
+        file = json.loads(Tokenizer(models.BPE()).to_str())
+        file["pre_tokenizer"] = to_stages(ours(stage), "char")
+        written = Tokenizer.from_str(json.dumps(file)).pre_tokenizer
+        check(written, ours(stage), 30)
+
+
+@pytest.mark.parametrize("behavior", ["MergedWithPrevious", "MergedWithNext", "Contiguous"])
+@pytest.mark.parametrize("pattern", [r"\d{3}", "a+b", r"\s+$"])
+def test_long_texts_take_linear_time(behavior: str, pattern: str) -> None:
+    """Quadratic time would be some minutes."""
+    stage = {
+        "type": "Split",
+        "pattern": {"Regex": pattern},
+        "behavior": behavior,
+        "invert": False,
+    }
+    for text in ("x", "a", "12 ", "a  b1"):
+        assert "".join(ours(stage).splitter().split(text * 300_000)) == text * 300_000
 
 
 @pytest.mark.parametrize(
@@ -120,9 +173,19 @@ SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "in
         (SPLIT | {"pattern": {"Regex": "a", "String": "b"}}, VocabError, "other than"),
         (SPLIT | {"pattern": {"String": 7}}, CorruptFileError, "String should be a string"),
         (
-            SPLIT | {"pattern": {"Regex": "ab"}, "behavior": "MergedWithNext"},
+            SPLIT | {"pattern": {"Regex": "(?=a)|b"}, "behavior": "MergedWithNext"},
             VocabError,
-            "a Regex other than one class",
+            "a Regex that may match nothing",
+        ),
+        (
+            SPLIT | {"pattern": {"Regex": "a*"}, "behavior": "Contiguous"},
+            VocabError,
+            "a Regex that may match nothing",
+        ),
+        (
+            SPLIT | {"pattern": {"Regex": "(?>a+)ab"}, "behavior": "MergedWithPrevious"},
+            PatternError,
+            "an atomic group",
         ),
         ({"type": "Digits"}, CorruptFileError, "individual_digits should be true or false"),
         ({"type": "Punctuation", "new": 1}, VocabError, "the key 'new'"),

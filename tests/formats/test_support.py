@@ -95,6 +95,11 @@ def of_pre_tokenizers() -> Iterator[tuple[str, Tokenizer]]:
         for inverted in (False, True):
             cut = pre_tokenizers.Split(Regex(r"\s+"), behavior, invert=inverted)
             yield f"`Split`, {behavior}{', inverted' * inverted}", before_bytes(cut)
+    for behavior in BEHAVIORS[2:]:
+        cut = pre_tokenizers.Split(Regex(r"\d{3}|\. (?=\p{Lu})"), behavior)
+        yield f"`Split`, {behavior}, of any regex", before_bytes(cut)
+    cut = pre_tokenizers.Split(Regex("a*"), "merged_with_next")
+    yield "`Split`, merged or contiguous, that may match nothing", before_bytes(cut)
     yield "`Split` of an empty pattern", before_bytes(pre_tokenizers.Split("", "isolated"))
     for behavior in BEHAVIORS:
         yield f"`Punctuation`, {behavior}", before_bytes(pre_tokenizers.Punctuation(behavior))

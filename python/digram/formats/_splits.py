@@ -11,9 +11,10 @@ import re
 from functools import partial
 from typing import Any
 
-from digram.errors import CorruptFileError
+from digram import _core
+from digram.errors import CorruptFileError, PatternError
 from digram.formats._json import expect, unsupported
-from digram.formats._portable import from_oniguruma
+from digram.formats._portable import from_oniguruma, takes_nothing
 from digram.formats._show import show
 from digram.pretokenizers.words import PUNCTUATION
 
@@ -103,23 +104,46 @@ def _behaved(regex: str, behavior: Any, inverted: bool, where: str, path: str | 
     """The regex for a behavior: its matches are the pieces that the behavior makes of `regex`."""
     if behavior == "Isolated":
         return regex
-    if behavior == "Contiguous":
-        one = CLASS.fullmatch(regex)
-        return f"(?:{regex})+" if one is None else f"{regex.removesuffix(one['many'])}+"
-    if behavior not in _MERGED:
+    if behavior not in (*_MERGED, "Contiguous"):
         raise _unsupported(f"{where}.behavior {show(behavior)}", path)
-    one = CLASS.fullmatch(from_oniguruma(regex, path, anchors=True))
-    if one is None:
-        what = f"{where}.behavior {show(behavior)} with a Regex other than one class"
+    regex = from_oniguruma(regex, path, anchors=True)
+    # A match is merged with the text beside it, not with another match. So text is cut at the end
+    # of each match, or at the start. Inverted, the text between is merged with the match beside it.
+    at_ends = (behavior == "MergedWithPrevious") != inverted
+    one = CLASS.fullmatch(regex)
+    if one is not None:
+        return _behaved_class(one, behavior, at_ends)
+    if takes_nothing(regex):  # a cut between two texts
+        return regex
+    if _may_be_empty(regex, path):
+        what = f"{where}.behavior {show(behavior)} with a Regex that may match nothing"
         raise _unsupported(what, path)
+    if behavior == "Contiguous":
+        return f"(?:{regex})+"
+    if at_ends:
+        return rf"[\s\S]*?(?:{regex})|[\s\S]+"
+    return rf"(?:{regex})[\s\S]*?(?=(?:{regex})|(?![\s\S]))"
+
+
+def _behaved_class(one: re.Match[str], behavior: str, at_ends: bool) -> str:
+    """The regex for a behavior of a class, which needs no look-around."""
     items = one["items"] or one["single"]
     inside, outside = f"[{items}]", f"[^{items}]"
     if one["negated"]:
         inside, outside = outside, inside
-    # Inverted, what is merged is the text between two matches, so pieces begin where they ended.
-    if (behavior == "MergedWithPrevious") != inverted:
+    if behavior == "Contiguous":
+        return f"{one[0].removesuffix(one['many'])}+"
+    if at_ends:
         return f"{outside}*{inside}{one['many']}"
     return f"{inside}{one['many']}{outside}*"
+
+
+def _may_be_empty(regex: str, path: str | None) -> bool:
+    """Whether a regex may match without a character."""
+    try:
+        return _core.pattern_facts(regex)[0]
+    except PatternError as error:
+        raise PatternError(error.message, path=path, value=error.value, hint=error.hint) from None
 
 
 def only(stage: dict[str, Any], known: set[str], where: str, path: str | None) -> None:
