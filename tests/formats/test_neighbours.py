@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -140,3 +143,21 @@ def test_tokens_that_cannot_be_told_apart_are_refused() -> None:
     theirs.add_tokens(["##a"])
     with pytest.raises(VocabError, match="'##a', which is also a piece inside words"):
         loads(theirs.to_str().encode())
+
+
+@pytest.mark.parametrize(("id", "other"), [(900, 257), (257, None)])
+def test_ids_that_the_library_does_not_give(id: int, other: int | None, tmp_path: Path) -> None:
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    model = models.BPE({letter: id for id, letter in enumerate(letters)}, [])
+    cut = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs = of_model(model, pre_tokenizer=cut, decoder=decoders.ByteLevel())
+    theirs.add_tokens(["<x>", "<y>"])
+    top = json.loads(theirs.to_str())
+    top["added_tokens"][1]["id"] = id
+    (tmp_path / "t.json").write_text(json.dumps(top))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        tok = digram.load(tmp_path / "t.json")
+    assert tok.special_tokens["<y>"] == id
+    assert [f"gives it {other}." in str(one.message) for one in told] == [True] * bool(other)
+    assert all(one.filename == __file__ for one in told)

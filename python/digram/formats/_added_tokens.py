@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +21,7 @@ __all__ = [
     "matching_of",
     "ordinary_tokens",
     "refuse_neighbours",
+    "warn_of_other_ids",
 ]
 
 AddedTokens = dict[str, tuple[int, Matching]]
@@ -53,6 +56,22 @@ def added_tokens(value: Any, vocab: dict[str, int], path: str | None) -> AddedTo
         always = not flags.pop("special")
         special[text] = token_id, Matching(always=always, **flags)
     return special
+
+
+def warn_of_other_ids(added: AddedTokens, vocab: Collection[str], path: str | None) -> None:
+    """Warn of ids that Hugging Face's library does not give: it counts on from its vocabulary.
+
+    `vocab` has the names as they are in the file.
+    """
+    new = {text: token_id for text, (token_id, _) in added.items() if text not in vocab}
+    other = next(((n, text) for n, text in enumerate(new, len(vocab)) if new[text] != n), None)
+    if other is not None:
+        warnings.warn(
+            f"{path or 'the file'}: the added token {show(other[1])} has the id {new[other[1]]}; "
+            f"Hugging Face's tokenizers ignores this number and gives it {other[0]}.",
+            UserWarning,
+            stacklevel=8,  # the caller of `digram.load`
+        )
 
 
 def flags_in_file(matching: Matching) -> dict[str, bool]:

@@ -41,6 +41,7 @@ from digram.formats._added_tokens import (
     matching_of,
     ordinary_tokens,
     refuse_neighbours,
+    warn_of_other_ids,
 )
 from digram.formats._around import Around, Kept, read_around, vocabulary, written_around
 from digram.formats._check import (
@@ -220,7 +221,7 @@ def _read_in(
         top = _parsed(data, path, needed)
         model = top["model"]
     own, model = _own.section(model, path), section.opened(model, path)
-    unknown = model.get("unk_token")
+    unknown, names = model.get("unk_token"), model.get("vocab") or ()
     digits, rules, name = _own.digits(own, path), _own.rules(own, path), _own.name(own, path)
     byte_fallback = model.get("byte_fallback") is True
     if own is None and byte_fallback:
@@ -234,6 +235,8 @@ def _read_in(
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
     vocab = vocabulary(model.get("vocab"), path) if in_core is None else model["vocab"]
     added = added_tokens(top.get("added_tokens"), vocab, path)
+    if own is None:
+        warn_of_other_ids(added, names, path)
     if (amended := amend(added)) != added:
         added, own = amended, _own.without_digest(own)
     special = {text: i for text, (i, _) in sorted(added.items(), key=lambda item: item[1][0])}
