@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +145,7 @@ def test_a_folder_like_llama_2(tmp_path: Path) -> None:
 def test_roles_of_the_map_and_of_the_class(tmp_path: Path) -> None:
     named = {"bos_token": "<s>", "eos_token": {"content": "</s>"}}
     folder = put(tmp_path / "f", tokenizer__model=model(), special_tokens_map__json=named)
-    assert quiet(folder).special_roles == SpecialRoles(bos="<s>", eos="</s>")
+    assert quiet(folder).special_roles == SpecialRoles(bos="<s>", eos="</s>", unk="<unk>")
     put(
         folder,
         tokenizer_config__json={"tokenizer_class": "LlamaTokenizerFast", "add_bos_token": True},
@@ -257,9 +256,12 @@ def test_t5_has_sentinels_and_an_end(tmp_path: Path) -> None:
 
 
 def test_a_token_that_is_asked_for_has_a_name(tmp_path: Path) -> None:
-    config = {"add_bos_token": True, "bos_token": None}
+    config: dict[str, Any] = {"add_bos_token": True, "bos_token": None}
+    folder = put(tmp_path / "f", tokenizer__model=model(), tokenizer_config__json=config)
     with pytest.raises(VocabError, match="add_bos_token is true, but there is no bos_token"):
-        digram.load(put(tmp_path / "f", tokenizer__model=model(), tokenizer_config__json=config))
+        digram.load(folder)
+    put(folder, tokenizer_config__json={"add_bos_token": True})
+    assert quiet(folder)("hi").ids[0] == 1
 
 
 # --- BERT
@@ -308,6 +310,13 @@ def test_a_class_is_certain_about_its_pretokenizer(tmp_path: Path) -> None:
     assert quiet(model_type).special_tokens == tok.special_tokens
 
 
+@pytest.mark.parametrize("token", ["x", "low", "<x>", ""])
+def test_a_token_that_text_needs_gets_no_role(token: str, tmp_path: Path) -> None:
+    folder = gpt2(tmp_path / "f", {"tokenizer_class": "GPT2Tokenizer", "pad_token": token})
+    with pytest.raises(VocabError, match="is not among the special tokens of vocab"):
+        digram.load(folder)
+
+
 @pytest.mark.parametrize(
     "config",
     [
@@ -330,4 +339,7 @@ def test_folders_without_a_config_are_as_before(tmp_path: Path) -> None:
         found = digram.load(folder, pretokenizer="gpt2")
     assert found.special_tokens == {}
     tok = quiet(put(tmp_path / "g", tokenizer__model=model()))
-    assert tok.definition == replace(sentencepiece.loads(model()))
+    assert tok.definition == sentencepiece.loads(model())
+    put(tmp_path / "g", added_tokens__json={"</x>": len(tok.definition.tokens)})
+    with pytest.warns(UserWarning, match="after an added token"):
+        assert "</x>" in digram.load(tmp_path / "g").special_tokens

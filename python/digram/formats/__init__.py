@@ -135,10 +135,13 @@ def describes_itself(path: str | PathLike[str]) -> bool:
     Others are read with `pretokenizer` or `encoding`. Raises the errors of `read`.
     """
     name = path_name(path)
-    format, _, _ = _found(name, False)
-    if format.describes_itself or not os.path.isdir(name):
-        return format.describes_itself
-    return _of_class(name, format) is not MISSING
+    if not os.path.isdir(name):
+        return _of_file(_content(name), name).describes_itself
+    format, file = inside(name, False)
+    if file is not None and _is_ambiguous(format):
+        path = os.path.join(name, file)
+        format = _of_file(_content(path), path)
+    return format.describes_itself or _of_class(name, format) is not MISSING
 
 
 def write(
@@ -234,9 +237,14 @@ def _found(name: str, named: bool) -> tuple[TokenizerFormat, str | None, bytes]:
         return format, None, b""
     path = os.path.join(name, file)
     data = _content(path)
-    if format.suffix is not None and not format.beside:
+    if _is_ambiguous(format):
         format = _of_file(data, path)
     return format, file, data
+
+
+def _is_ambiguous(format: TokenizerFormat) -> bool:
+    """Whether a file in a folder that is named as of this format may be of another one."""
+    return format.suffix is not None and not format.beside
 
 
 def _of_class(folder: str, format: TokenizerFormat) -> PretokenizerLike:

@@ -29,7 +29,7 @@ from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = ["joined", "pretokenizer_of"]
 
-_CONFIG = "tokenizer_config.json"
+_CONFIG, _ADDED = "tokenizer_config.json", "added_tokens.json"
 _GPT2, _T5 = "GPT2Tokenizer", "T5Tokenizer"
 _OTHER_IDS = frozenset(
     (
@@ -126,11 +126,13 @@ def joined(
     """
     beside, config = pretrained.read_beside(folder, file), content_of(folder, _CONFIG)
     name = _class_of(folder, config)
-    if not (name or beside.says_something()):
+    if not (name or config or beside.says_something() or content_of(folder, _ADDED)):
         return found, []
+    usual: Mapping[str, str] = {}
     if format.name == "sentencepiece":
         _refuse_class(name, beside)
-    for role, text in _ROLES.get(name, {}).items():
+        usual = _ROLES["LlamaTokenizer"]  # the names that SentencePiece gives its own
+    for role, text in _ROLES.get(name, usual).items():
         if text in found.special_tokens or _is_ordinary(found, text):
             beside.named.setdefault(role, text)
     found = _with_tokens(found, beside, config, name)
@@ -223,7 +225,7 @@ def _added_before(beside: Beside) -> AddedTokens:
     """The tokens of added_tokens.json, which older versions write."""
     special = {*beside.named.values(), *beside.more}
     found: AddedTokens = {}
-    for text, id in content_of(beside.folder, "added_tokens.json").items():
+    for text, id in content_of(beside.folder, _ADDED).items():
         token_id = expect(id, int, f"the id of {show(text)}", beside.config)
         is_special = text in special
         found[text] = token_id, Matching(always=not is_special, normalized=not is_special)
@@ -254,7 +256,8 @@ def _special(found: Definition, text: str) -> Definition:
     model = found.model
     is_free = isinstance(model, WordPieceModel)
     if isinstance(model, BpeModel):
-        is_free = all(id not in merge for merge in model.merges)
+        # A single byte is a token that every text needs.
+        is_free = len(text.encode()) > 1 and all(id not in merge for merge in model.merges)
     if id is None or not is_free:
         return found
     tokens = [*found.tokens]
