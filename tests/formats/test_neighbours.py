@@ -145,6 +145,22 @@ def test_tokens_that_cannot_be_told_apart_are_refused() -> None:
         loads(theirs.to_str().encode())
 
 
+@pytest.mark.parametrize("scheme", ["always", "first", "never"])
+@pytest.mark.parametrize("is_symbol", [True, False])
+def test_tokens_that_begin_with_a_space(scheme: str, is_symbol: bool) -> None:
+    decoder: Any = decoders.Metaspace("▁", scheme)
+    if not is_symbol:
+        decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.Fuse()])
+    pieces = [("<unk>", 0.0), ("▁", -1.0), ("a", -2.0), ("▁a", -2.5), ("h", -3.0), ("i", -3.0)]
+    cut = pre_tokenizers.Metaspace("▁", scheme)
+    theirs = of_model(models.Unigram(pieces, 0, False), pre_tokenizer=cut, decoder=decoder)
+    theirs.add_tokens(["  ", "\n", " hi"])
+    compare(theirs, [" ", "  ", "a", "\n", "hi", " hi", " a"])
+    theirs.add_tokens([" a"])
+    with pytest.raises(VocabError, match="' a' beside a token whose symbol means its space"):
+        loads(theirs.to_str().encode())
+
+
 @pytest.mark.parametrize(("id", "other"), [(900, 257), (257, None)])
 def test_ids_that_the_library_does_not_give(id: int, other: int | None, tmp_path: Path) -> None:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())

@@ -31,8 +31,10 @@ _MATCHING = ("single_word", "lstrip", "rstrip", "normalized")
 _FLAGS = (*_MATCHING, "special")
 
 
-def added_tokens(value: Any, vocab: dict[str, int], path: str | None) -> AddedTokens:
-    """The ids and flags of the added tokens."""
+def added_tokens(
+    value: Any, vocab: dict[str, int], names: Collection[str], path: str | None
+) -> AddedTokens:
+    """The ids and flags of the added tokens; `names` are those of the file, `vocab` has spaces."""
     special: AddedTokens = {}
     for index, entry in enumerate(
         expect([] if value is None else value, list, "added_tokens", path)
@@ -46,6 +48,9 @@ def added_tokens(value: Any, vocab: dict[str, int], path: str | None) -> AddedTo
         if unknown:
             raise unsupported(f"the key {show(min(unknown))} of {where}", path)
         if text in special or vocab.get(text, token_id) != token_id:
+            if text not in special and text not in names:
+                what = f"the added token {show(text)} beside a token whose symbol means its space"
+                raise unsupported(what, path)
             other = special[text][0] if text in special else vocab.get(text)
             raise VocabError(
                 f"the added token {show(text)} has the ids {other} and {token_id}.",

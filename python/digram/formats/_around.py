@@ -163,7 +163,7 @@ def _read_words(top: dict[str, Any], model: dict[str, Any], kept: Kept, path: st
         raise unsupported(f"ByteLevel with a {kind_of(model)} model", path)
     pretokenizer = _wordpiece.cut_into_words(cut, kind_of(model), path)
     vocab = vocabulary(model["vocab"], path)
-    added = added_tokens(top.get("added_tokens"), vocab, path)
+    added = added_tokens(top.get("added_tokens"), vocab, vocab, path)
     as_they_are, decoder = {*added}, top.get("decoder")
     if prefix is None:
         names = _word_level.spaced(vocab, as_they_are, path)
@@ -198,7 +198,7 @@ def _read_affixed(
     if not lettered:
         what = f"BPE with {affixes.named()}"
         pretokenizer = _wordpiece.cut_into_words(cut, what, path, *spaces)
-    added = added_tokens(top.get("added_tokens"), vocab, path)
+    added = added_tokens(top.get("added_tokens"), vocab, vocab, path)
     cleanup, decoding = False, None
     if lettered:  # any decoder is exact as its steps, since they get the names of tokens
         decoding = from_decoder(top.get("decoder"), path)

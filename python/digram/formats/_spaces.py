@@ -78,16 +78,19 @@ def from_file(
     vocab = expect(model.get("vocab"), dict, "model.vocab", path)
     kept_names, is_shown = _marked(top, model, symbol)
 
+    added = {str(entry.get("content")) for entry in _entries(top)}
+
     def special() -> bool:
         if not decoders or _symbol(decoders[0]) != symbol:
             raise _unsupported(f"decoder {shown(decoder)} with this model", path)
         if is_shown:
             raise _unsupported("an added token with the symbol of spaces", path)
+        if kind_of(decoders[0]) == "Metaspace" and any(text.startswith(" ") for text in added):
+            raise _unsupported("an added token with a space at its start", path)  # which stays
         return _strips_first(decoder, decoders, byte_fallback, pattern, path)
 
     found = otherwise_steps(decoder, special, "char", kept is not None, path)
     strips, decoding = (False, found) if isinstance(found, Decoding) else (found, None)
-    added = {entry.get("content") for entry in _entries(top)}
     for name in vocab:
         # An added token is found as a whole, so that its spaces stay.
         if " " in name and (name not in added or name.replace(" ", symbol) in vocab):

@@ -234,7 +234,7 @@ def _read_in(
 
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
     vocab = vocabulary(model.get("vocab"), path) if in_core is None else model["vocab"]
-    added = added_tokens(top.get("added_tokens"), vocab, path)
+    added = added_tokens(top.get("added_tokens"), vocab, names, path)
     if own is None:
         warn_of_other_ids(added, names, path)
     if (amended := amend(added)) != added:
