@@ -6,6 +6,7 @@ splits some texts, for each value of `pre`.
 
 from __future__ import annotations
 
+import io
 import json
 import warnings
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from digram import (
     VocabError,
 )
 from digram.formats import gguf
+from digram.formats._gguf_file import read_metadata
 from digram.formats._gguf_splits import _BY_NAME
 from digram.formats.gguf import dumps, loads, read, write
 
@@ -228,3 +230,16 @@ def test_bytes_without_a_token() -> None:
     without_a = (9, (8, [*names[1:], "an", "th", "<s>"]))
     with pytest.raises(VocabError, match="4 of the 256 bytes have no token: 0x00, 0xC0"):
         loads(packed(keys(tokens=without_a, token_type=(9, (5, [1] * 254 + [3])))))
+
+
+def test_tokens_with_a_role_are_written_for_llama_cpp() -> None:
+    roles = digram.SpecialRoles(bos="<s>", eos="</s>", sep="</s>", mask="<m>")
+    special = ["<s>", "</s>", "<m>", "<|im_end|>"]
+    tok = digram.train("low", max_merges=1, pretokenizer="gpt2", special_tokens=special)
+    data = dumps(tok.with_special_roles(roles).definition)
+    metadata = read_metadata(io.BytesIO(data), None, lambda _: True)
+    ids = {key: metadata.get(f"tokenizer.ggml.{key}_token_id") for key in ("bos", "eos", "mask")}
+    assert ids == {"bos": 257, "eos": 258, "mask": 259}
+    assert metadata["tokenizer.ggml.seperator_token_id"] == 258
+    plain = read_metadata(io.BytesIO(dumps(tok.definition)), None, lambda _: True)
+    assert plain["tokenizer.ggml.eos_token_id"] == 260  # llama.cpp takes it as the end

@@ -82,6 +82,9 @@ _KINDS: dict[str, Callable[[Fields], Definition | Compact]] = {
 }
 """The reader for each value of `tokenizer.ggml.model`."""
 
+_ROLES = {"unk": "unknown", "sep": "seperator"}  # as it is spelled there
+"""The names of roles in keys, if they are others."""
+
 _REFUSED = {
     "plamo2": "the tokenizer of PLaMo 2, which adds rounded costs from the end of a text",
     "hybriddna": "a tokenizer for DNA",
@@ -296,8 +299,12 @@ def _around(definition: Definition, allow_loss: bool) -> dict[str, Value]:
         for name, _ in tokens:
             keys[f"{PREFIX}{key}_token_id"] = ids[name]
         keys[f"{PREFIX}add_{key}_token"] = bool(tokens)
+    for role, text in definition.special_roles.to_dict().items():
+        keys.setdefault(f"{PREFIX}{_ROLES.get(role, role)}_token_id", ids[text])
     end = min((i for text, i in ids.items() if text in ENDS), default=None)
-    if not after and end is not None:  # otherwise llama.cpp takes any token with its default id
+    if (
+        f"{PREFIX}eos_token_id" not in keys and end is not None
+    ):  # otherwise llama.cpp takes any token with its default id
         keys[f"{PREFIX}eos_token_id"] = end
     if isinstance(definition.on_unknown, SpecialToken) and definition.unit == "char":
         keys[f"{PREFIX}unknown_token_id"] = ids[definition.on_unknown.text]
