@@ -233,13 +233,13 @@ def test_bytes_without_a_token() -> None:
 
 
 def test_tokens_with_a_role_are_written_for_llama_cpp() -> None:
-    roles = digram.SpecialRoles(bos="<s>", eos="</s>", sep="</s>", mask="<m>")
+    roles = digram.SpecialRoles(bos="<s>", eos="<|im_end|>", sep="</s>", mask="<m>")
     special = ["<s>", "</s>", "<m>", "<|im_end|>"]
     tok = digram.train("low", max_merges=1, pretokenizer="gpt2", special_tokens=special)
     data = dumps(tok.with_special_roles(roles).definition)
     metadata = read_metadata(io.BytesIO(data), None, lambda _: True)
     ids = {key: metadata.get(f"tokenizer.ggml.{key}_token_id") for key in ("bos", "eos", "mask")}
-    assert ids == {"bos": 257, "eos": 258, "mask": 259}
+    assert ids == {"bos": 257, "eos": 260, "mask": 259}
     assert metadata["tokenizer.ggml.seperator_token_id"] == 258
     plain = read_metadata(io.BytesIO(dumps(tok.definition)), None, lambda _: True)
-    assert plain["tokenizer.ggml.eos_token_id"] == 260  # llama.cpp takes it as the end
+    assert plain["tokenizer.ggml.eos_token_id"] == 258  # llama.cpp takes it as the end
