@@ -457,7 +457,7 @@ def test_tokens_of_one_normal_form_are_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"pre_tokenizer": {"type": "Whitespace"}}, "pre_tokenizer Whitespace with this"),
+        ({"pre_tokenizer": {"type": "Whitespace"}}, "of type Whitespace, which may leave out text"),
         ({"normalizer": {"type": "NFC"}}, "pre_tokenizer None with this normalizer"),
         ({"decoder": {"type": "Metaspace"}}, "decoder Metaspace is not supported"),
     ],

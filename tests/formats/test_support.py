@@ -127,7 +127,16 @@ def of_pre_tokenizers() -> Iterator[tuple[str, Tokenizer]]:
             yield f"`Metaspace`, {scheme}{', split' * split}", spaced(cut)
     words = [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace("▁")]
     yield "`WhitespaceSplit` and `Metaspace`", spaced(pre_tokenizers.Sequence(words))
+    for other in (
+        pre_tokenizers.Digits(),
+        pre_tokenizers.Punctuation(),
+        pre_tokenizers.Split("a", "isolated"),
+    ):
+        name = json.loads(other.__getstate__())["type"]
+        cut = pre_tokenizers.Sequence([pre_tokenizers.Metaspace("▁"), other])
+        yield f"`Metaspace` and `{name}`", spaced(cut)
     bars = normalizers.Replace(" ", "▁")
+    yield "`Replace` as normalizer, and `Digits`", spaced(pre_tokenizers.Digits(), bars)
     yield "`Sequence` of nothing", spaced(pre_tokenizers.Sequence([]), bars)
 
 

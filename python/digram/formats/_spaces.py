@@ -7,7 +7,7 @@ a text without the symbol, as nearly every one is, stays as it is.
 
 Without a pre_tokenizer, the prefix before a text is a normalizer, on both sides. `Metaspace` and
 its prefix are `Words`; after stages that cut text, such as `WhitespaceSplit` and `Punctuation`,
-they are the pieces.
+they are the pieces. Stages after it, which see the symbol, become patterns that see a space.
 """
 
 from __future__ import annotations
@@ -23,9 +23,18 @@ from digram.formats._decoding import otherwise_steps
 from digram.formats._json import expect, kind_of, unsupported
 from digram.formats._normalizers import from_normalizer, to_normalizer
 from digram.formats._own import BySteps
+from digram.formats._portable import from_oniguruma
+from digram.formats._roles import with_role
 from digram.formats._show import show
-from digram.formats._splits import only
-from digram.formats._words import nested, to_word_stages, unnested, words_before
+from digram.formats._splits import READERS, only
+from digram.formats._words import (
+    nested,
+    removal_of,
+    split_stage,
+    to_word_stages,
+    unnested,
+    words_before,
+)
 from digram.pretokenizers.normalizers import Normalizer, Prepend, Replace, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.pretokenizers.words import SPACE_BEFORE
@@ -68,12 +77,12 @@ def from_file(
     decoder, names = top.get("decoder"), model.get("vocab")
     decoders = steps_of(decoder, names if isinstance(names, dict) else ())
     if kept is None:
-        symbol = _symbol_of_cut(top) or (_symbol(decoders[0]) if decoders else None)
+        symbol = _symbol_of_cut(top, path) or (_symbol(decoders[0]) if decoders else None)
     else:
         symbol = kept.space_symbol
     if symbol is None:
         return None
-    stages, pattern = _before(top, symbol, path)
+    stages, patterns, is_split = _before(top, symbol, path)
 
     vocab = expect(model.get("vocab"), dict, "model.vocab", path)
     kept_names, is_shown = _marked(top, model, symbol)
@@ -87,7 +96,7 @@ def from_file(
             raise _unsupported("an added token with the symbol of spaces", path)
         if kind_of(decoders[0]) == "Metaspace" and any(text.startswith(" ") for text in added):
             raise _unsupported("an added token with a space at its start", path)  # which stays
-        return _strips_first(decoder, decoders, byte_fallback, pattern, path)
+        return _strips_first(decoder, decoders, byte_fallback, is_split, path)
 
     found = otherwise_steps(decoder, special, "char", kept is not None, path)
     strips, decoding = (False, found) if isinstance(found, Decoding) else (found, None)
@@ -102,7 +111,7 @@ def from_file(
         **({"merges": _merges(model["merges"], symbol)} if "merges" in model else {}),
         **({"unk_token": names.get(unknown, unknown)} if isinstance(unknown, str) else {}),
     }
-    pretokenizer = Pretokenizer(pattern, normalizer=stages)
+    pretokenizer = Pretokenizer(patterns or None, normalizer=stages)
     return Spaces(symbol, pretokenizer, strips, decoding), spaced
 
 
@@ -156,12 +165,15 @@ def _symbol(decoder: Any) -> str | None:
     return symbol if is_one and decoder.get("content") == " " else None
 
 
-def _symbol_of_cut(top: dict[str, Any]) -> str | None:
-    """The symbol of a `Metaspace` that splits text, not the letters of bytes, as the last stage."""
+def _symbol_of_cut(top: dict[str, Any], path: str | None) -> str | None:
+    """The symbol of a `Metaspace` that splits text, not the letters of bytes."""
     cuts = _flattened(top.get("pre_tokenizer"))
-    if any(kind_of(one) == "ByteLevel" for one in cuts):
+    spaced = [one for one in cuts if kind_of(one) == "Metaspace"]
+    if not spaced or any(kind_of(one) == "ByteLevel" for one in cuts):
         return None
-    return _symbol(cuts[-1]) if cuts and kind_of(cuts[-1]) == "Metaspace" else None
+    if len(spaced) > 1:
+        raise _unsupported("more than one Metaspace", path)
+    return _symbol(spaced[0])
 
 
 def _flattened(cut: Any) -> list[Any]:
@@ -174,7 +186,7 @@ def _flattened(cut: Any) -> list[Any]:
 
 
 def _strips_first(
-    decoder: Any, steps: list[Any], byte_fallback: bool, pattern: Regex | None, path: str | None
+    decoder: Any, steps: list[Any], byte_fallback: bool, is_split: bool, path: str | None
 ) -> bool:
     """Whether a decoder leaves out the space before a text; raises for other decoders."""
     is_metaspace = kind_of(steps[0]) == "Metaspace"
@@ -186,10 +198,10 @@ def _strips_first(
     strips = steps[1:] == [*later, FUSE, STRIP_FIRST]
     if not (strips or steps[1:] == later) or (is_metaspace and strips):
         raise _unsupported(f"decoder {shown(decoder)} with this model", path)
-    return _metaspace_strips(steps[0], pattern, path) if is_metaspace else strips
+    return _metaspace_strips(steps[0], is_split, path) if is_metaspace else strips
 
 
-def _metaspace_strips(decoder: dict[str, Any], pattern: Regex | None, path: str | None) -> bool:
+def _metaspace_strips(decoder: dict[str, Any], is_split: bool, path: str | None) -> bool:
     """Whether a `Metaspace` leaves out the space before a text.
 
     It leaves out all spaces of the first token, which has at most one if text is split before each.
@@ -200,40 +212,68 @@ def _metaspace_strips(decoder: dict[str, Any], pattern: Regex | None, path: str 
         raise _unsupported(f"a Metaspace with {show(scheme)}", path)
     if decoder.get("add_prefix_space", scheme != "never") is not (scheme != "never"):
         raise _unsupported("add_prefix_space that contradicts prepend_scheme", path)
-    if pattern is None and scheme != "never":
+    if not is_split and scheme != "never":
         raise _unsupported("a decoder Metaspace with a pre_tokenizer that does not split", path)
     return bool(scheme != "never")
 
 
 def _before(
     top: dict[str, Any], symbol: str, path: str | None
-) -> tuple[list[Normalizer], Regex | None]:
-    """The stages and the pattern before the model."""
+) -> tuple[list[Normalizer], list[Regex], bool]:
+    """The stages and the patterns before the model, and whether text is split at each space."""
     stages = from_normalizer(top.get("normalizer"), path)
     cuts = _flattened(top.get("pre_tokenizer"))
-    if cuts and kind_of(cuts[-1]) == "Metaspace":
-        scheme, split = _metaspace(cuts[-1], symbol, path)
+    at = next((at for at, one in enumerate(cuts) if kind_of(one) == "Metaspace"), None)
+    if at is not None:
+        scheme, split = _metaspace(cuts[at], symbol, path)
         words = words_before(
-            cuts[:-1],
+            cuts[:at],
             path,
             prefix="" if scheme == "never" else " ",
             space_symbol=symbol,
             first=scheme == "first",
         )
-        return [*stages, words], SPACE_BEFORE if split else None
+        later = _with_symbol(cuts, at + 1, symbol, path)
+        return [*stages, words], [*([SPACE_BEFORE] if split else []), *later], split
     unused = {
         "type": "Split",
         "pattern": {"String": " "},
         "behavior": "MergedWithPrevious",
         "invert": False,
     }
-    if cuts not in ([], [unused]) or stages[-1:] != [Replace(" ", symbol)]:
+    if stages[-1:] != [Replace(" ", symbol)]:
         kind = kind_of(top.get("pre_tokenizer"))
         raise _unsupported(f"pre_tokenizer {kind} with this normalizer", path)
+    later = [] if cuts == [unused] else _with_symbol(cuts, 0, symbol, path)
     stages, back = stages[:-1], Replace(symbol, " ")
     if stages[-1:] == [Prepend(symbol)]:
-        return [*stages[:-1], back, Prepend(" ")], None
-    return [*stages, back], None
+        return [*stages[:-1], back, Prepend(" ")], later, False
+    return [*stages, back], later, False
+
+
+def _with_symbol(cuts: list[Any], start: int, symbol: str, path: str | None) -> list[Regex]:
+    """The patterns of the stages from an index on, which split text with the symbol."""
+    places = (f"pre_tokenizer.pretokenizers[{at}]" for at in range(start, len(cuts)))
+    return [_of_stage(one, at, symbol, path) for one, at in zip(cuts[start:], places, strict=True)]
+
+
+def _of_stage(stage: Any, where: str, symbol: str, path: str | None) -> Regex:
+    """The pattern of a stage that splits text with the symbol, for text with spaces."""
+    expect(stage, dict, where, path)
+    kind = expect(stage.get("type"), str, f"{where}.type", path)
+    if kind not in READERS or removal_of(stage, where, path) is not None:
+        raise unsupported(
+            f"{where} of type {kind}, which may leave out text, behind the symbol of spaces",
+            path,
+            hint="Put it before Metaspace. Where a symbol stands for spaces, digram reads "
+            f"{', '.join(READERS)}, with all behaviors but removed.",
+        )
+    regex = from_oniguruma(READERS[kind](stage, where, path), path, anchors=True)
+    try:
+        return Regex(with_role(regex, symbol, " "))
+    except VocabError as error:
+        what = f"{where} behind the symbol of spaces, {error.message}"
+        raise unsupported(what, path, hint="Spell its classes out, without spaces.") from None
 
 
 def _metaspace(cut: dict[str, Any], symbol: str, path: str | None) -> tuple[str, bool]:
@@ -283,10 +323,10 @@ def to_file(pretokenizer: Pretokenizer, symbol: str) -> dict[str, Any]:
     if words is None:
         prefix = [Prepend(symbol)] if before[-1:] == [Prepend(" ")] else []
         before = before[: len(before) - len(prefix)]
-        if pretokenizer.patterns or before[-1:] != [Replace(symbol, " ")]:
+        if before[-1:] != [Replace(symbol, " ")]:
             raise _unstored(pretokenizer, symbol)
         normalizer = to_normalizer([*before[:-1], *prefix, Replace(" ", symbol)])
-        cut = None
+        cut = _in_sequence(_splits(pretokenizer.patterns, symbol))
     else:
         normalizer = to_normalizer(before)
         cut = _to_metaspace(pretokenizer, words, symbol)
@@ -312,9 +352,10 @@ def _to_metaspace(pretokenizer: Pretokenizer, words: Words, symbol: str) -> dict
     expected = Words(
         prefix="" if scheme == "never" else " ", space_symbol=symbol, first=scheme == "first"
     )
-    is_split = pretokenizer.patterns == (SPACE_BEFORE.pattern,)
-    if spaced != expected or (pretokenizer.patterns and not is_split):
+    is_split = pretokenizer.patterns[:1] == (SPACE_BEFORE.pattern,)
+    if spaced != expected:
         raise _unstored(pretokenizer, symbol)
+    later = _splits(pretokenizer.patterns[is_split:], symbol)
     before = to_word_stages(nested([*rules, Words(last.splits, last.removed)]))
     cut = {
         "type": "Metaspace",
@@ -322,7 +363,21 @@ def _to_metaspace(pretokenizer: Pretokenizer, words: Words, symbol: str) -> dict
         "prepend_scheme": scheme,
         "split": is_split,
     }
-    return {"type": "Sequence", "pretokenizers": [*before, cut]} if before else cut
+    found = _in_sequence([*before, cut, *later])
+    assert found is not None
+    return found
+
+
+def _splits(patterns: tuple[str, ...], symbol: str) -> list[dict[str, Any]]:
+    """The stages of patterns, which see the symbol in place of spaces."""
+    return [split_stage(with_role(regex, " ", symbol), "Isolated") for regex in patterns]
+
+
+def _in_sequence(stages: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Stages one after the other."""
+    if len(stages) > 1:
+        return {"type": "Sequence", "pretokenizers": stages}
+    return stages[0] if stages else None
 
 
 def _unstored(pretokenizer: Pretokenizer, symbol: str) -> VocabError:

@@ -29,6 +29,7 @@ __all__ = [
     "WordStages",
     "nested",
     "removal_of",
+    "split_stage",
     "splits_letters",
     "to_word_stages",
     "unnested",
@@ -294,11 +295,11 @@ def _stages_of(rule: Words, words: Words) -> list[dict[str, Any]]:
     if rule.suffix or rule.space_symbol or rule.letters:
         raise _unstored(words)
     if rule.keep is not None:
-        return [_split(splits[0], "Removed", rule.keep == "matches")]
+        return [split_stage(splits[0], "Removed", rule.keep == "matches")]
     last, stage = _last_stage(splits, removed) if removed is not None else (0, None)
     if removed is not None and stage is None:
         raise _unstored(words)
-    before = [_split(regex, "Isolated") for regex in splits[: len(splits) - last]]
+    before = [split_stage(regex, "Isolated") for regex in splits[: len(splits) - last]]
     return before if stage is None else [*before, stage]
 
 
@@ -320,11 +321,12 @@ def _last_stage(splits: list[str], removed: str) -> tuple[int, dict[str, Any] | 
         regex = splits[-1] if splits else ""
         found = _removed_by(regex, inverted)
         if found is not None and found.removed == removed:
-            return 1, _split(regex, "Removed", inverted)
+            return 1, split_stage(regex, "Removed", inverted)
     return 0, None
 
 
-def _split(regex: str, behavior: str, inverted: bool = False) -> dict[str, Any]:
+def split_stage(regex: str, behavior: str, inverted: bool = False) -> dict[str, Any]:
+    """A `Split`; raises `PatternError` for a regex that other libraries interpret differently."""
     check_portable(regex)
     pattern = {"Regex": regex}
     return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": inverted}
