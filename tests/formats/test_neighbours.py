@@ -137,6 +137,11 @@ def test_tokens_that_cannot_be_told_apart_are_refused() -> None:
     theirs.add_special_tokens(["th"])
     with pytest.raises(VocabError, match="the special token 'th', which is also in merges"):
         loads(theirs.to_str().encode())
+    for token in (AddedToken("1", special=True), AddedToken("é")):
+        theirs = of_bytes(pre_tokenizer=cut)
+        theirs.add_tokens([token])
+        with pytest.raises(VocabError, match=r"which is the letter of the byte 0x.. too"):
+            loads(theirs.to_str().encode())
     words = {"[UNK]": 0, "a": 1, "##a": 2}
     theirs = of_model(models.WordPiece(words, unk_token="[UNK]"), decoder=decoders.WordPiece())
     theirs.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -9,6 +9,7 @@ from typing import Any
 
 from digram.errors import VocabError
 from digram.formats._json import expect, unsupported
+from digram.formats._letters import LETTERS
 from digram.formats._show import show
 from digram.pretokenizers.normalizers import SentencePiece, Words
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -20,6 +21,7 @@ __all__ = [
     "flags_in_file",
     "matching_of",
     "ordinary_tokens",
+    "refuse_letters",
     "refuse_neighbours",
     "warn_of_other_ids",
 ]
@@ -119,6 +121,17 @@ def refuse_neighbours(flags: dict[str, Matching], path: str | None) -> None:
         if one.normalized and (one.lstrip or one.rstrip or one.single_word):
             what = (
                 f"the added token {show(text)}, which depends on what is beside it, after ByteLevel"
+            )
+            raise unsupported(what, path)
+
+
+def refuse_letters(flags: dict[str, Matching], names: Collection[str], path: str | None) -> None:
+    """Raises `VocabError` for an added token with the id of a byte that text becomes otherwise."""
+    for text, one in flags.items():
+        byte = LETTERS.find(text) if len(text) == 1 and text in names else -1
+        if byte >= 0 and not (one.always and text.encode() == bytes([byte])):
+            what = (
+                f"the added token {show(text)}, which is the letter of the byte 0x{byte:02X} too,"
             )
             raise unsupported(what, path)
 

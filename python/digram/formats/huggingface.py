@@ -40,6 +40,7 @@ from digram.formats._added_tokens import (
     flags_in_file,
     matching_of,
     ordinary_tokens,
+    refuse_letters,
     refuse_neighbours,
     warn_of_other_ids,
 )
@@ -235,18 +236,21 @@ def _read_in(
     in_core = section.tables(model, top.get("added_tokens")) if unit == "byte" else None
     vocab = vocabulary(model.get("vocab"), path) if in_core is None else model["vocab"]
     added = added_tokens(top.get("added_tokens"), vocab, names, path)
-    if own is None:
-        warn_of_other_ids(added, names, path)
     if (amended := amend(added)) != added:
         added, own = amended, _own.without_digest(own)
     special = {text: i for text, (i, _) in sorted(added.items(), key=lambda item: item[1][0])}
     flags = {text: flags for text, (_, flags) in added.items()}
     if around.in_letters:
         refuse_neighbours(flags, path)
+    if unit == "byte" and own is None:
+        refuse_letters(flags, names, path)
     _refuse_words(section, model, vocab, flags, around.pretokenizer, unknown, path)
     matching = matching_of(flags, around.pretokenizer, path)
     file = _File(top, model, section, own, around, special, matching, path)
-    return _definition(file, vocab) if in_core is None else _compact(file, in_core)
+    found = _definition(file, vocab) if in_core is None else _compact(file, in_core)
+    if own is None:
+        warn_of_other_ids(added, names, path)
+    return found
 
 
 def _has_words(section: ModelSection, top: dict[str, Any], kept: Kept) -> bool:
