@@ -226,7 +226,13 @@ impl MaskSplitter {
                     return ControlFlow::Continue(Stepped { end, position });
                 }
                 positions &= positions - 1;
-                matched = if step & MATCHED != 0 { position } else { matched };
+                if step & MATCHED != 0 {
+                    matched = position;
+                } else if position - entered > 1 {
+                    // The run that is left may have matched behind its first step.
+                    matched =
+                        self.end_before_last(text, row, character, entered, position).unwrap_or(matched);
+                }
                 (row, entered, character) = ((step >> FLAG_BITS) as usize, position, next);
             }
             if block.next >= text.len() {
