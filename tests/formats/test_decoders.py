@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import digram
-from digram import VocabError
+from digram import PatternError, VocabError
 from digram.formats.huggingface import dumps, loads
 
 LEVEL, FUSE, BYTES = decoders.ByteLevel(), decoders.Fuse(), decoders.ByteFallback()
@@ -129,3 +130,27 @@ def test_others_are_refused(family: Any, decoder: Any) -> None:
     theirs.decoder = decoder
     with pytest.raises(VocabError, match=r"decoder .*not supported|with this normalizer is not"):
         loads(theirs.to_str().encode())
+
+
+@pytest.mark.parametrize("pattern", ["(?=a)", "(?<=a)b", "a(?=bc)"])
+def test_look_around_of_which_no_match_would_be_replaced(pattern: str) -> None:
+    theirs = Tokenizer(models.BPE({"<u>": 0, "a": 1, "b": 2}, [], unk_token="<u>"))
+    theirs.decoder = decoders.Replace(Regex(pattern), "x")
+    with pytest.raises(PatternError, match=r"decoder: .* in a decoder, look-around is supported"):
+        loads(theirs.to_str().encode())
+    theirs.decoder = decoders.Replace(Regex("a"), "x")
+    definition = loads(theirs.to_str().encode())
+    step = digram.decoders.Replace(digram.Regex(pattern), "x")
+    with pytest.raises(PatternError, match="where matches are replaced"):
+        digram.Tokenizer(replace(definition, decoding=digram.Decoding([step])))
+
+
+def test_words_with_metaspace() -> None:
+    words = models.WordLevel({"▁a": 0, "[UNK]": 1, "▁b": 2}, "[UNK]")
+    theirs = Tokenizer(words)
+    theirs.pre_tokenizer, theirs.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    tok = digram.Tokenizer(loads(theirs.to_str().encode()))
+    for text in ("a b c", "", " a  b", "ab"):
+        ids = theirs.encode(text).ids
+        assert tok.encode(text) == ids
+        assert tok.decode(ids) == theirs.decode(ids, skip_special_tokens=False)

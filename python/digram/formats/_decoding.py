@@ -28,6 +28,7 @@ from digram.formats._json import expect, unsupported
 from digram.formats._portable import check_portable, from_oniguruma
 from digram.formats._show import show
 from digram.formats._splits import only
+from digram.pretokenizers.normalizers import Replace as ReplaceInText
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.pretokenizers.regex import Regex
 from digram.vocab.settings import Unit
@@ -140,6 +141,15 @@ def _replace(get: Get) -> Step:
     found = Replace(Regex(from_oniguruma(text)), content)
     assert isinstance(found.pattern, Regex)
     Pretokenizer(found.pattern)  # raises for patterns that are not supported
+    try:
+        Pretokenizer(None, normalizer=ReplaceInText(found.pattern, content)).splitter()
+    except PatternError:
+        raise PatternError(
+            f"pattern {show(text)}: in a decoder, look-around is supported only at the next "
+            "character, as in (?!\\S).",
+            value=text,
+            hint="Use a pattern without it.",
+        ) from None
     return found
 
 

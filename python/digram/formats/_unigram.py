@@ -306,19 +306,22 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
         unk_id = _unknown_beside_bytes(definition, model)
     _set_lowest(pairs, unk_id, model)
     fallback = unknown == "bytes"
-    pairs = _without_words(pairs, definition)
+    pairs = _without_added(pairs, definition)
     return {"type": "Unigram", "unk_id": unk_id, "byte_fallback": fallback, "vocab": pairs}
 
 
-def _without_words(pairs: list[list[Any]], definition: Definition) -> list[list[Any]]:
-    """The pieces without added tokens at the end that are found as single words only.
+def _without_added(pairs: list[list[Any]], definition: Definition) -> list[list[Any]]:
+    """The pieces without added tokens at the end, which have the ids that follow in any case.
 
-    Elsewhere text that is no such word would become them, as any other piece. Raises `VocabError`
-    for those before other pieces, whose positions are their ids.
+    Text would become them where they are not found, as any other piece. Raises `VocabError` for
+    those before other pieces, whose positions are their ids, if they are single words.
     """
-    single = {text for text, one in definition.matching.items() if one.single_word}
+    made = {*filter(None, definition.tokens)}
+    added = {text for text in definition.special_tokens if text.encode() not in made}
+    single = {text for text, one in definition.matching.items() if one.single_word} & added
+    added -= {getattr(definition.on_unknown, "text", None)}
     end = len(pairs)
-    while end and pairs[end - 1][0] in single:
+    while end and pairs[end - 1][0] in added:
         end -= 1
     for name, _ in pairs[:end]:
         if name in single:

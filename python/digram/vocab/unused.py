@@ -23,8 +23,10 @@ def refuse_unused(settings: Settings) -> None:
     kernel = settings.kernel
     fuses = getattr(kernel, "fuse_unknown", False)
     affixes = [getattr(kernel, name, "") for name in ("prefix", "suffix")]
-    by_words = any(affixes) or kernel.kind in ("wordpiece", "wordlevel")
     words = settings.pretokenizer.words
+    has_symbol = words is not None and words.last.space_symbol is not None
+    by_words = any(affixes) or kernel.kind == "wordpiece"
+    by_words |= kernel.kind == "wordlevel" and not has_symbol
     of_letters = words is not None and words.last.letters
     has_token = isinstance(settings.on_unknown, SpecialToken | bytes)
     found: list[tuple[str, object, bool, str]]

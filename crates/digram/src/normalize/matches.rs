@@ -7,13 +7,13 @@ use crate::pretokenize::{GoesOn, Pretokenizer, Stage};
 
 /// Finds the matches of a regex. Of a match it must be known soon that it is one, so that the time is linear: the regex
 /// must not look around farther than at the next character, nor match nothing.
-pub(super) fn finder(regex: String) -> Result<Pretokenizer> {
+pub(crate) fn finder(regex: String) -> Result<Pretokenizer> {
     let finder = Pretokenizer::new(&[Stage::Pattern(regex.clone())])?;
     if finder.looks_around() {
         return Err(Error::Pattern {
             pattern: regex,
-            reason: "in a normalizer, a pattern must not match nothing, and look-around is supported only at the next \
-                     character, as in (?!\\S). Use a pattern without it."
+            reason: "where matches are replaced, a pattern must not match nothing, and look-around is supported only at \
+                     the next character, as in (?!\\S). Use a pattern without it."
                 .into(),
         });
     }

@@ -45,6 +45,7 @@ pub(crate) use borders::{first_border, is_border};
 pub(crate) use charsmap::tests::of_entries as map_of;
 pub(crate) use cuts::JoinedTexts;
 pub use forms::Form;
+pub(crate) use matches::finder;
 pub use sentencepiece::{AddedSpace, SentencePiece};
 pub(crate) use traced::Traced;
 pub(crate) use words::Prepared;

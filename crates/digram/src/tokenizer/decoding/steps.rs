@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
-use crate::pretokenize::{GoesOn, Pretokenizer, Stage};
+use crate::normalize::finder;
+use crate::pretokenize::{GoesOn, Pretokenizer};
 
 use super::super::word_forms::CLEANED;
 use super::DecodingStep;
@@ -110,8 +111,7 @@ impl Step {
             DecodingStep::StripEnds { content, start, stop } => Step::StripEnds { content, start, stop },
             DecodingStep::Replace { pattern, content } => Step::Replace { pattern, content },
             DecodingStep::ReplaceMatches { regex, content } => {
-                let finder = Pretokenizer::new(&[Stage::Pattern(regex)])?;
-                Step::ReplaceMatches { finder: Box::new(finder), content }
+                Step::ReplaceMatches { finder: Box::new(finder(regex)?), content }
             }
             DecodingStep::Ctc { pad, word_delimiter, cleans_up } => {
                 Step::Ctc { pad, word_delimiter, cleans_up }
