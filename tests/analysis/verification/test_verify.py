@@ -333,6 +333,17 @@ def test_models_that_make_special_tokens_of_text() -> None:
     assert any("makes them of text" in reason for reason in found.not_compared)
 
 
+def test_merges_that_are_ignored_make_special_tokens_of_text() -> None:
+    vocab = {"<s>": 0, **{letter: id for id, letter in enumerate("<s>ab", 1)}}
+    theirs = tokenizers.Tokenizer(models.BPE(vocab, [], ignore_merges=True, unk_token="<s>"))
+    theirs.pre_tokenizer, theirs.decoder = pre_tokenizers.WhitespaceSplit(), decoders.Fuse()
+    theirs.add_special_tokens(["<s>"])
+    ours = digram.Tokenizer(huggingface.loads(theirs.to_str().encode()))
+    found = verify(ours, theirs, ["a <s> b"], fuzz=500)
+    assert found.equal
+    assert list(found.compared) == ["parse"]
+
+
 def test_files_that_cannot_be_read_are_no_faulty_vocabularies(tmp_path: Path) -> None:
     pytest.importorskip("sentencepiece")
     folder = tmp_path / "a.model"

@@ -126,8 +126,7 @@ def of_text(fast: Any, added: Iterable[str]) -> bool:
     vocab = fast.get_vocab(with_added_tokens=False)
     if kind not in ("Unigram", "WordLevel", "WordPiece"):
         special = (one for one in fast.get_added_tokens_decoder().values() if one.special)
-        marked = model.get("end_of_word_suffix") or model.get("continuing_subword_prefix")
-        longest = math.inf if marked and model.get("ignore_merges") else 1
+        longest = math.inf if model.get("ignore_merges") else 1
         return any(len(one.content) <= longest and one.content in vocab for one in special)
     return any(text in vocab for text in added)
 
