@@ -25,6 +25,7 @@ from digram.compat.transformers import AutoTokenizer
 from digram.formats import ENCODINGS, _published
 from digram.formats._models import MODELS, encoding_of_model
 from digram.formats._published import encoding_of_file, file_of
+from digram.formats._sentencepiece_file import ModelFile, Piece, Type
 from digram.names import find, hub_cache, tiktoken_cache
 
 Find = Callable[[str], Path]
@@ -236,6 +237,20 @@ def test_a_damaged_cache_is_refused(
     for name in ("cl100k_base", "gpt-4"):
         with pytest.raises(CorruptFileError, match="not the published file, whose SHA-256"):
             digram.load(name)
+
+
+def test_pieces_in_the_cache(machine: Machine) -> None:
+    """A repository with SentencePiece's file alone, under the name that T5 gives it."""
+    pieces = [Piece("<unk>", 0.0, Type.UNKNOWN), Piece("▁", -1.0), Piece("a", -2.0)]
+    files = {"spiece.model": ModelFile(pieces=pieces).dumps(), "config.json": b"{}"}
+    snapshot = put_in_hub(machine, "org/pieces", files)
+    assert find("org/pieces").path == str(snapshot)
+    assert digram.load("org/pieces").encode("a") == [1, 2]
+    changed = (snapshot / "config.json").resolve()
+    changed.chmod(0o644)
+    changed.write_bytes(b'{"model_type": "t5"}')
+    with pytest.raises(CorruptFileError, match="does not have the digest"):
+        digram.load("org/pieces")
 
 
 def test_a_model_without_a_tokenizer(machine: Machine) -> None:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from digram.errors import VocabError
 from digram.formats._registry import FORMATS, TokenizerFormat, both_files, reading
 
-__all__ = ["BESIDE", "Inside", "inside"]
+__all__ = ["BESIDE", "PIECES", "Inside", "inside"]
 
-_PIECES = ("spiece.model", "sentencepiece.bpe.model", "sentencepiece.model", "spm.model")
+PIECES = ("spiece.model", "sentencepiece.bpe.model", "sentencepiece.model", "spm.model")
 """Other names of SentencePiece's files than that of its format."""
 _SINGLE = (".gguf", ".tiktoken")
 """Files that have names of their own, of which a folder may have one."""
@@ -59,7 +59,7 @@ def inside(folder: str, named: bool) -> Inside:
 
 def _other(there: set[str], folder: str) -> Inside:
     """A tokenizer in a file of another name."""
-    pieces = [name for name in _PIECES if name in there]
+    pieces = [name for name in PIECES if name in there]
     if pieces:
         return Inside(FORMATS["sentencepiece"], pieces[0])
     single = sorted(name for name in there if name.lower().endswith(_SINGLE))

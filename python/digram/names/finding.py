@@ -131,8 +131,10 @@ def _repository(name: str, download: bool) -> Found | None:
 
 def _has_tokenizer(folder: str) -> bool:
     """Whether a snapshot has a tokenizer; one of a model may have only its weights."""
+    from digram.formats._folder import PIECES
+
     there = set(os.listdir(folder))
-    return any(
+    return not there.isdisjoint(PIECES) or any(
         one.in_folder in there or any(there.issuperset(pair) for pair in one.pairs)
         for one in formats.FORMATS.values()
     )

@@ -14,6 +14,7 @@ from itertools import chain, islice
 
 from digram._util.storage import read_file
 from digram.errors import CorruptFileError
+from digram.formats._folder import PIECES
 from digram.formats._registry import FORMATS, both_files
 
 __all__ = ["TOKENIZER_FILES", "cache_folder", "check_digests", "snapshot"]
@@ -22,6 +23,7 @@ TOKENIZER_FILES = (
     *(one.in_folder for one in FORMATS.values() if one.in_folder),
     *(name for one in FORMATS.values() for name in one.beside),
     *(name for _, pair in both_files() for name in pair),
+    *(*PIECES, "added_tokens.json", "config.json"),
 )
 """The files of a repository that digram reads, as names and patterns."""
 
