@@ -34,6 +34,16 @@ def theirs(pattern: str, text: str) -> list[str]:
     return [piece for piece, _ in compiled(pattern).pre_tokenize_str(text)]
 
 
+def theirs_in_time(pattern: str, text: str) -> list[str] | None:
+    """The same; None where the engine gives up, since it would take too long."""
+    try:
+        return theirs(pattern, text)
+    except BaseException as error:  # PanicException has no module to import it from
+        if "retry-limit-in-match over" not in str(error):
+            raise
+        return None
+
+
 @pytest.mark.parametrize("names", [CATEGORIES, CLASSES], ids=lambda names: names[0])
 def test_properties_hold_the_same_characters(names: list[str]) -> None:
     for pattern in ("|".join(rf"\p{{{name}}}+" for name in names), rf"\P{{{names[-1]}}}+"):
@@ -317,11 +327,8 @@ def test_random_patterns_of_their_engine_are_refused_or_read_alike() -> None:
         changed += ours != pattern
         for _ in range(20):
             text = "".join(rng.choices(TEXT, k=rng.randrange(30)))
-            try:
-                expected = theirs(pattern, text)
-            except BaseException as error:  # PanicException has no module to import it from
-                if "retry-limit-in-match over" not in str(error):
-                    raise
+            expected = theirs_in_time(pattern, text)
+            if expected is None:
                 continue
             assert expected == splitter.split(text), (pattern, ours, text)
     assert changed > 800
@@ -347,11 +354,8 @@ def test_random_look_around_of_their_engine_is_read_alike() -> None:
         crossed += 1
         for _ in range(20):
             text = "".join(rng.choices(TEXT, k=rng.randrange(30)))
-            try:
-                expected = theirs(pattern, text)
-            except BaseException as error:  # PanicException has no module to import it from
-                if "retry-limit-in-match over" not in str(error):
-                    raise
+            expected = theirs_in_time(pattern, text)
+            if expected is None:
                 continue
             assert expected == splitter.split(text), (pattern, text)
     assert crossed > 100
