@@ -4,11 +4,8 @@
 //! two segmentations are about as good. The ids of most parts are certain, and are cached. The sum is computed from
 //! them, in the order of the text, because a part that is not certain begins with it.
 //!
-//! Tried on the first pass over 6 MB in many languages, each without a difference beyond noise (43 to 57 MB/s): to
-//! read the characters of the next parts while one is encoded; to choose the better of two segmentations without a
-//! branch; not to fill the table with tokens, which parts do not look up; to encode eight new parts side by side, without
-//! branches in a step and with its unit of the trie prefetched. A new part takes 330 ns for 18 steps of six characters,
-//! which is a third of the pass.
+//! A new part takes 330 ns for 18 steps of six characters, which is a third of a first pass over many languages.
+//! docs/speed.md lists what did not make it faster.
 
 use super::super::kernels::certain::LONGEST;
 use super::super::kernels::viterbi::{Progress, Viterbi, with_offset};
