@@ -29,6 +29,7 @@ from digram.formats import gguf
 from digram.formats._gguf_file import read_metadata
 from digram.formats._gguf_splits import _BY_NAME
 from digram.formats.gguf import dumps, loads, read, write
+from digram.pretokenizers import NFC
 
 TESTDATA = Path(__file__).parents[2] / "testdata" / "formats"
 
@@ -97,6 +98,7 @@ def test_what_is_written_is_read_again(name: str, tmp_path: Path) -> None:
         pad_token="</s>",
         context_size=77,
         chat_templates={"default": "{{ x }}", "tools": "é"},
+        special_roles=digram.SpecialRoles(bos="<s>", eos="</s>"),
     )
     ends = replace(ends, special_tokens=ends.special_tokens | {"<|constrain|>": 903})
     for one in (definition, ends):
@@ -243,3 +245,20 @@ def test_tokens_with_a_role_are_written_for_llama_cpp() -> None:
     assert metadata["tokenizer.ggml.seperator_token_id"] == 258
     plain = read_metadata(io.BytesIO(dumps(tok.definition)), None, lambda _: True)
     assert plain["tokenizer.ggml.eos_token_id"] == 258  # llama.cpp takes it as the end
+
+
+def test_a_chat_template_has_the_roles_that_it_names() -> None:
+    chat = "{{ bos_token }}{% for one in messages %}{{ one.content }}{{ eos_token }}{% endfor %}"
+    tok = digram.train("low", max_merges=1, pretokenizer="gpt2", special_tokens=["<s>", "</s>"])
+    tok = tok.with_special_roles(digram.SpecialRoles(bos="<s>", eos="</s>"))
+    again = digram.Tokenizer(loads(dumps(tok.with_chat_template(chat).definition)))
+    assert (again.bos_token, again.eos_token) == ("<s>", "</s>")
+    found = again.chat([{"role": "user", "content": "low"}])
+    assert found.ids == [257, *tok.encode("low"), 258]
+
+
+def test_normal_forms_are_left_out_on_request() -> None:
+    plain = digram.train("low lower", max_merges=4, pretokenizer="gpt2")
+    cut = Pretokenizer("gpt2", normalizer=NFC())
+    normal = replace(plain.definition, pretokenizer=cut)
+    assert digram.Tokenizer(loads(dumps(normal, allow_loss=True))) == plain

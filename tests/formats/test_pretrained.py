@@ -89,8 +89,13 @@ def test_the_files(tmp_path: Path) -> None:
     template = digram.Template("<s> $A", pair="<s> $A $B:1")
     TOK.with_template(template).save_pretrained(tmp_path)
     config = json.loads((tmp_path / "tokenizer_config.json").read_bytes())
-    assert config["model_input_names"] == ["input_ids", "token_type_ids", "attention_mask"]
+    # As for Llama, whose template for pairs has types that its model does not take.
+    assert config["model_input_names"] == ["input_ids", "attention_mask"]
     assert "eos_token" not in config
+    roles = digram.SpecialRoles(cls="<s>")
+    TOK.with_template(template).with_special_roles(roles).save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "tokenizer_config.json").read_bytes())
+    assert config["model_input_names"] == ["input_ids", "token_type_ids", "attention_mask"]
 
 
 def test_saving_that_is_refused(tmp_path: Path) -> None:

@@ -83,6 +83,9 @@ def test_digram_reads_what_it_writes(tmp_path: Path, order: str) -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    expected = replace(DEFINITION, chat_templates={"default": "{{ messages }}"})
+    roles = digram.SpecialRoles(bos="<s>", eos="</s>")
+    expected = replace(
+        DEFINITION, chat_templates={"default": "{{ messages }}"}, special_roles=roles
+    )
     assert ours.read(path) == expected
     assert digram.load(path) == digram.Tokenizer(expected)

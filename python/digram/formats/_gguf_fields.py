@@ -10,14 +10,24 @@ from digram.errors import CorruptFileError, VocabError
 from digram.formats._gguf_file import Metadata, Value, read_metadata
 from digram.formats._json import unsupported
 from digram.formats._show import show
+from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.template import Template
 
-__all__ = ["CHAT", "PREFIX", "Defaults", "Fields", "Input", "fields_of"]
+__all__ = ["CHAT", "PREFIX", "ROLE_KEYS", "Defaults", "Fields", "Input", "fields_of"]
 
 PREFIX = "tokenizer.ggml."
 _GENERAL = ("general.architecture", "general.name")
 _CONTEXT = ".context_length"
 CHAT = "tokenizer.chat_template"
+ROLE_KEYS = {
+    "bos": "bos",
+    "eos": "eos",
+    "unk": "unknown",
+    "sep": "seperator",  # as it is spelled there
+    "cls": "cls",
+    "mask": "mask",
+}
+"""The keys for the ids of special tokens, by their roles."""
 
 
 def fields_of(file: BinaryIO, path: str | None) -> Fields:
@@ -41,6 +51,7 @@ class Defaults(NamedTuple):
 class Input(NamedTuple):
     """The settings of `tok(text)`, named as in `Definition`."""
 
+    special_roles: SpecialRoles
     template: Template | None
     context_size: int | None
     pad_token: str | None
@@ -172,11 +183,13 @@ class Fields:
         if self.flag("add_eos_token", given.add_eos):
             around.append((self._around("eos", given.eos, names, special), 0))
         pad = self.token_id("padding", None, len(names))
+        chats = self._chat_templates()  # which name the tokens by their roles
         return Input(
+            self._roles(names, special) if chats else SpecialRoles(),
             Template(around) if len(around) > 1 else None,
             self.context_size(),
             names[pad] if pad is not None and names[pad] in special else None,
-            self._chat_templates(),
+            chats,
         )
 
     def _chat_templates(self) -> dict[str, str]:
@@ -193,6 +206,12 @@ class Fields:
         """True or false; None without the key."""
         value: bool | None = self._value(PREFIX + key, bool, "true or false")
         return value
+
+    def _roles(self, names: Sequence[str], special: dict[str, int]) -> SpecialRoles:
+        """The special tokens to which a key gives a role."""
+        named = ((role, self.token_id(key, None, len(names))) for role, key in ROLE_KEYS.items())
+        found = {role: names[token_id] for role, token_id in named if token_id is not None}
+        return SpecialRoles(**{role: text for role, text in found.items() if text in special})
 
     def token_id(self, key: str, default: int | None, count: int) -> int | None:
         """The id of a token for a purpose; ids outside the vocabulary mean the default."""

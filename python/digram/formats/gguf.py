@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, cast
@@ -23,7 +24,7 @@ from digram._util.storage import LARGEST, atomic_write, open_file
 from digram.errors import VocabError
 from digram.formats._gguf_bytes import pre_of, read_bytes, written_bytes
 from digram.formats._gguf_characters import CHARACTERS, read_characters
-from digram.formats._gguf_fields import CHAT, PREFIX, Fields, fields_of
+from digram.formats._gguf_fields import CHAT, PREFIX, ROLE_KEYS, Fields, fields_of
 from digram.formats._gguf_file import Value, write_metadata
 from digram.formats._gguf_greedy import read_greedy, written_greedy
 from digram.formats._gguf_scores import read_scores, written_scores
@@ -49,7 +50,8 @@ from digram.formats._loss import (
 )
 from digram.formats._merged import merged
 from digram.formats._show import show
-from digram.pretokenizers.pretokenizer import Pretokenizer
+from digram.pretokenizers.normalizers import NFC, NFD, NFKC, NFKD
+from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.vocab.bpe import bpe
 from digram.vocab.definition import Definition
 from digram.vocab.greedy import GreedyModel
@@ -81,9 +83,6 @@ _KINDS: dict[str, Callable[[Fields], Definition | Compact]] = {
     "rwkv": read_greedy,
 }
 """The reader for each value of `tokenizer.ggml.model`."""
-
-_ROLES = {"unk": "unknown", "sep": "seperator"}  # as it is spelled there
-"""The names of roles in keys, if they are others."""
 
 _REFUSED = {
     "plamo2": "the tokenizer of PLaMo 2, which adds rounded costs from the end of a text",
@@ -167,7 +166,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     that llama.cpp has only nearly, the limit of the length of words, flags of special tokens,
     templates other than a token before and after a text, and names of reserved ids.
     """
-    definition = merged(definition, _WHAT)
+    definition = _without_normal_forms(merged(definition, _WHAT), allow_loss)
     model = definition.model
     refuse_rules(definition, _WHAT)
     special = definition.special_tokens
@@ -205,6 +204,26 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
             **_around(definition, allow_loss),
         }
     )
+
+
+def _without_normal_forms(definition: Definition, allow_loss: bool) -> Definition:
+    """A tokenizer of bytes without the normalization forms, which llama.cpp does not apply.
+
+    Raises `VocabError` for one that has some, unless `allow_loss`.
+    """
+    cut = definition.pretokenizer
+    forms = [one for one in cut.normalizer if isinstance(one, NFC | NFD | NFKC | NFKD)]
+    if definition.unit != "byte" or not forms or len(forms) < len(cut.normalizer):
+        return definition
+    if not allow_loss:
+        raise VocabError(
+            f"{_WHAT} cannot store {forms[0]!r}: llama.cpp applies no normalization form.",
+            value=cut,
+            hint=f"{_OTHER[:-1]}, or pass allow_loss=True if all text is in normal form.",
+        )
+    regexes = [Regex(pattern) for pattern in cut.patterns]
+    plain = Pretokenizer(cut.name or regexes or None, digits=cut.digits, rules=cut.rules)
+    return replace(definition, pretokenizer=plain)
 
 
 def _context(definition: Definition, architecture: str) -> dict[str, Value]:
@@ -300,7 +319,7 @@ def _around(definition: Definition, allow_loss: bool) -> dict[str, Value]:
             keys[f"{PREFIX}{key}_token_id"] = ids[name]
         keys[f"{PREFIX}add_{key}_token"] = bool(tokens)
     for role, text in definition.special_roles.to_dict().items():
-        keys.setdefault(f"{PREFIX}{_ROLES.get(role, role)}_token_id", ids[text])
+        keys.setdefault(f"{PREFIX}{ROLE_KEYS[role]}_token_id", ids[text])
     end = min((i for text, i in ids.items() if text in ENDS), default=None)
     if (
         f"{PREFIX}eos_token_id" not in keys and end is not None

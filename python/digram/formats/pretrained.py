@@ -31,6 +31,7 @@ from digram.vocab.scores import UnigramModel
 from digram.vocab.settings import Settings
 from digram.vocab.special_roles import ROLES, SpecialRoles
 from digram.vocab.special_tokens import Matching
+from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = ["Beside", "amended", "content_of", "joined_plain", "load", "read_beside", "write"]
 
@@ -46,6 +47,8 @@ _NO_LIMIT = int(1e30)
 _UNLIMITED = int(1e20)
 """Above this, transformers takes a `model_max_length` for none."""
 
+_CLASSES = {"[CLS]", "<cls>"}
+"""Special tokens of models that tell two texts apart by their types."""
 _NAMED = {f"{role}_token": role for role in (*ROLES, "pad")}
 _LISTS = ("additional_special_tokens", "extra_special_tokens")
 _FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
@@ -138,8 +141,15 @@ def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bo
 
 def _config(definition: Definition) -> bytes:
     template, chats = definition.template, definition.chat_templates
+    special = definition.special_tokens
     pieces = () if template is None else (*template.single, *(template.pair or ()))
-    typed = ["token_type_ids"] if any(type_id for _, type_id in pieces) else []
+    # Templates of models that take no types have them too, as those of Llama.
+    takes_types = (
+        isinstance(definition.model, WordPieceModel)
+        or definition.special_roles.cls is not None
+        or not _CLASSES.isdisjoint(special)
+    )
+    typed = ["token_type_ids"] if takes_types and any(type_id for _, type_id in pieces) else []
     size = definition.context_size
     return _lines(
         {
