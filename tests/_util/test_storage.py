@@ -174,3 +174,9 @@ def test_a_pipe_put_in_place_of_a_file_does_not_block(
     monkeypatch.setattr(os, "stat", lambda _: status)
     with pytest.raises(OSError, match="a FIFO or pipe"):
         read_file(tmp_path / "pipe")
+
+
+def test_a_missing_folder_is_named_as_the_cause(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no folder to write it to"):
+        atomic_write(tmp_path / "missing" / "a.json", b"x")
+    assert not any(tmp_path.iterdir())

@@ -164,6 +164,8 @@ def atomic_write(path: StrPath, data: bytes | Iterable[bytes], limit: int | None
     try:
         mode = _writable(target)
         outcome = _NOTHING if mode is None else _UNCHANGED
+        if not os.path.lexists(os.path.dirname(target)):
+            raise FileNotFoundError(errno.ENOENT, "there is no folder to write it to", name)
         with (
             _folder(os.path.dirname(target)) as folder,
             _temporary(target, data, mode) as temporary,
