@@ -48,11 +48,14 @@ def test_random_patterns() -> None:
             refused += 1
             continue
         accepted += 1
-        for _ in range(30):
-            text = "".join(rng.choices("aabbc1 ", k=rng.randrange(12)))
+        for text in some_texts(rng):
             assert splitter.split(text) == pieces(pattern, text), (pattern, text)
     assert accepted > 1_000
     assert refused > 500
+
+
+def some_texts(rng: random.Random) -> list[str]:
+    return ["".join(rng.choices("aabbc1 ", k=rng.randrange(12))) for _ in range(30)]
 
 
 def grouped(rng: random.Random, depth: int = 0) -> str:
@@ -85,8 +88,7 @@ def test_random_patterns_with_atomic_groups() -> None:
         if _core.pattern_facts(pattern)[0]:  # `re` goes on otherwise after a match of nothing
             continue
         accepted += 1
-        for _ in range(30):
-            text = "".join(rng.choices("aabbc1 ", k=rng.randrange(12)))
+        for text in some_texts(rng):
             assert splitter.split(text) == pieces(pattern, text), (pattern, text)
     assert accepted > 600
     assert refused > 500
