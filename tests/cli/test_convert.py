@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import tokenizers
 from click.testing import Result
 
 import digram
+from digram.pretokenizers import Pretokenizer, SentencePiece
+from digram.vocab.scores import ScoredModel
 
 Run = Callable[..., Result]
 
@@ -77,6 +81,55 @@ def test_published_encodings(run: Run, shared_data: Callable[[str], Path], tmp_p
     assert digram.load(out).special_tokens == {"<|endoftext|>": 50256}
     shown = run("show", "-t", source, "--encoding", "r50k_base", "--ids", "--text", "Hello world")
     assert shown.stdout == "[Hello] [·world]\n15496   995\n"
+
+
+@pytest.fixture
+def scored(tmp_path: Path) -> Path:
+    """A small Llama 2: BPE by scores, in SentencePiece's file."""
+    tok = digram.Tokenizer(
+        digram.Definition(
+            tokens=[None, b" ", b"l", b"o", b"w", b"lo", b" lo", b" low"],
+            model=ScoredModel([None, -4.0, -5.0, -6.0, -7.0, -1.0, -2.0, -3.0]),
+            pretokenizer=Pretokenizer(None, normalizer=SentencePiece(remove_spaces=False)),
+            special_tokens={"<unk>": 0},
+            unit="char",
+            on_unknown=digram.SpecialToken("<unk>"),
+            strip_first_space=True,
+        )
+    )
+    tok.save(tmp_path / "tokenizer.model")
+    return tmp_path / "tokenizer.model"
+
+
+def test_tokenizer_json_is_hugging_face_s_for_every_model(
+    run: Run, scored: Path, tmp_path: Path, text: str
+) -> None:
+    written = tmp_path / "tokenizer.json"
+    made = run("convert", "-t", scored, "-o", written)
+    assert made.exit_code == 0, made.stderr
+    theirs = tokenizers.Tokenizer.from_file(str(written))
+    assert theirs.encode("low  lol").ids == digram.load(scored).encode("low  lol")
+    other = run("convert", "-t", scored, "-o", tmp_path / "x.json")
+    assert "Only digram reads this file; -o tokenizer.json writes" in other.stderr
+    assert digram.load(tmp_path / "x.json") == digram.load(scored)
+    # One that the library does not have is refused, in a shell before the training.
+    refused = run("train", "-", "--max-merges", 3, "--picky", 0.9, "-o", written, input=text)
+    assert refused.exit_code == 3
+    assert "Save it with --format digram, which only digram can read." in refused.stderr
+
+
+def test_the_digest_is_that_of_what_was_written(run: Run, scored: Path, tmp_path: Path) -> None:
+    for name, options in (
+        ("tokenizer.json", []),
+        ("x.json", []),
+        ("x.model", []),
+        ("folder", ["--for", "transformers"]),
+    ):
+        made = run("convert", "-t", scored, "-o", tmp_path / name, *options)
+        written = digram.load(tmp_path / name)
+        assert f"digest {written.digest[:16]}" in made.stderr
+        again = run("convert", "-t", scored, "-o", tmp_path / name, *options, "-q", "--json")
+        assert json.loads(again.stdout)["digest"] == written.digest
 
 
 # --- folders for programs

@@ -214,6 +214,16 @@ def test_the_name_says_what_to_write(tmp_path: Path) -> None:
     assert (tmp_path / "a.json").read_bytes() == huggingface.dumps(PLAIN)
 
 
+def test_the_name_of_another_program_s_file_is_never_digram_s_own(tmp_path: Path) -> None:
+    picky = digram.train("low low lower", max_merges=3, picky=0.9).definition
+    write(picky, tmp_path / "a.json")
+    assert read(tmp_path / "a.json") == picky
+    with pytest.raises(VocabError, match=r'tokenizer.json implies.*format="digram"'):
+        write(picky, tmp_path / "tokenizer.json")
+    write(picky, tmp_path / "tokenizer.json", format="digram")
+    assert read(tmp_path) == picky
+
+
 def test_what_the_name_does_not_say_is_asked_for(tmp_path: Path) -> None:
     for name in ("folder", "a.bin", "vocab.json", "merges.json", "vocabulary.json", "encoder.json"):
         with pytest.raises(OptionError, match=r'which format to write.*format="vocab_merges"'):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = [
+    "STDOUT",
     "allow_loss_option",
     "check_parent",
     "check_stdout",
@@ -23,6 +24,8 @@ __all__ = [
     "save",
     "saved",
 ]
+STDOUT = "stdout.json"
+"""The name that decides the format of what is written to stdout."""
 
 output_option = click.option(
     "-o",
@@ -78,7 +81,7 @@ def save(tok: Tokenizer, output: str, format_: str | None, allow_loss: bool) -> 
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        saved = Path(folder) / "tokenizer.json"
+        saved = Path(folder) / STDOUT
         tok.save(saved, format=format_, allow_loss=allow_loss)
         if saved.is_dir():
             raise click.UsageError(

@@ -174,7 +174,7 @@ def rehearse(
 
     _saving.check_parent(output)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / ("tokenizer.json" if output == "-" else Path(output).name)
+        path = Path(folder) / (_saving.STDOUT if output == "-" else Path(output).name)
         try:
             learn().save(path, format=format_, allow_loss=allow_loss)
         except digram.DigramError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -61,13 +62,36 @@ def convert(
     options["allow_loss"] = allow_loss
     if not _exporting.exported(tok, output, program, format_, options):
         _saving.save(tok, output, format_, allow_loss)
-    if not quiet and output != "-":
-        _printing.log(f"Saved {output}: {several(len(tok), 'token')}, digest {tok.digest[:16]}")
-        if program is None and not chosen(tok.definition, output, format_).describes_itself:
+    if output == "-" or (quiet and not as_json):
+        return
+    written = tok if program == "tiktoken" else _written(tok, output)
+    if not quiet:
+        size = several(len(written), "token")
+        _printing.log(f"Saved {output}: {size}, digest {written.digest[:16]}")
+        form = None if program else chosen(tok.definition, output, format_)
+        if form is not None and form.name == "digram" != format_:
+            _printing.log(
+                "Only digram reads this file; -o tokenizer.json writes Hugging Face's, or says why not."
+            )
+        if form is not None and not form.describes_itself:
             _printing.log(
                 "The file does not store the pretokenizer: load it with "
                 f"{_pretokenizers.pretokenizer_spelled(tok.pretokenizer)}."
             )
 
     if as_json:
-        _printing.emit_json(_saving.saved(tok, output))
+        _printing.emit_json(_saving.saved(written, output))
+
+
+def _written(tok: Tokenizer, output: str) -> Tokenizer:
+    """The tokenizer of the file: merges in place of scores, or without what was left out."""
+    import warnings
+
+    import digram
+    from digram.formats import describes_itself
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of its tokens were shown when `tok` was loaded
+        if describes_itself(output):
+            return digram.load(Path(output))
+        return digram.load(Path(output), pretokenizer=tok.pretokenizer)

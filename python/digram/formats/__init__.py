@@ -153,10 +153,10 @@ def write(
 ) -> None:
     """Write a definition to a file or folder atomically.
 
-    Without `format` the name decides: `.json` is "huggingface", or "digram" for a tokenizer that
-    other libraries cannot encode with; `.tiktoken` is "tiktoken". Raises `VocabError` for data that
-    the format cannot store, unless `allow_loss` is true; `OptionError` for an unknown format, or a
-    name that does not determine one; and OSError.
+    Without `format` the name decides: `tokenizer.json` is "huggingface", and so is any other
+    `.json`, but "digram" for a tokenizer whose model other libraries do not have; `.tiktoken` is
+    "tiktoken". Raises `VocabError` for data that the format cannot store, unless `allow_loss` is
+    true; `OptionError` for an unknown format, or a name that does not determine one; and OSError.
     """
     name = path_name(path)
     chosen(definition, name, format).module.write(definition, path, allow_loss=allow_loss)
@@ -170,7 +170,7 @@ def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFo
     if format is None:
         base, suffix = os.path.basename(path), os.path.splitext(path)[1].lower()
         own = [one for one in FORMATS.values() if one.in_folder == base]
-        if own and own[0].suffix is None:
+        if own:
             return own[0]
         any_model = not definition.model.portable
         parts = {part for _, pair in both_files() for part in pair}

@@ -22,7 +22,7 @@ from digram.vocab.special_tokens import Matching
 
 __all__ = ["merged"]
 
-_HINT = 'Save it with format="sentencepiece".'
+_HINT = 'Save it with format="sentencepiece", or with format="digram", which only digram can read.'
 
 
 def merged(definition: Definition, what: str) -> Definition:

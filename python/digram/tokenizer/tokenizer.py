@@ -377,7 +377,8 @@ class Tokenizer(
         "sentencepiece" (a `.model` file, for models of scores), "clip" (the compressed merges of
         CLIP), "subword_nmt" (its codes), "rwkv" (RWKV's word list), or "digram" (a `.json` file for
         tokenizers that other programs do not support). By default it follows from the name of the
-        file.
+        file: `tokenizer.json` is always that of Hugging Face, any other `.json` only if its
+        libraries have the model, and otherwise digram's own.
 
         The file is replaced atomically: a crash leaves either the old file or the new one. Raises
         `VocabError` for content that the format cannot store, unless `allow_loss` is true;
