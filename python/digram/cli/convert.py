@@ -71,7 +71,8 @@ def convert(
         form = None if program else chosen(tok.definition, output, format_)
         if form is not None and form.name == "digram" != format_:
             _printing.log(
-                "Only digram reads this file; -o tokenizer.json writes Hugging Face's, or says why not."
+                "Only digram reads this file; -o tokenizer.json writes Hugging Face's, or says why "
+                "not."
             )
         if form is not None and not form.describes_itself:
             _printing.log(
