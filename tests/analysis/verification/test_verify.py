@@ -21,7 +21,8 @@ import digram
 from digram import Matching, Pretokenizer, Verification, verify
 from digram.analysis.verification import CLASSES, Counterexample, TextGenerator, comparing, peers
 from digram.formats import huggingface, sentencepiece
-from digram.pretokenizers import NFC, NFKC
+from digram.pretokenizers import NFC, NFKC, SentencePiece
+from digram.vocab.scores import ScoredModel
 
 
 def shown(found: Verification) -> Counterexample:
@@ -313,10 +314,44 @@ def test_offsets_of_sentencepiece_are_compared_as_it_counts_them() -> None:
         assert any("ends of tokens" in reason for reason in found.not_compared)
 
 
+def test_the_space_before_a_text_may_have_no_range() -> None:
+    """SentencePiece gives it none, and `tokenizers` that of the next character."""
+    scored = digram.Tokenizer(
+        digram.Definition(
+            tokens=[None, b" ", b"l", b"o", b"w", b"lo", b" lo"],
+            model=ScoredModel([None, -4.0, -5.0, -6.0, -7.0, -1.0, -2.0]),
+            pretokenizer=Pretokenizer(None, normalizer=SentencePiece(remove_spaces=False)),
+            special_tokens={"<unk>": 0},
+            unit="char",
+            on_unknown=digram.SpecialToken("<unk>"),
+            strip_first_space=True,
+        )
+    )
+    merged = digram.Tokenizer(huggingface.loads(huggingface.dumps(scored.definition)))
+    theirs = tokenizers.Tokenizer.from_str(huggingface.dumps(scored.definition).decode())
+    assert scored("w").offsets == [(0, 0), (0, 1)]
+    assert merged("w").offsets == theirs.encode("w").offsets == [(0, 1), (0, 1)]
+    for a, b in ((scored, merged), (merged, scored), (scored, theirs)):
+        found = verify(a, b, "w<unk>w", fuzz=500)
+        assert found.equal, found
+        assert "offsets" in found.compared["parse"]
+        (told,) = (one for one in found.not_compared if "the space put before a text" in one)
+        assert told.startswith("the range of the space put before a text: none for digram, as in")
+        assert "the space" not in str(verify(a, b, "w", fuzz=0, offsets=False).not_compared)
+    # Nothing else is left out.
+    other = verify(scored, cut_by(Pretokenizer(None)), "w", fuzz=0)
+    assert not other.equal
+    plain = library(post_processor=processing.ByteLevel(trim_offsets=False))
+    trimmed = library(post_processor=processing.ByteLevel(trim_offsets=True))
+    found = verify(plain, trimmed, " ", fuzz=0)
+    assert shown(found).what == "offsets"
+    assert "Its ids are equal.\nOffsets are left out with offsets=False, in a shell" in str(found)
+
+
 def test_offsets_can_be_left_out() -> None:
     found = verify(WORDS, WORDS, fuzz=200, offsets=False)
     assert found.compared["text"] == ("ids", "decoded")
-    assert found.not_compared == ("offsets: offsets=False leaves them out",)
+    assert found.not_compared == ("offsets: left out on request",)
 
 
 def test_models_that_make_special_tokens_of_text() -> None:

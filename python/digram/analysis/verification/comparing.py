@@ -47,6 +47,10 @@ class Pair:
         self.undecoded = a.undecoded | b.undecoded if own else frozenset()
         modes: list[Mode] = ["text", "parse"]
         self.modes = [mode for mode in modes if mode in a.modes and mode in b.modes]
+        self.widens = a.puts_empty_space != b.puts_empty_space and not (
+            a.ends_at_next or b.ends_at_next
+        )
+        """Whether only one side gives the space that is put before a text an empty range."""
         self.refused = self.left_out = 0
         if not self.modes:
             raise OptionError(
@@ -130,6 +134,8 @@ def _value(answer: Any, fact: Fact, pair: Pair) -> Any:
         return answer.lstrip(" ")
     if fact == "offsets" and any(side.ends_at_next for side in pair.sides):
         answer = _apart(answer)
+    if fact == "offsets" and pair.widens:
+        answer = _widened(answer)
     if fact == "offsets" and not all(side.has_ends for side in pair.sides):
         return [each if isinstance(each, int) else each[0] for each in answer]
     return answer
@@ -145,6 +151,16 @@ def _apart(offsets: Offsets) -> Offsets:
     nexts = [start for start, _ in spans[1:]]
     ends = [*nexts, *(end for _, end in spans[-1:])]
     return [*zip((start for start, _ in spans), ends, strict=True)]
+
+
+def _widened(offsets: Offsets) -> Offsets:
+    """The offsets in which an empty range is that of the character behind it.
+
+    >>> _widened([(0, 0), (0, 1), (1, 3)])
+    [(0, 1), (0, 1), (1, 3)]
+    """
+    spans = [(one, one) if isinstance(one, int) else one for one in offsets]
+    return [(start, max(end, start + 1)) for start, end in spans]
 
 
 def _first(one: Sequence[Any], other: Sequence[Any]) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from digram.analysis.verification.sides import Answers, Mode, Side
 from digram.errors import InternalError
+from digram.pretokenizers.normalizers import SentencePiece
 from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["OwnSide"]
@@ -22,6 +23,10 @@ class OwnSide(Side):
         self.name = "digram" if name is None else f"digram, {name}"
         self.trims = tok._settings.trim_offsets is not None
         self.by_steps = tok._settings.decoding is not None
+        self.puts_empty_space = any(
+            isinstance(stage, SentencePiece) and stage.add_space is not None
+            for stage in tok.pretokenizer.normalizer
+        )
         self.takes_bytes = tok.unit == "byte" and not tok.pretokenizer.normalizes
 
     @property

@@ -54,6 +54,8 @@ class Side(ABC):
     """Whether its offsets have the ends of tokens too."""
     ends_at_next = False
     """Whether each token ends where the next one starts, so that only starts say something."""
+    puts_empty_space = False
+    """Whether a token of the space alone that is put before a text has an empty range there."""
     replaces_runs = False
     """Whether all bytes of a run are replaced in decoded text if one of them is not UTF-8."""
     strips_spaces = False

@@ -83,6 +83,11 @@ def _counterexample(found: Counterexample) -> list[str]:
     lines += ["", aligned([[shortened(cell, WIDTH) for cell in row] for row in rows], "<<<")]
     if found.what in ("ids", "offsets"):
         lines += ["", f"The first token that differs has index {found.place}."]
+        if found.what == "offsets":
+            lines[-1] += (
+                " Its ids are equal.\nOffsets are left out with offsets=False, in a shell with "
+                "--no-offsets."
+            )
     elif found.what != "error":
         lines += ["", f"The first character that differs has index {found.place}."]
     return lines

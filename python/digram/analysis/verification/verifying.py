@@ -184,9 +184,15 @@ class _Run:
     def _not_compared(self) -> Iterator[str]:
         a, b = self.pair.sides
         yield from dict.fromkeys([*a.notes, *b.notes])
+        if self.pair.widens and self.offsets:
+            empty, other = (a, b) if a.puts_empty_space else (b, a)
+            yield (
+                f"the range of the space put before a text: none for {empty.name}, as in "
+                f"SentencePiece, that of the next character for {other.name}"
+            )
         for fact, told in FACTS.items():
             if fact == "offsets" and not self.offsets:
-                yield "offsets: offsets=False leaves them out"
+                yield "offsets: left out on request"
                 continue
             missing = [side.name for side in (a, b) if fact not in side.facts]
             yield from (f"{told}: {name} does not tell it" for name in dict.fromkeys(missing))
