@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import vocabularies
+from formats.shapes import SHAPES
 
 import digram
 from digram.compat.transformers import AutoTokenizer
@@ -103,6 +104,64 @@ def test_special_tokens_of_the_config(config: Any, tmp_path: Path) -> None:
     assert again.all_special_tokens == ours.all_special_tokens
     ours.extra_special_tokens = theirs.extra_special_tokens = ["<E>"]
     assert ours.all_special_tokens == theirs.all_special_tokens
+
+
+def with_added(folder: Path, *texts: str) -> Path:
+    """The folder with tokens that are found in all text."""
+    path = folder / "tokenizer.json"
+    content = json.loads(path.read_bytes())
+    content["model"].pop("digram", None)
+    size = len(content["model"]["vocab"])
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    for id, text in enumerate(texts, start=size):
+        content["model"]["vocab"][text] = id
+        content["added_tokens"].append({"id": id, "content": text, **flags, "special": False})
+    path.write_text(json.dumps(content))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"pad_token": "<|pad|>"},
+        {"extra_special_tokens": {"image_token": "<|pad|>"}},
+        {"image_token": "<|pad|>"},
+        {"additional_special_tokens": ["<|pad|>"]},
+        {"additional_special_tokens": ["<X>", "<|pad|>"], "extra_special_tokens": ["<X>"]},
+        {"additional_special_tokens": ["<X>"], "extra_special_tokens": []},
+        {"pad_token": None, "max_len": 12, "model_max_length": None},
+    ],
+)
+def test_tokens_with_a_role_are_special(config: Any, tmp_path: Path) -> None:
+    """Also one that tokenizer.json does not call special."""
+    folder = with_added(amended(saved(tmp_path / "f"), **config), "<|pad|>", "<|plain|>")
+    compare(folder, ["low<|pad|> lower<|plain|>"])
+    ours, theirs = both(folder)
+    ids = ours("low<|pad|> lower<|plain|>")["input_ids"]
+    for skipping in (False, True):
+        found = ours.decode(ids, skip_special_tokens=skipping)
+        assert found == theirs.decode(ids, skip_special_tokens=skipping)
+
+
+def test_the_map_lists_special_tokens_too(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "f")
+    path = folder / "special_tokens_map.json"
+    said = json.loads(path.read_bytes()) | {"additional_special_tokens": ["<X>"]}
+    path.write_text(json.dumps(said))
+    compare(folder, ["low<X>"])
+
+
+@pytest.mark.parametrize("config", [{}, {"pad_token": "<pad>", "model_max_length": 12}])
+def test_unigram_with_roles(config: Any, tmp_path: Path) -> None:
+    """Its tokenizer.json has no section of digram, but there are files beside it."""
+    theirs = SHAPES["BGE-M3, E5 multilingual, Jina 3"]()
+    theirs.save(str(tmp_path / "tokenizer.json"))
+    said = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>", **config}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(said))
+    compare(tmp_path, ["low lower", "<s>low<mask>", ""])
+    ours, _ = both(tmp_path)
+    ours.save_pretrained(tmp_path / "g")
+    compare(tmp_path / "g", ["low lower"])
 
 
 def test_added_tokens_are_not_of_the_model(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def options(rng: random.Random) -> dict[str, Any]:
     choices: dict[str, list[Any]] = {
         "add_special_tokens": [True, False],
         "padding": [True, False, "longest", "max_length", "do_not_pad"],
-        "truncation": [True, False, None, "longest_first", "only_first", "do_not_truncate"],
+        "truncation": [True, False, None, "longest_first", "only_first", "only_second"],
         "max_length": [None, 9, 12, 40],
         "stride": [0, 2],
         "pad_to_multiple_of": [None, 4],
@@ -201,6 +201,8 @@ def test_tokens_that_are_added(tmp_path: Path) -> None:
         ("add_tokens", ["<new>", "other"], ["<new>", "other"]),
         ("add_tokens", AddedToken("<l>", lstrip=True), theirs_token("<l>", lstrip=True)),
         ("add_tokens", "<new>", "<new>"),
+        ("add_special_tokens", {"mask_token": "<new>"}, {"mask_token": "<new>"}),
+        ("add_special_tokens", {"pad_token": "<l>"}, {"pad_token": "<l>"}),
         ("add_special_tokens", {"mask_token": "<M>"}, {"mask_token": "<M>"}),
         ("add_special_tokens", {"eos_token": "<P>"}, {"eos_token": "<P>"}),
     ]:

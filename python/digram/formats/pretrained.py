@@ -66,6 +66,8 @@ class Beside:
     """The special token of each role, None where the files say that there is none."""
     more: list[str] = field(default_factory=list)
     """Other tokens that the files call special."""
+    of_model: list[str] = field(default_factory=list)
+    """The tokens with a role that only this model has, such as `image_token`."""
     added: AddedTokens = field(default_factory=dict)
     of_roles: dict[str, Matching] = field(default_factory=dict)
     """The flags that objects give to tokens with a role."""
@@ -94,7 +96,13 @@ def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
     path = os.path.join(folder, _TOKENIZER)
     raw: AddedTokens = {}
     found = huggingface.compact(data, path, lambda added: raw.update(added) or added)
+    if found.settings.pad_token is not None:
+        beside.named.setdefault("pad", found.settings.pad_token)
     changed = amended(raw, beside)
+    for text, id in found.special_tokens.items():
+        # One that merges make too cannot be left in text; transformers has both.
+        if text in changed and found.model.token(id) is not None:
+            changed[text] = id, replace(changed[text][1], always=raw[text][1].always)
     if changed != raw:
         again = huggingface.compact(data, path, lambda _: changed)
         if again.settings.matching != found.settings.matching:
@@ -190,8 +198,20 @@ def read_beside(folder: str, file: str = _TOKENIZER) -> Beside:
         beside.more += _texts(config.get(key), key, path)
     for value in config.get(_LISTS[0]) or ():
         _note_flags(value, beside)
+    more = config.get(_LISTS[1])
+    named = config | (more if isinstance(more, dict) else {})
+    beside.of_model = [
+        value
+        for key, value in named.items()
+        if key.endswith("_token") and key not in _NAMED and isinstance(value, str)
+    ]
+    if "added_tokens_decoder" not in config:
+        others, map_path = _object(folder, _MAP)
+        for key in _LISTS:
+            beside.more += _texts(others.get(key), key, map_path)
     _read_added(config.get("added_tokens_decoder"), beside)
-    beside.context_size = _context_size(config.get("model_max_length"), path)
+    size = config["model_max_length"] if "model_max_length" in config else config.get("max_len")
+    beside.context_size = _context_size(size, path)
     _read_chats(config.get("chat_template"), beside)
     return beside
 
@@ -340,7 +360,8 @@ def _chat(path: str) -> str:
 def amended(added: AddedTokens, beside: Beside) -> AddedTokens:
     """The added tokens with the flags that the config gives them.
 
-    transformers adds the tokens again whose flags differ, which replaces the flags.
+    transformers adds the tokens again whose flags differ, which replaces the flags, and makes
+    tokens special that have a role.
     """
     roles = {f"the {role} token": text for role, text in beside.named.items() if text is not None}
     listed = [*roles.items(), *((f"an item of {_LISTS[0]}", text) for text in beside.more)]
@@ -369,9 +390,11 @@ def amended(added: AddedTokens, beside: Beside) -> AddedTokens:
             )
         before = added[text][1]
         if matching != before:
-            # What was special stays so, and so does what has a role.
-            always = matching.always and before.always and text not in roles.values()
-            changed[text] = id, replace(matching, always=always)
+            # What was special stays so.
+            changed[text] = id, replace(matching, always=matching.always and before.always)
+    for text in {*roles.values(), *beside.of_model} & changed.keys():
+        id, matching = changed[text]
+        changed[text] = id, replace(matching, always=False)
     return changed
 
 
@@ -383,11 +406,11 @@ def joined_plain(found: Definition, beside: Beside) -> Definition:
 def _said(old: Definition | Settings, beside: Beside) -> dict[str, Any]:
     """The fields of a tokenizer that the files set, with what they leave out."""
     named = dict(beside.named)
-    pad = named.pop("pad", None)
+    pad = named.pop("pad", old.pad_token)
     roles = (old.special_roles or SpecialRoles()).to_dict() | named
     return {
         "special_roles": SpecialRoles(**roles),
-        "pad_token": pad or old.pad_token,
+        "pad_token": pad,
         "context_size": beside.context_size or old.context_size,
         "chat_templates": beside.chats or old.chat_templates,
     }

@@ -57,6 +57,9 @@ def encodings(
             "truncation_side": options["truncation_side"],
             "overlap": options["stride"],
         }
+        if strategies.truncation == "only_second" and pair is None:
+            # Only a text that is too long is an error.
+            given = {"max_length": strategies.max_length, "truncation": "raise"}
     found = tok(
         text,
         pair,

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from digram._util.storage import read_file
 from digram.errors import VocabError
 from digram.formats import huggingface
+from digram.formats._unigram import without_config
 from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.scores import UnigramModel
 
 __all__ = ["Names", "model_size", "names_of"]
 
@@ -31,7 +33,9 @@ def names_of(tok: Tokenizer) -> Names:
     Raises `VocabError` for a tokenizer that tokenizer.json cannot store.
     """
     try:
-        content: dict[str, Any] = json.loads(huggingface.dumps(tok.definition))
+        is_unigram = isinstance(tok.definition.model, UnigramModel)
+        alone = without_config(tok.definition) if is_unigram else tok.definition
+        content: dict[str, Any] = json.loads(huggingface.dumps(alone))
     except VocabError as error:
         raise VocabError(
             "this interface names tokens as a tokenizer.json does, and there is none for this "

@@ -124,8 +124,17 @@ class SpecialTokens:
         specific: dict[str, str] = self.__dict__.setdefault("_of_model", {})
         return specific
 
-    def _note_special(self, config: Mapping[str, Any]) -> None:
-        """Note the tokens that tokenizer_config.json calls special, and which are among these."""
+    def _note_special(self, config: Mapping[str, Any], more: Mapping[str, Any]) -> None:
+        """Note the tokens that the files of a folder call special, and which are among these.
+
+        `config` is the content of tokenizer_config.json, and `more` of special_tokens_map.json.
+        """
+        extra = config.get(_LISTS[1]) or config.get(_LISTS[0])
+        if isinstance(extra, dict):
+            extra = config.get(_LISTS[0])
+        if not any(isinstance(config.get(key), list) for key in _LISTS):
+            extra = more.get(_LISTS[0])
+        config = {**more, **config}
         named = {
             name: value
             for name, value in config.items()
@@ -134,7 +143,7 @@ class SpecialTokens:
         for key in ("extra_special_tokens", "model_specific_special_tokens"):
             value = config.get(key)
             named |= value if isinstance(value, dict) else {}
-        lists = [value for key in _LISTS if isinstance(value := config.get(key), list)]
+        lists = [one for one in (extra, more.get(_LISTS[1])) if isinstance(one, list)]
         known = self._tok.special_tokens
         texts = [text for one in lists for value in one if (text := _text_of(value)) in known]
         self.__dict__["_added_special"] = list(dict.fromkeys([*self._extra, *texts]))
@@ -169,6 +178,9 @@ class SpecialTokens:
     def add_tokens(self, new_tokens: Any, special_tokens: bool = False) -> int:
         """Add tokens that are found in text as a whole; returns how many are new.
 
+        One that is an added token already gets the flags that are given, and counts if it had
+        others.
+
         Raises `OptionError` for a text that is a token of the model.
         """
         if not new_tokens:
@@ -179,27 +191,38 @@ class SpecialTokens:
     def add_special_tokens(
         self, special_tokens_dict: Mapping[str, Any], replace_extra_special_tokens: bool = True
     ) -> int:
-        """Add special tokens by roles, or as `extra_special_tokens`; returns how many are new."""
+        """Add special tokens by roles, or as `extra_special_tokens`; returns how many are new.
+
+        One that is an added token already gets the flags that are given, and counts if it had
+        others.
+        """
+        return self._assign(special_tokens_dict, replace_extra_special_tokens)
+
+    def _assign(
+        self, given: Mapping[str, Any], replaces_extra: bool = True, *, changes: bool = True
+    ) -> int:
+        """Add special tokens; those that there are already keep their flags unless `changes`."""
         count = 0
-        for name, value in special_tokens_dict.items():
+        for name, value in given.items():
             if name in _LISTS:
                 texts = [_added(one) for one in value]
-                count += self._add(texts, True)
-                known = [] if replace_extra_special_tokens else self._extra
+                count += self._add(texts, True, changes=changes)
+                known = [] if replaces_extra else self._extra
                 extra = [*known, *(one.content for one in texts)]
                 self.__dict__["_added_special"] = list(dict.fromkeys(extra))
             elif name in ATTRIBUTES:
                 one = _added(value)
-                count += self._add([one], True)
+                count += self._add([one], True, changes=changes)
                 self._set_role(name, one.content)
             else:
                 raise OptionError(f"{show(name)} is not the role of a special token.", value=name)
         return count
 
-    def _add(self, tokens: Iterable[AddedToken], special: bool) -> int:
+    def _add(self, tokens: Iterable[AddedToken], special: bool, *, changes: bool = True) -> int:
         tok = self._tok
         names = names_of(tok)
-        new = {one.content: one for one in tokens if one.content not in tok.special_tokens}
+        flags = {one.content: one.matching(special) for one in tokens}
+        new = [text for text in flags if text not in tok.special_tokens]
         for text in new:
             if text in names.model:
                 raise OptionError(
@@ -207,14 +230,21 @@ class SpecialTokens:
                     value=text,
                     hint="Add a text that is no token.",
                 )
-        if not new:
+        changed = {}
+        for text in flags.keys() & tok.special_tokens.keys() if changes else ():
+            before = tok.matching.get(text, Matching())
+            # What was special stays so.
+            one = replace(flags[text], always=flags[text].always and before.always)
+            if one != before:
+                changed[text] = one
+        if not new and not changed:
             return 0
         ids = {text: tok.vocab_size + number for number, text in enumerate(new)}
-        definition = tok.with_special_tokens(ids).definition
-        flags = {text: one.matching(special) for text, one in new.items()}
-        matching = {text: one for text, one in flags.items() if one != Matching()}
-        self._tok = Tokenizer(replace(definition, matching={**tok.matching, **matching}))
-        return len(new)
+        definition = (tok.with_special_tokens(ids) if ids else tok).definition
+        all_flags = {**tok.matching, **{text: flags[text] for text in new}, **changed}
+        matching = {text: one for text, one in all_flags.items() if one != Matching()}
+        self._tok = Tokenizer(replace(definition, matching=matching))
+        return len(new) + len(changed)
 
 
 def _text_of(value: Any) -> str:

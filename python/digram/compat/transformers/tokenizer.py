@@ -95,7 +95,7 @@ class PreTrainedTokenizerFast(Chatting):
         self.pad_token_type_id = 0
         self.verbose: bool = named.pop("verbose", True)
         roles = {name: named.pop(name) for name in ATTRIBUTES if named.get(name) is not None}
-        self.add_special_tokens(roles)
+        self._assign(roles, changes=False)
         if named:
             raise OptionError(f"{', '.join(map(show, named))} are not options of a tokenizer.")
 
@@ -123,7 +123,8 @@ class PreTrainedTokenizerFast(Chatting):
         made = cls(tok, **{"name_or_path": os.fspath(name_or_path), **given, **named})
         made._model_size = model_size(folder) or made._model_size
         made.init_kwargs = {**said, **made.init_kwargs}
-        made._note_special(said)
+        is_told = "added_tokens_decoder" in said
+        made._note_special(said, {} if is_told else content_of(folder, "special_tokens_map.json"))
         return made
 
     def save_pretrained(self, save_directory: str | os.PathLike[str]) -> tuple[str, ...]:
