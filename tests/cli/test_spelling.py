@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pyarrow import feather
 
 import digram
 from digram.cli._spelling import Spelling, spelled
+from digram.pretokenizers import NFC
 
 Run = Callable[..., Result]
 
@@ -23,6 +25,8 @@ OPTIONS = {
     "on_unknown": Spelling("--on-unknown"),
     "pretokenizer": Spelling("--pretokenizer"),
     "regex": Spelling("--regex"),
+    "normalizer": Spelling("--normalizer"),
+    "offsets": Spelling("--offsets", is_flag=True, off="--no-offsets"),
 }
 SMALL = ["--max-merges", "2", "-o"]
 
@@ -44,6 +48,25 @@ SMALL = ["--max-merges", "2", "-o"]
         ("pretokenizer=digram.Regex('[a-z]+')", "--regex '[a-z]+'"),
         ("on_unknown='it\\'s'", "--on-unknown 'it'\"'\"'s'"),
         ("on_unknown='a\\x00'", "--on-unknown 'a\\x00'"),
+        ("offsets=False leaves", "--no-offsets leaves"),
+        ("in Python, with_context_size", "in Python, with_context_size"),
+        (
+            "as in with_context_size(1024).",
+            "as in digram convert --for transformers --context-size N.",
+        ),
+        ("by digram.count_pretokens, and", "by digram counts make, and"),
+        ("as digram.SpecialToken('[UNK]')", "as '[UNK]'"),
+        ("made with normalizer=[NFC()].", "made with --normalizer nfc."),
+        (
+            "pretokenizer=digram.Pretokenizer('gpt2', normalizer=digram.pretokenizers.NFC())",
+            "--pretokenizer gpt2 --normalizer nfc",
+        ),
+        ("is Pretokenizer(digram.Regex('a.')), x", "is --regex a., x"),
+        (
+            "is Pretokenizer(None, normalizer=SentencePiece(symbols=())), x",
+            "is Pretokenizer(None, normalizer=SentencePiece(symbols=())), x",
+        ),
+        ("'as digram.train' and my/digram.train.txt", "'as digram.train' and my/digram.train.txt"),
         # What a user wrote stands in quotes or in a path, and other names are not options.
         ("'vocab_size=9' and \"vocab_size\"", "'vocab_size=9' and \"vocab_size\""),
         ("Face's vocab_size, its parts' names", "Face's --vocab-size, its parts' names"),
@@ -69,6 +92,9 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     digram.train("ab", max_merges=1, unit="char").save("char.json", allow_loss=True)
     for name in ("a.jsonl", "a.gz", "a.parquet", "a.zip"):
         Path(name).touch()
+    Path("chat.jsonl").write_text('{"messages": [{"role": "user", "content": "x"}]}')
+    cut = digram.Pretokenizer("gpt2", normalizer=NFC())
+    digram.count_pretokens(text, pretokenizer=cut).save("counts.arrow")
     Path("b.jsonl").write_text('{"body": "x"}')
     feather.write_feather(pyarrow.table({"body": ["x"]}), "b.arrow")
     return tmp_path
@@ -150,6 +176,20 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         ("encode -t gpt-oss-20b a.txt", 4, "gpt-oss-20b (the encoding o200k_harmony) is neither"),
         ("convert -t gpt2 -o a.json", 4, "fetch r50k_base.tiktoken from https://openaipublic.blob"),
+        ("encode -t a.json --chats chat.jsonl", 2, "Pass one as --chat-template, or set it: dig"),
+        ("convert -t a.json -o m --for transformers --eos <x>", 2, "the eos token is '<x>', which"),
+        ("check-rules -t a.json a.txt", 2, "no rules, and none are given. Pass --rules."),
+        (
+            "train a.txt --max-merges 2 --model wordpiece --on-unknown bytes -o t.json",
+            2,
+            "Pass a special token, as '[UNK]', or leave it out.",
+        ),
+        (
+            "train counts.arrow --max-merges 2 --pretokenizer gpt2 -o t.json",
+            3,
+            "Count again, or pass --pretokenizer gpt2 --normalizer nfc.",
+        ),
+        ("convert -t a.json -o t.gguf", 3, "split of llama.cpp, as in --regex '[^\\r\\n\\p{L}"),
         ("count -t a.json /dev/null", 4, "pipe its content into `digram count -`"),
     ],
 )
@@ -167,6 +207,13 @@ def test_faults_name_options_as_one_types_them(
     assert result.exit_code == code, result.stderr
     assert says in result.stderr
     assert not re.search(r"\b[a-z_]+=|digram\.\w|None|True|open\(", result.stderr), result.stderr
+
+
+def test_the_split_of_llama_cpp_that_is_proposed_can_be_saved(run: Run, folder: Path) -> None:
+    refused = run("convert", "-t", "a.json", "-o", "t.gguf")
+    own = shlex.split(refused.stderr.partition("as in ")[2].removesuffix(".\n"))
+    assert own[0] == "--regex"
+    assert run("train", "a.txt", *SMALL, "t.gguf", *own).exit_code == 0
 
 
 def test_a_separator_and_its_absence(run: Run, folder: Path) -> None:

@@ -315,7 +315,7 @@ CALLS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: SpecialRoles(eos=3), TypeError, "special_roles.eos is a str"),  # type: ignore[arg-type]
     (lambda: SpecialRoles(eos="\ud800"), digram.InvalidTextError, "lone surrogate"),
     (lambda: TOK.with_special_roles("</s>"), TypeError, "SpecialRoles"),  # type: ignore[arg-type]
-    (lambda: TOK.with_special_roles(SpecialRoles(cls="x")), OptionError, "special_roles.cls names"),
+    (lambda: TOK.with_special_roles(SpecialRoles(cls="x")), OptionError, "the cls token is 'x'"),
     (lambda: TOK.with_chat_template(3), TypeError, "chat_template is a dictionary"),  # type: ignore[arg-type]
     (lambda: TOK.with_chat_template({"": "x"}), OptionError, "is empty"),
     (lambda: TOK.with_chat_template({"a": 1}), TypeError, "is a str"),  # type: ignore[dict-item]

@@ -213,6 +213,6 @@ def pre_of(definition: Definition, model: BpeModel, what: str, allow_loss: bool)
         f"llama.cpp has no split that is this pretokenizer: {definition.pretokenizer!r}.",
         value=definition.pretokenizer,
         hint='Save it with format="huggingface". Of the named pretokenizers llama.cpp has gpt2, '
-        "deepseek-v3, and nearly llama3, cl100k, qwen2 and o200k; for the splits that values of "
-        "tokenizer.ggml.pre name there is digram.formats.gguf.pretokenizer(pre).",
+        "deepseek-v3, and nearly llama3, cl100k, qwen2 and o200k; the splits that values of "
+        "tokenizer.ggml.pre name are, in Python, those of digram.formats.gguf.pretokenizer(pre).",
     )

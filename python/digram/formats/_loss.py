@@ -115,7 +115,8 @@ def refuse_rules(definition: Definition, what: str) -> None:
     if definition.pretokenizer.rules is not None:
         raise VocabError(
             f"{what} cannot store rules, nor their tokens, which no merge makes.",
-            hint='Save it with format="huggingface", or remove them with tok.with_rules(None).',
+            hint='Save it with format="huggingface", or remove them; in Python, '
+            "tok.with_rules(None) does.",
         )
 
 

@@ -200,7 +200,7 @@ def _behind_rules(
         raise CorruptFileError(
             "the splits do not match the rules stored in the file.",
             path=path,
-            hint="Save the tokenizer again; use tok.with_rules to change rules.",
+            hint="Save the tokenizer again; in Python, tok.with_rules changes rules.",
         )
     return [regex.removeprefix(before) for regex in later]
 

@@ -160,7 +160,7 @@ def _end(tok: Tokenizer, asked: EndOfText) -> tuple[str, int] | None:
             raise OptionError(
                 f"end_of_text={show(asked)} is not a special token of this tokenizer.",
                 value=asked,
-                hint=f"{_listed(special)} with_special_tokens adds one.",
+                hint=f"{_listed(special)} In Python, with_special_tokens adds one.",
             )
         return asked, special[asked]
     id = whole_number("end_of_text", asked, 0)

@@ -106,7 +106,7 @@ def _check(definition: Definition) -> None:
             f"like= is a tokenizer whose model is of the kind {show(model.kind)}, and train learns "
             f"only {', '.join(dict.fromkeys(_KINDS.values()))}.",
             value=model.kind,
-            hint="Pass pretokenizer=tok.pretokenizer and a model= in place of like=.",
+            hint="Pass its pretokenizer and a model= in place of like=.",
         )
     if isinstance(model, ScoredModel) and not model.made(definition):
         raise OptionError(

@@ -329,8 +329,8 @@ def _checked_way(
             "superwords do not support rules: a rule cuts its terms out of the text, and a token "
             "of several words could neither contain such a term nor go around it.",
             value=superwords,
-            hint="Leave out superwords=, or add the rules to the trained tokenizer: "
-            "tok.with_rules(rules), after two-stage superwords.",
+            hint="Leave out superwords=, or add the rules to the trained tokenizer, after "
+            "two-stage superwords; in Python, tok.with_rules(rules) does.",
         )
     refuse_normalizer(options.pretokenizer)
     for name, value in (("memory_limit", run.memory), ("checkpoint", run.checkpoint)):

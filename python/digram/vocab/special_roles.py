@@ -60,10 +60,10 @@ def check_roles(roles: SpecialRoles | None, special_tokens: Mapping[str, int]) -
     for role, text in roles.to_dict().items():
         if text not in special_tokens:
             raise OptionError(
-                f"special_roles.{role} names {show(text)}, which is not a special token of this "
+                f"the {role} token is {show(text)}, which is not a special token of this "
                 "tokenizer.",
                 value=text,
-                hint="Add it by with_special_tokens.",
+                hint="Add it first; in Python, with_special_tokens does.",
             )
 
 

@@ -68,8 +68,8 @@ def check_rules(
     asked = tok.rules if rules is None else rules
     if asked is None:
         raise OptionError(
-            "this tokenizer has no rules, and rules= is not given.",
-            hint="Pass them, as in digram.check_rules(tok, corpus, digram.Rules(...)).",
+            "this tokenizer has no rules, and none are given.",
+            hint="Pass rules=.",
         )
     if not isinstance(asked, Rules):
         raise TypeError(f"rules must be a digram.Rules, not {show(rules)}")

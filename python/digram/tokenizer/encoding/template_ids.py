@@ -64,7 +64,7 @@ class Layout(NamedTuple):
                 raise OptionError(
                     f"{what} names {show(name)}, which is not a special token of this tokenizer.",
                     value=name,
-                    hint="Add it by with_special_tokens.",
+                    hint="Add it first; in Python, with_special_tokens does.",
                 )
         single, pair = _PLAIN if template is None else _parts_of(template, special_tokens)
         pair_plain = None if pair is None else _plain(pair)
