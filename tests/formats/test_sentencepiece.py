@@ -307,6 +307,29 @@ def test_what_is_refused(changed: dict[str, Any], error: type[DigramError], mess
         digram.Tokenizer(sentencepiece.loads(data, "a.model"))
 
 
+@pytest.mark.parametrize("fallback", [False, True])
+def test_the_names_of_pieces_with_a_role(fallback: bool) -> None:
+    """As Gemma names them: where they are lost, programs do not find the start of a text."""
+    ids = {"pad_id": 0, "eos_id": 1, "bos_id": 2, "unk_id": 3}
+    names = {"pad": "[pad]", "eos": "<eos>", "bos": "<bos>", "unk": "[unk]"}
+    pieces = {f"{role}_piece": text for role, text in names.items()}
+    data = trained(model_type="bpe", byte_fallback=fallback, **ids, **pieces)
+    tok = digram.Tokenizer(sentencepiece.loads(data))
+    assert tok.special_roles == digram.SpecialRoles(
+        bos="<bos>", eos="<eos>", unk="[unk]" if fallback else None
+    )
+    assert tok.pad_token == "[pad]"
+    written = sentencepiece.dumps(tok.definition)
+    assert digram.Tokenizer(sentencepiece.loads(written)) == tok
+    for one in (data, written):
+        theirs = spm.SentencePieceProcessor(model_proto=one)
+        found = theirs.pad_id(), theirs.eos_id(), theirs.bos_id(), theirs.unk_id()
+        assert found == (0, 1, 2, 3)
+    usual = tok.with_special_roles(digram.SpecialRoles(eos="<eos>", mask="<bos>"))
+    with pytest.raises(VocabError, match="special roles"):
+        sentencepiece.dumps(usual.definition)
+
+
 def test_damaged_files() -> None:
     data = replace(plain(), byte_fallback=False).dumps()
     rng = random.Random(0)
@@ -340,6 +363,7 @@ def test_what_cannot_be_stored() -> None:
         ({"pretokenizer": digram.Pretokenizer("gpt2")}, "gpt2"),
         ({"special_tokens": {"<unk>": 0, "<x>": 9}}, "without the id 3"),
         ({"pad_token": "<unk>"}, "pad token"),
+        ({"special_roles": digram.SpecialRoles(mask="<unk>")}, "special roles"),
         (
             {"model": ScoredModel([None, -1.0, -2.0]), "tokens": [None, b" ", "▁".encode()]},
             "symbol",

@@ -15,7 +15,10 @@ from digram.errors import CorruptFileError, VocabError
 from digram.formats._protobuf import Value, bytes_field, fields, float_field, number_field
 from digram.formats._show import show
 
-__all__ = ["Kind", "ModelFile", "Normalization", "Piece", "Type"]
+__all__ = ["USUAL", "Kind", "ModelFile", "Normalization", "Piece", "Type"]
+
+USUAL: Mapping[str, str] = {"unk": "<unk>", "bos": "<s>", "eos": "</s>", "pad": "<pad>"}
+"""The names of pieces with a role, where a file does not say others."""
 
 
 class Type(IntEnum):
@@ -67,6 +70,8 @@ class ModelFile:
     whitespace_as_suffix: bool = False
     normalization: Normalization = Normalization()
     denormalization: Normalization = Normalization()
+    names: Mapping[str, str] = field(default_factory=lambda: USUAL)
+    """The names of the pieces with the roles of `USUAL`, whether there are such pieces or not."""
 
     @classmethod
     def loads(cls, data: bytes, path: str | None) -> ModelFile:
@@ -100,20 +105,27 @@ class ModelFile:
             whitespace_as_suffix=trainer.get("treat_whitespace_as_suffix", False),
             normalization=normalization,
             denormalization=denormalization,
+            names={role: trainer.get(role, usual) for role, usual in USUAL.items()},
         )
 
     def dumps(self) -> bytes:
         """The bytes of the file. They depend only on the content."""
         named = {piece.text: id for id, piece in enumerate(self.pieces)}
         unknown = [piece for piece in self.pieces if piece.type is Type.UNKNOWN]
+        names = [self.names[role] for role in ("bos", "eos", "pad")]
         trainer = [
             number_field(3, self.kind),
             number_field(4, len(self.pieces)),
             number_field(24, self.whitespace_as_suffix),
             number_field(35, self.byte_fallback),
             *(number_field(40, named[piece.text]) for piece in unknown),
-            *(number_field(41 + n, named.get(text, -1)) for n, text in enumerate(_NAMED)),
+            *(number_field(41 + n, named.get(text, -1)) for n, text in enumerate(names)),
             *(bytes_field(45, piece.text.encode()) for piece in unknown),
+            *(
+                bytes_field(46 + n, text.encode())
+                for n, (text, usual) in enumerate(zip(names, [*USUAL.values()][1:], strict=True))
+                if text != usual
+            ),
         ]
         normalization = self.normalization
         normalizer = [
@@ -129,10 +141,6 @@ class ModelFile:
             bytes_field(3, b"".join(normalizer)),
         ]
         return b"".join(found)
-
-
-_NAMED = ("<s>", "</s>", "<pad>")
-"""The names of control pieces whose ids stand in the file too."""
 
 
 def _written(piece: Piece) -> bytes:
@@ -163,6 +171,7 @@ _TRAINER: Mapping[int, tuple[str, _Reader]] = {
     3: ("model_type", lambda value, where, path: _expect(value, int, where, path)),
     24: ("treat_whitespace_as_suffix", _flag),
     35: ("byte_fallback", _flag),
+    **{45 + number: (role, _text) for number, role in enumerate(USUAL)},
 }
 _NORMALIZER: Mapping[int, tuple[str, _Reader]] = {
     1: ("name", _text),

@@ -13,6 +13,7 @@ normalized. The ids of `bos` and `eos` are not added to a text, as in SentencePi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import inf
 from os import PathLike, fspath
@@ -23,13 +24,21 @@ from digram.errors import CorruptFileError, OptionError, VocabError, several
 from digram.formats._check import Place, check
 from digram.formats._json import unsupported
 from digram.formats._loss import refuse_input
-from digram.formats._sentencepiece_file import Kind, ModelFile, Normalization, Piece, Type
+from digram.formats._sentencepiece_file import (
+    USUAL,
+    Kind,
+    ModelFile,
+    Normalization,
+    Piece,
+    Type,
+)
 from digram.formats._show import show
 from digram.pretokenizers.normalizers import SentencePiece
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.definition import Definition
 from digram.vocab.scores import ScoredModel, UnigramModel, in_single
 from digram.vocab.settings import OnUnknown
+from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.word_level import WordLevelModel
 
@@ -117,6 +126,7 @@ def loads(data: bytes, path: str | None = None) -> Definition:
             raise CorruptFileError(problem, path=path, hint="Copy the file again.")
         on_unknown = SpecialToken(unknown)
     of = file.normalization
+    named = _roles(file, on_unknown)
     definition = Definition(
         tokens=tokens,
         model=_model(file, scores),
@@ -127,8 +137,23 @@ def loads(data: bytes, path: str | None = None) -> Definition:
         byte_ids=byte_ids if file.byte_fallback else None,
         matching=matching,
         strip_first_space=of.add_dummy_prefix or of.remove_extra_whitespaces,
+        pad_token=named.pop("pad", None),
+        special_roles=SpecialRoles(**named),
     )
     return check(definition, Place(path))
+
+
+def _roles(file: ModelFile, on_unknown: OnUnknown) -> dict[str, str]:
+    """The special tokens with a role, as far as they have other names than usual."""
+    kinds = {text: kind for text, _, kind in file.pieces}
+    found = {}
+    for role, text in file.names.items():
+        kind = Type.UNKNOWN if role == "unk" else Type.CONTROL
+        # The token for unknown characters is known from its use, if it has one.
+        is_known = role == "unk" and on_unknown != "bytes"
+        if text != USUAL[role] and kinds.get(text) is kind and not is_known:
+            found[role] = text
+    return found
 
 
 def _pretokenizer(file: ModelFile, path: str | None) -> Pretokenizer:
@@ -246,7 +271,14 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     for a template, a context size or a pad token unless `allow_loss` is true.
     """
     rules = _rules(definition)
-    refuse_input(definition, "a .model file", allow_loss)
+    names = _named_roles(definition)
+    roles = definition.special_roles.to_dict()
+    lost = replace(
+        definition,
+        pad_token=None if "pad" in names else definition.pad_token,
+        special_roles=SpecialRoles(**{role: roles[role] for role in roles.keys() - names.keys()}),
+    )
+    refuse_input(lost, "a .model file", allow_loss)
     pieces = _pieces(definition)
     model = definition.model
     if isinstance(model, UnigramModel) and model.unknown != _unknown_score(pieces):
@@ -273,10 +305,26 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
             add_dummy_prefix=rules.add_space is not None,
             remove_extra_whitespaces=rules.remove_spaces,
         ),
+        names={**USUAL, **names},
     )
     data = file.dumps()
     loads(data)  # raises for what SentencePiece would refuse
     return data
+
+
+def _named_roles(definition: Definition) -> dict[str, str]:
+    """The roles that a file can store: those with other names than usual; see `_roles`."""
+    roles: dict[str, str | None] = {**definition.special_roles.to_dict()}
+    roles["pad"] = definition.pad_token
+    found = {}
+    for role, usual in USUAL.items():
+        text = roles.get(role)
+        if text is not None and text != usual and text not in definition.matching:
+            kind = _special(text, definition).type
+            is_known = role == "unk" and definition.on_unknown != "bytes"
+            if kind is (Type.UNKNOWN if role == "unk" else Type.CONTROL) and not is_known:
+                found[role] = text
+    return found
 
 
 def _rules(definition: Definition) -> SentencePiece:
@@ -350,7 +398,7 @@ def _special(text: str, definition: Definition) -> Piece:
             f"{_cannot_store} the special token {show(text)} with {flags!r}.", value=text
         )
     is_unknown = definition.on_unknown == SpecialToken(text)
-    if definition.on_unknown == "bytes" and text == "<unk>":
+    if definition.on_unknown == "bytes" and text == (definition.special_roles.unk or "<unk>"):
         is_unknown = True
     return Piece(text, 0.0, Type.UNKNOWN if is_unknown else Type.CONTROL)
 
