@@ -360,10 +360,10 @@ class Encoding:
             return frozenset(self._special_tokens)
         return frozenset(text for text in allowed if text in self._special_tokens)
 
-    def _disallowed(self, disallowed: Disallowed, allowed: frozenset[str]) -> frozenset[str]:
+    def _disallowed(self, disallowed: Disallowed | None, allowed: frozenset[str]) -> frozenset[str]:
         if isinstance(disallowed, str) and disallowed == "all":
             return frozenset(self._special_tokens) - allowed
-        return frozenset(word("a text of disallowed_special", text) for text in disallowed)
+        return frozenset(word("a text of disallowed_special", text) for text in disallowed or ())
 
     def _check(self, text: str, disallowed: frozenset[str]) -> None:
         if disallowed:
