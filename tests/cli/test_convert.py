@@ -65,6 +65,19 @@ def test_loss_is_refused_unless_allowed(run: Run, tok_path: str, tmp_path: Path)
     assert there.exists()
 
 
+def test_the_encoding_of_a_vocab_txt_is_named(run: Run, tmp_path: Path) -> None:
+    bert = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "low", "##er"]
+    path = tmp_path / "vocab.txt"
+    path.write_text("".join(f"{token}\n" for token in bert))
+    for encoding in ("bert-uncased", "bert-cased"):
+        to = ["-o", tmp_path / "again.txt", "--format", "vocab_txt"]
+        made = run("convert", "-t", path, "--encoding", encoding, *to)
+        assert made.exit_code == 0, made.stderr
+        assert made.stderr.endswith(f"load it with --encoding {encoding}.\n")
+        assert run("show", "-t", f"{path}:{encoding}", "--text", "low").exit_code == 0
+    assert "bert-uncased or bert-cased" in " ".join(run("count", "--help").stdout.split())
+
+
 def test_stdout(run: Run, plain: Path, tmp_path: Path) -> None:
     result = run("convert", "-t", plain, "-o", "-", "--format", "tiktoken")
     assert result.stdout.startswith("AA== 0\n")

@@ -217,6 +217,21 @@ def test_what_a_file_cannot_store(definition: digram.Definition, message: str) -
         dumps(definition)
 
 
+def test_only_the_template_of_pairs_is_lost() -> None:
+    """As the folders of Llama 2 have it, beside a template of texts that a file can store."""
+    pairs = Template("<x> $A", pair="<x> $A <x>:1 $B:1")
+    definition = replace(SAMPLES["gpt2"], special_tokens={"<x>": 900}, template=pairs)
+    with pytest.raises(VocabError) as caught:
+        dumps(definition)
+    assert caught.value.message == (
+        "a .gguf file can store the tokens around a text, but not those around a pair of texts, as "
+        "in Template('<x> $A', pair='<x> $A <x>:1 $B:1')."
+    )
+    assert "to leave out those of pairs; single texts get the same ids." in str(caught.value)
+    back = loads(dumps(definition, allow_loss=True))
+    assert back.template == Template("<x> $A")
+
+
 @pytest.mark.parametrize(
     ("name", "pre"),
     [("llama3", "dbrx"), ("cl100k", "dbrx"), ("qwen2", "qwen2"), ("o200k", "gpt-4o")],

@@ -238,6 +238,25 @@ def test_a_vocab_txt_is_refused(data: bytes, named: dict[str, Any], message: str
         vocab_txt.loads(data, "vocab.txt", **named)
 
 
+def test_what_a_vocab_txt_loses_is_named_in_full() -> None:
+    """A context size is no reason to fear for the ids, and a list of words has no room for it."""
+    tok = digram.Tokenizer(vocab_txt.loads(VOCAB, encoding="bert-cased"))
+    sized = tok.with_context_size(512)
+    with pytest.raises(digram.VocabError) as caught:
+        vocab_txt.dumps(sized.definition)
+    assert str(caught.value) == (
+        "a vocab.txt cannot store the context size of this tokenizer. Save it with "
+        'format="huggingface", or pass allow_loss=True to leave it out, which changes no id of '
+        "encode."
+    )
+    with pytest.raises(
+        digram.VocabError, match=r"the context size and the chat templates of this.*them"
+    ):
+        vocab_txt.dumps(sized.with_chat_template("x").definition)
+    data = vocab_txt.dumps(sized.definition, allow_loss=True)
+    assert digram.Tokenizer(vocab_txt.loads(data, encoding="bert-cased")) == tok
+
+
 def test_what_a_vocab_txt_cannot_store_is_refused() -> None:
     tok = digram.Tokenizer(vocab_txt.loads(VOCAB, encoding="bert-cased"))
     for changed in (

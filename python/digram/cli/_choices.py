@@ -39,10 +39,10 @@ def shard_formats() -> Iterable[str]:
 
 
 def encodings() -> Iterable[str]:
-    """The published encodings."""
-    from digram.formats import ENCODINGS
+    """The published encodings, and those of BERT's files."""
+    from digram.formats import ENCODINGS, vocab_txt
 
-    return ENCODINGS
+    return [*ENCODINGS, *vocab_txt.ENCODINGS]
 
 
 def pretokenizers() -> Iterable[str]:

@@ -91,8 +91,9 @@ described_options = _options.together(
         metavar="NAME",
         cls=OptionWithNames,
         names=encodings,
-        help="The published encoding that a .tiktoken file contains, if that is not clear from its "
-        "content; names its pattern and special tokens: {names}.",
+        help="The published encoding that a .tiktoken file or those of GPT-2 and BERT contain, if "
+        "that is not clear from the content; names the pattern and special tokens: {names}. May "
+        "stand after the path, as in -t PATH:NAME.",
     ),
     download_option,
 )

@@ -20,6 +20,7 @@ from digram.errors import several
 from digram.formats import FORMATS, chosen
 
 if TYPE_CHECKING:
+    from digram.formats import TokenizerFormat
     from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["convert"]
@@ -76,12 +77,22 @@ def convert(
             )
         if form is not None and not form.describes_itself:
             _printing.log(
-                "The file does not store the pretokenizer: load it with "
-                f"{_pretokenizers.pretokenizer_spelled(tok.pretokenizer)}."
+                f"The file does not store the pretokenizer: load it with {_options_of(tok, form)}."
             )
 
     if as_json:
         _printing.emit_json(_saving.saved(written, output))
+
+
+def _options_of(tok: Tokenizer, form: TokenizerFormat) -> str:
+    """The options with which a file that stores no pretokenizer is loaded."""
+    if form.name == "vocab_txt":
+        from digram.formats import vocab_txt
+
+        encoding = vocab_txt.encoding_of(tok.pretokenizer)
+        if encoding is not None:
+            return f"--encoding {encoding}"
+    return _pretokenizers.pretokenizer_spelled(tok.pretokenizer)
 
 
 def _written(tok: Tokenizer, output: str) -> Tokenizer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from digram.errors import VocabError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from digram.vocab.definition import Definition
 
 __all__ = [
+    "listed",
     "ranked",
     "ranked_bytes",
     "refuse_decoding",
@@ -25,6 +27,8 @@ __all__ = [
     "refuse_reserved",
     "refuse_rules",
     "refuse_special_tokens",
+    "the",
+    "without",
 ]
 
 
@@ -58,12 +62,38 @@ def refuse_input(definition: Definition, what: str, allow_loss: bool) -> None:
     refuse_options(definition, what, allow_loss)
     present = [name for name, value in fields.items() if value is not None]
     if present and not allow_loss:
+        setters = [f"with_{name}" for name in present]
         raise VocabError(
-            f"{what} cannot store the {present[0].replace('_', ' ')}.",
+            f"{what} cannot store {the(present)}.",
             value=fields[present[0]],
-            hint='Save it with format="huggingface", or pass allow_loss=True to leave it out; in '
-            f"Python, with_{present[0]} sets it again after loading.",
+            hint=f'Save it with format="huggingface", or {without(len(present))}; in Python, '
+            f"{listed(setters)} set{'s' * (len(present) == 1)} "
+            f"{'them' if len(present) > 1 else 'it'} again after loading.",
         )
+
+
+def the(names: Sequence[str]) -> str:
+    """Fields of a definition in words.
+
+    >>> the(["template", "pad_token", "special_roles"])
+    'the template, the pad token and the special roles'
+    """
+    return listed([f"the {name.replace('_', ' ')}" for name in names])
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as in a sentence."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def without(number: int) -> str:
+    """What to do about a number of settings that change no id.
+
+    >>> without(1)
+    'pass allow_loss=True to leave it out, which changes no id of encode'
+    """
+    them = "it" if number == 1 else "them"
+    return f"pass allow_loss=True to leave {them} out, which changes no id of encode"
 
 
 def refuse_options(definition: Definition, what: str, allow_loss: bool) -> None:

@@ -307,7 +307,15 @@ def _around(definition: Definition, allow_loss: bool) -> dict[str, Value]:
     at = next((n for n, (name, _) in enumerate(single) if name == "$A"), 0)
     before, after = single[:at], single[at + 1 :]
     plain = all(type_id == 0 for _, type_id in single) and len(before) < 2 and len(after) < 2
-    if template is not None and not (plain and template.pair is None) and not allow_loss:
+    if template is not None and template.pair is not None and plain and not allow_loss:
+        raise VocabError(
+            f"{_WHAT} can store the tokens around a text, but not those around a pair of texts, as "
+            f"in {template!r}.",
+            value=template,
+            hint=f"{_OTHER[:-1]}, or pass allow_loss=True to leave out those of pairs; single "
+            "texts get the same ids.",
+        )
+    if template is not None and not plain and not allow_loss:
         raise VocabError(
             f"{_WHAT} can store one token before a text and one after it, but not {template!r}.",
             value=template,

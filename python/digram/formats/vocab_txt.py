@@ -18,7 +18,7 @@ from digram._util.storage import LARGEST, atomic_write, read_file
 from digram.errors import CorruptFileError, OptionError, VocabError
 from digram.formats._check import Place, check, check_range
 from digram.formats._json import decoded, expect, parse
-from digram.formats._loss import refuse_matching
+from digram.formats._loss import refuse_matching, the, without
 from digram.formats._published import MISSING, PretokenizerLike
 from digram.formats._show import show
 from digram.formats._wordpiece import name_of, spaced
@@ -31,7 +31,7 @@ from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.template import Template
 from digram.vocab.wordpiece import MAX_WORD_CHARS, PREFIX, WordPieceModel
 
-__all__ = ["dumps", "load", "loads", "of_names", "read", "write"]
+__all__ = ["ENCODINGS", "dumps", "encoding_of", "load", "loads", "of_names", "read", "write"]
 
 _WHAT = "a vocab.txt"
 CONFIG = "tokenizer_config.json"
@@ -45,6 +45,26 @@ _SPECIAL = {
 }
 """The special tokens of BERT, by their names in `tokenizer_config.json`."""
 _LOWERCASE = {"bert-uncased": True, "bert-cased": False}
+_NO_IDS = frozenset(
+    (
+        *("template", "pad_token", "context_size", "chat_templates", "truncation", "padding"),
+        "special_roles",
+    )
+)
+"""Settings that change no id of `encode`."""
+
+
+ENCODINGS = tuple(_LOWERCASE)
+"""The names that `encoding=` may have for such a file."""
+
+
+def encoding_of(pretokenizer: Pretokenizer) -> str | None:
+    """The name of BERT's pretokenizers that means this one; None for any other.
+
+    >>> encoding_of(of_bert(True)), encoding_of(Pretokenizer("gpt2"))
+    ('bert-uncased', None)
+    """
+    return next((one for one in ENCODINGS if of_bert(_LOWERCASE[one]) == pretokenizer), None)
 
 
 def of_bert(lowercase: bool, **more: Any) -> Pretokenizer:
@@ -254,10 +274,15 @@ def _refuse_loss(definition: Definition, names: list[str]) -> None:
             differ.append("special_roles")
         if not differ:
             return
-        what = f"the {differ[0].replace('_', ' ')} of this tokenizer"
+        what = f"{the(differ)} of this tokenizer"
+        if _NO_IDS.issuperset(differ):
+            raise VocabError(
+                f"{_WHAT} cannot store {what}.",
+                hint=f'Save it with format="huggingface", or {without(len(differ))}.',
+            )
     raise VocabError(
         f"{_WHAT} cannot store {what}: readers assume those of BERT.",
-        hint='Save it with format="huggingface", or pass allow_loss=True to leave it out.',
+        hint='Save it with format="huggingface", or pass allow_loss=True to accept this.',
     )
 
 
