@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import Result
 
 import digram
@@ -43,6 +44,41 @@ def test_two_files(run: Run, tok: digram.Tokenizer, tok_path: str, tmp_path: Pat
     told = json.loads(done.stdout)
     assert (told["texts"], done.exit_code) == (1, 0 if told["equal"] else 1)
     assert run(*both, "-", "--fuzz", "0", "--json", input="the cat").exit_code == done.exit_code
+
+
+def test_names_and_files_that_need_an_encoding(
+    run: Run,
+    shared_data: Callable[[str], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    published = shared_data("vocabs/cl100k_base.tiktoken")
+    monkeypatch.setenv("DIGRAM_TOKENIZERS", str(published.parent))
+    for name in ("gpt-4", "cl100k_base", str(published)):
+        done = run("verify", "-t", name, "--against", "tiktoken", "--fuzz", "50")
+        assert done.exit_code == 0, done.output
+        assert ", cl100k_base, " in done.stdout
+    copy = tmp_path / "copy.tiktoken"
+    copy.write_bytes(published.read_bytes().replace(b"\n", b"\r\n"))
+    refused = run("verify", "-t", copy, "--pretokenizer", "cl100k", "--against", "tiktoken")
+    assert "Name it, as in --encoding cl100k_base: one of gpt2," in refused.stderr
+    done = run("verify", "-t", f"{copy}:cl100k_base", "--against", "tiktoken", "--fuzz", "50")
+    assert done.exit_code == 0, done.output
+
+
+def test_a_vocab_txt_against_another_library(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "vocab.txt"
+    bert = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "low", "##er", "!", "E"]
+    path.write_text("".join(f"{token}\n" for token in bert))
+    for encoding in ("bert-uncased", "bert-cased"):
+        named = ("verify", "-t", path, "--encoding", encoding, "--against", "tokenizers")
+        done = run(*named, "--fuzz", "300")
+        assert done.exit_code == 0, done.output
+    both = ("-t", f"{path}:bert-uncased", "-t", f"{path}:bert-cased", "--against", "tokenizers")
+    assert run("verify", *both, "--fuzz", "300").exit_code == 1
+    refused = run("verify", "-t", f"{path}:bert-cased", "-t", path, "--against", "tokenizers")
+    assert refused.exit_code == 2
+    assert "no encoding was named. Pass --encoding bert-uncased or" in refused.stderr
 
 
 def test_wrong_usage(run: Run, tok_path: str, tmp_path: Path) -> None:

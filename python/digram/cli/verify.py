@@ -18,7 +18,8 @@ LIBRARIES = ("tiktoken", "tokenizers", "transformers", "sentencepiece")
     options_metavar="-t A [-t B] [OPTIONS]",
     epilog=_verbs.example(
         "digram verify -t tokenizer.json --against tokenizers",
-        "digram verify -t vocab.tiktoken:cl100k_base --against tiktoken --fuzz 100k",
+        "digram verify -t gpt-4o --against tiktoken --fuzz 100k",
+        "digram verify -t vocab.txt:bert-uncased --against tokenizers",
         "digram verify -t old.json -t new.json corpus/",
     ),
 )
@@ -31,7 +32,8 @@ LIBRARIES = ("tiktoken", "tokenizers", "transformers", "sentencepiece")
 @click.option(
     "--against",
     type=click.Choice(LIBRARIES),
-    help="Load B by this library, which must be installed; without B, load the file of A by it.",
+    help="Load B by this library, which must be installed; without B, load the file or name of A "
+    "by it.",
 )
 @click.option(
     "--fuzz",
@@ -85,7 +87,9 @@ def verify(
         b = _loading.load_any(path, dict(described))
     else:
         file, encoding = _loading.with_encoding(path)
-        b = peers.load(file, against, encoding or described["encoding"])
+        b = peers.load(
+            file, against, encoding or described["encoding"], download=described["download"]
+        )
     source = _inputs.texts_in(files, read_options)[0] if files else None
     names = (tokenizers[0], path)
     found = digram.verify(

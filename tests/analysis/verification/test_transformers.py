@@ -33,6 +33,16 @@ def test_a_fast_tokenizer(tmp_path: Path) -> None:
     assert (shown.text, shown.mode, shown.what) == ("<s>", "parse", "ids")
 
 
+def test_a_vocab_txt(tmp_path: Path) -> None:
+    path = tmp_path / "vocab.txt"
+    bert = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "low", "##er", "!", "E"]
+    path.write_text("".join(f"{token}\n" for token in bert))
+    for encoding in ("bert-uncased", "bert-cased"):
+        theirs = peers.load(str(path), "transformers", encoding)
+        found = verify(digram.load(path, encoding=encoding), theirs, "Low lower!", fuzz=300)
+        assert found.equal, str(found)
+
+
 def byt5() -> digram.Tokenizer:
     """The tokenizer of ByT5, which takes each byte for a token."""
     special = {"<pad>": 0, "</s>": 1, "<unk>": 2}

@@ -13,6 +13,7 @@ from typing import Any
 from digram._util.validation import choice
 from digram.analysis.verification.sides import Side
 from digram.errors import DigramError, OptionError, VocabError
+from digram.names import find
 
 __all__ = ["LIBRARIES", "load", "side_of"]
 
@@ -39,11 +40,13 @@ def side_of(value: object) -> Side | None:
     return None
 
 
-def load(path: str, library: str, encoding: str | None = None) -> Any:
-    """Load a tokenizer from a file or folder by another library.
+def load(path: str, library: str, encoding: str | None = None, *, download: bool = False) -> Any:
+    """Load a tokenizer from a file or folder, or by its name, by another library.
 
     `library` is "tokenizers" (a tokenizer.json), "transformers" (this file or a folder), "tiktoken"
-    (a .tiktoken file, with the name of its `encoding`) or "sentencepiece" (a .model).
+    (a .tiktoken file) or "sentencepiece" (a .model). The first two also take a vocab.txt.
+    `encoding` is what `digram.load` takes for a file that does not say it. A name is found as
+    `digram.load` finds it, so that no library downloads anything.
 
     Raises `OptionError` for an unknown library, or one that is not installed, `VocabError` for a
     file that the library does not load, and `OSError` if the file cannot be read.
@@ -55,10 +58,11 @@ def load(path: str, library: str, encoding: str | None = None) -> Any:
         raise OptionError(
             f"{library} is not installed.", value=library, hint=f"Run `pip install {library}`."
         ) from None
-    if not os.path.exists(path):
+    found = find(path, download=download)
+    if not os.path.exists(found.path):  # a link to nothing
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     try:
-        return import_module(f"{__name__}.{library}").load(path, encoding)
+        return import_module(f"{__name__}.{library}").load(found, found.encoding or encoding)
     except (DigramError, MemoryError):
         raise
     except Exception as error:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from digram.analysis.verification.sides import Answers, Mode, Side
+from digram.names import Found
 
 __all__ = ["load", "made"]
 
@@ -18,10 +19,11 @@ def made(value: Any) -> Side:
     return _SentencePieceSide(value)
 
 
-def load(path: str, _encoding: str | None) -> Any:
+def load(found: Found, _encoding: str | None) -> Any:
     """Load a .model, or the tokenizer.model of a folder."""
     import sentencepiece
 
+    path = found.path
     if os.path.isdir(path):
         path = os.path.join(path, "tokenizer.model")
     return sentencepiece.SentencePieceProcessor(model_file=path)

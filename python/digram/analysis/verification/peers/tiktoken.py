@@ -11,6 +11,8 @@ from digram import formats
 from digram._util.storage import read_file
 from digram.analysis.verification.sides import Answers, Mode, Side
 from digram.errors import OptionError
+from digram.formats._published import encoding_of_file
+from digram.names import Found
 
 __all__ = ["load", "made"]
 
@@ -20,19 +22,31 @@ def made(value: Any) -> Side:
     return _TiktokenSide(value)
 
 
-def load(path: str, encoding: str | None) -> Any:
-    """Build the `Encoding` of a .tiktoken file, with tiktoken's own pattern and special tokens."""
+def load(found: Found, encoding: str | None) -> Any:
+    """Build the `Encoding` of a .tiktoken file, with tiktoken's own pattern and special tokens.
+
+    The encoding of a published file need not be named.
+    """
     import tiktoken
     import tiktoken_ext.openai_public as public
 
+    path, data = found.path, read_file(found.path)
+    if encoding is None:
+        encoding = encoding_of_file(data)
     if encoding not in public.ENCODING_CONSTRUCTORS:
         raise OptionError(
             "a .tiktoken file stores no pattern, and no encoding of tiktoken was named.",
             path=path,
             value=encoding,
-            hint=f"Name it: {', '.join(public.ENCODING_CONSTRUCTORS)}.",
+            hint='Name it, as in encoding="cl100k_base": one of '
+            f"{', '.join(public.ENCODING_CONSTRUCTORS)}.",
         )
-    tokens = formats.tiktoken.loads(read_file(path), path, encoding=encoding).tokens
+    if found.merges is None:
+        tokens = formats.tiktoken.loads(data, path, encoding=encoding).tokens
+    else:
+        merges = read_file(found.merges)
+        both = formats.vocab_merges.loads(data, merges, path, found.merges, encoding=encoding)
+        tokens = both.tokens
     ranks = {token: id for id, token in enumerate(tokens) if token is not None}
     with _read_from(public, ranks):
         return tiktoken.Encoding(**public.ENCODING_CONSTRUCTORS[encoding]())

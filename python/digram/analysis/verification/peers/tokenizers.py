@@ -8,7 +8,12 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from digram._util.storage import read_file
 from digram.analysis.verification.sides import Answers, Fact, Mode, Side
+from digram.errors import OptionError
+from digram.formats import vocab_txt
+from digram.formats._registry import starting
+from digram.names import Found
 
 __all__ = [
     "FastSide",
@@ -16,6 +21,7 @@ __all__ = [
     "byte_letters",
     "is_trimming",
     "load",
+    "lowercase_of",
     "made",
     "of_text",
     "without_trimming",
@@ -30,13 +36,35 @@ def made(value: Any) -> Side:
     return FastSide(plain, f"tokenizers {tokenizers.__version__}")
 
 
-def load(path: str, _encoding: str | None) -> Any:
-    """Load a tokenizer.json, or that of a folder."""
+def load(found: Found, encoding: str | None) -> Any:
+    """Load a tokenizer.json, or that of a folder, or a vocab.txt with its encoding."""
     import tokenizers
 
+    path = found.path
     if os.path.isdir(path):
         path = os.path.join(path, "tokenizer.json")
+    lowercase = lowercase_of(path, encoding)
+    if lowercase is not None:
+        return tokenizers.BertWordPieceTokenizer(path, lowercase=lowercase)
     return tokenizers.Tokenizer.from_file(path)
+
+
+def lowercase_of(path: str, encoding: str | None) -> bool | None:
+    """Whether the text for a vocab.txt is made lower case; None for any other file.
+
+    Raises `OptionError` if the encoding does not say it.
+    """
+    format = starting(read_file(path)) if os.path.isfile(path) else None
+    if format is None or format.name != "vocab_txt":
+        return None
+    if encoding not in vocab_txt.ENCODINGS:
+        raise OptionError(
+            "a vocab.txt does not say how text is normalized, and no encoding was named.",
+            path=path,
+            value=encoding,
+            hint='Pass encoding="bert-uncased" or encoding="bert-cased".',
+        )
+    return encoding == "bert-uncased"
 
 
 class FastSide(Side):

@@ -11,10 +11,12 @@ from digram.analysis.verification.peers.tokenizers import (
     by_bytes,
     byte_letters,
     is_trimming,
+    lowercase_of,
     of_text,
     without_trimming,
 )
 from digram.analysis.verification.sides import Answers, Mode, Side
+from digram.names import Found
 
 __all__ = ["load", "made"]
 
@@ -24,12 +26,19 @@ def made(value: Any) -> Side:
     return _TransformersSide(value)
 
 
-def load(path: str, _encoding: str | None) -> Any:
-    """Load a tokenizer.json, or the folder of a model; nothing is downloaded, no code is run."""
+def load(found: Found, encoding: str | None) -> Any:
+    """Load a tokenizer.json, the folder of a model, or a vocab.txt with its encoding.
+
+    Nothing is downloaded, and no code is run.
+    """
     import transformers
 
+    path = found.path
     if os.path.isdir(path):
         return transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
+    lowercase = lowercase_of(path, encoding)
+    if lowercase is not None:
+        return transformers.BertTokenizerFast(path, do_lower_case=lowercase)
     return transformers.PreTrainedTokenizerFast(tokenizer_file=path)
 
 
