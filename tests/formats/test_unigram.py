@@ -219,6 +219,22 @@ def test_padding_and_truncation_of_a_file(length: int | None, tmp_path: Path) ->
     assert digram.load(tmp_path / "own.json") == sized
 
 
+@pytest.mark.parametrize("name", ["▁▁", "t▁e"])
+def test_all_spaces_of_the_first_token_are_left_out(name: str) -> None:
+    """A model may give tokens first that no text does."""
+    content = json.loads(made(WORDS).to_str())
+    kept = [piece for piece in content["model"]["vocab"] if "▁" not in piece[0][1:]]
+    for vocab, has_steps in [(kept, False), ([*kept, [name, -3.0]], True)]:
+        content["model"]["vocab"] = vocab
+        data = json.dumps(content)
+        theirs, ours = Tokenizer.from_str(data), digram.Tokenizer(loads(data.encode()))
+        assert (ours.definition.decoding is not None) is has_steps
+        for first in range(4, len(vocab)):
+            for ids in ([first], [first, len(vocab) - 1], [0, first]):
+                assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=False)
+                assert ours.offsets(ids)[-1][1] == len(ours.decode(ids))
+
+
 def test_single_words_are_no_pieces() -> None:
     """Where the token is not found as a word, the library would make it of text."""
     theirs = made(pre_tokenizers.Metaspace())

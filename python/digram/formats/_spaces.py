@@ -96,7 +96,13 @@ def from_file(
             raise _unsupported("an added token with the symbol of spaces", path)
         if kind_of(decoders[0]) == "Metaspace" and any(text.startswith(" ") for text in added):
             raise _unsupported("an added token with a space at its start", path)  # which stays
-        return _strips_first(decoder, decoders, byte_fallback, is_split, path)
+        strips = _strips_first(decoder, decoders, byte_fallback, is_split, path)
+        if strips and kind_of(decoders[0]) == "Metaspace":
+            # A model may give such a token first, of which all spaces are left out.
+            several = (name for name in vocab if symbol in name[1:] and name not in kept_names)
+            if (name := next(several, None)) is not None:
+                raise _unsupported(f"the token {show(name)} with a space behind its start", path)
+        return strips
 
     found = otherwise_steps(decoder, special, "char", kept is not None, path)
     strips, decoding = (False, found) if isinstance(found, Decoding) else (found, None)
