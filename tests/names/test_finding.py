@@ -131,6 +131,28 @@ def test_the_cache_of_tiktoken(machine: Machine, shared_data: Find) -> None:
         digram.load("r50k_base")
 
 
+def test_a_file_that_one_has_is_a_remedy(
+    machine: Machine, shared_data: Find, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By its path, or as a copy in the own folder: what the error for a name proposes."""
+    own = tmp_path / "files"
+    monkeypatch.setenv("DIGRAM_TOKENIZERS", str(own))
+    with pytest.raises(FileNotFoundError) as caught:
+        digram.load("gpt-oss-20b")
+    told = str(caught.value.strerror).partition(" sets. ")[2]
+    assert told == (
+        "If you have o200k_base.tiktoken, copy it there, or pass its path in place of "
+        "'gpt-oss-20b' with encoding=\"o200k_harmony\""
+    )
+    file = shared_data("vocabs/o200k_base.tiktoken")
+    by_path = digram.load(file, encoding="o200k_harmony")
+    own.mkdir()
+    shutil.copy(file, own)
+    assert digram.load("gpt-oss-20b") == by_path
+    with pytest.raises(FileNotFoundError, match="its path in place of 'gpt-4'"):
+        digram.load("gpt-4")
+
+
 def test_what_tiktoken_fetches_is_found(machine: Machine) -> None:
     with serving({"a.tiktoken": b"content"}) as (address, _):
         tiktoken.load.read_file_cached(f"{address}/a.tiktoken")

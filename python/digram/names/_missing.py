@@ -52,10 +52,12 @@ def _of_encoding(name: str, encoding: str) -> str:
     what = "" if name == encoding else f" (the encoding {encoding})"
     cache = tiktoken_cache.cache_folder()
     places = own_folder() if cache is None else f"{own_folder()} nor in tiktoken's cache, {cache}"
+    shared = "" if file.name.startswith(f"{encoding}.") else f' with encoding="{encoding}"'
     return (
         f"the file of {name}{what} is {'not' if cache is None else 'neither'} in {places}. Pass "
         f"download=True to fetch {file.name} from {file.address} into the first folder, which the "
-        f"variable {VARIABLE} sets"
+        f"variable {VARIABLE} sets. If you have {file.name}, copy it there, or pass its path in "
+        f"place of {name!r}{shared}"
     )
 
 
