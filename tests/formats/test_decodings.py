@@ -215,7 +215,7 @@ def test_it_is_part_of_the_tokenizer(tmp_path: Path) -> None:
     assert len({tok.digest, other.digest, plain.digest}) == 3
     assert tok != other
     assert tok.decoding == tok.definition.decoding == Decoding([ctc])
-    assert "Ctc(pad='<pad>'" in repr(tok)
+    assert repr(tok).endswith(", decoding=[Ctc]>")
     assert "decoding" not in repr(plain)
     ids = [tok.vocab[name] for name in (b"a", b"a", b"<pad>", b"a", b"|", b"b")]
     for same in (pickle.loads(pickle.dumps(tok)), copy.deepcopy(tok), tok.with_context_size(5)):

@@ -18,6 +18,7 @@ from digram.pretokenizers import (
     NFD,
     NFKC,
     NFKD,
+    SPACED_WORDS,
     BertNormalizer,
     Lowercase,
     Nmt,
@@ -70,6 +71,34 @@ def test_long_values_are_counted() -> None:
         "symbols=<1,200 symbols>)"
     )
     assert repr(Precompiled(bytes(17))) == "Precompiled(charsmap=<17 bytes>)"
+
+
+def test_words_are_shown_by_what_is_set() -> None:
+    assert repr(BERT_WORDS) == "BERT_WORDS"
+    assert repr(Words(prefix=" ")) == "Words(prefix=' ')"
+    assert repr(Words(then=SPACED_WORDS)) == "Words(then=SPACED_WORDS)"
+
+
+def test_a_tokenizer_is_shown_in_few_words() -> None:
+    """What it consists of, without the values of stages and long patterns."""
+
+    def shown(cut: Pretokenizer) -> str:
+        return repr(digram.train("", max_merges=0, pretokenizer=cut))
+
+    head = "<digram.Tokenizer: 256 tokens, pretokenizer="
+    assert shown(Pretokenizer("gpt2")) == f"{head}'gpt2'>"
+    assert shown(Pretokenizer(None)) == f"{head}None>"
+    assert shown(Pretokenizer("gpt2", normalizer=[NFC(), Lowercase()])) == (
+        f"{head}'gpt2', normalizer=[NFC, Lowercase]>"
+    )
+    assert shown(Pretokenizer(Regex("a+"), digits="individual")) == (
+        f"{head}Regex('a+'), digits='individual'>"
+    )
+    assert shown(Pretokenizer(Regex("a" * 41))) == f"{head}<1 pattern>>"
+    bert = Pretokenizer(None, normalizer=[BertNormalizer(), BERT_WORDS])
+    assert len(shown(bert)) < 120
+    ruled = Pretokenizer("gpt2", rules=digram.Rules(["ab"]), byte_patterns=Regex("a"))
+    assert shown(ruled).endswith("pretokenizer='gpt2', rules, 1 pattern of bytes>")
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=repr)

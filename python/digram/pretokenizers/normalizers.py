@@ -318,6 +318,16 @@ class Words(_Stage):
             if len(splits) != 1 or self.removed is not None:
                 raise OptionError("with keep there is one split and no removed.", value=self.keep)
 
+    def __repr__(self) -> str:
+        from digram.pretokenizers import words  # made of this class
+
+        for name in ("BERT_WORDS", "SPACED_WORDS"):
+            if self == getattr(words, name):
+                return name
+        values = ((one.name, getattr(self, one.name), one.default) for one in fields(self))
+        given = (f"{name}={value!r}" for name, value, default in values if value != default)
+        return f"Words({', '.join(given)})"
+
     @property
     def last(self) -> Words:
         """The rule that is applied last, which is this one without a `then`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, overload
 
@@ -416,10 +416,10 @@ class Tokenizer(
         unit = "" if self.unit == "byte" else f", unit={self.unit!r}"
         label = self._settings.kernel.label
         unit += "" if label is None else f", {label}"
-        unit += "" if self.decoding is None else f", decoding={self.decoding!r}"
+        unit += "" if self.decoding is None else f", decoding={_kinds(self.decoding.steps)}"
         return (
             f"<digram.Tokenizer: {several(len(self), 'token')}{special}, "
-            f"pretokenizer={_shown(self.pretokenizer)}{unit}>"
+            f"{_shown(self.pretokenizer)}{unit}>"
         )
 
     def _repr_html_(self) -> str:
@@ -517,5 +517,29 @@ def _id_of(unknown: bytes, model: Model) -> int:
         ) from None
 
 
-def _shown(pretokenizer: Pretokenizer) -> str:
-    return repr(pretokenizer.name) if pretokenizer.is_plain else repr(pretokenizer)
+def _shown(cut: Pretokenizer) -> str:
+    """A pretokenizer in few words; `tok.pretokenizer` has all of it."""
+    patterns = cut.patterns
+    if cut.name is not None or not patterns:
+        shown = [f"pretokenizer={cut.name!r}"]
+    elif len(patterns) == 1 and len(patterns[0]) <= _LONGEST_SHOWN:
+        shown = [f"pretokenizer=Regex({patterns[0]!r})"]
+    else:
+        shown = [f"pretokenizer=<{several(len(patterns), 'pattern')}>"]
+    if cut.digits is not None:
+        shown.append(f"digits={cut.digits!r}")
+    if cut.rules is not None:
+        shown.append("rules")
+    if cut.normalizer:
+        shown.append(f"normalizer={_kinds(cut.normalizer)}")
+    if cut.byte_patterns:
+        shown.append(several(len(cut.byte_patterns), "pattern") + " of bytes")
+    return ", ".join(shown)
+
+
+_LONGEST_SHOWN = 40
+"""The number of characters of a pattern that `repr` shows."""
+
+
+def _kinds(stages: Iterable[object]) -> str:
+    return f"[{', '.join(type(stage).__name__ for stage in stages)}]"
