@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from vocabularies import BANANA, BYTES, PLAIN, SAMPLES, bpe, changed, of_bytes
 
-from digram import Definition, DigramError, SpecialToken, Tokenizer, VocabError
+from digram import Definition, DigramError, Matching, SpecialToken, Tokenizer, VocabError
 from digram.formats._check import Place, check, id_table, named_merges
 
 CHARACTERS = SAMPLES["characters or bytes"]
@@ -120,3 +120,11 @@ def test_unreachable_tokens() -> None:
     assert unreachable(of_bytes((97, 110), (256, 256), merges=[(97, 110, 256)])) == [257]
     two = replace(CHARACTERS, tokens=[*CHARACTERS.tokens, "🙂🙂🙂".encode()], special_tokens={})
     assert unreachable(two) == [len(two.tokens) - 1]
+
+
+def test_a_token_found_in_text_is_none_of_the_bytes_of_unknown_characters() -> None:
+    """In a file it has the name <0x09>, so that the added token would have no place."""
+    byte = (CHARACTERS.byte_ids or [])[9]
+    tab = replace(CHARACTERS, special_tokens={"\t": byte}, matching={"\t": Matching(always=True)})
+    with pytest.raises(VocabError, match=f"has the id {byte} of token"):
+        check(tab)

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import vocabularies
+from formats import test_pipelines as pipelines
+from formats import test_unigram as unigram
 from tokenizers import (
     AddedToken,
     Tokenizer,
@@ -162,6 +164,34 @@ def test_all_that_surrounds_a_vocabulary_is_kept() -> None:
     cut = digram.train(TEXT, like=like, pretokenizer="gpt2", vocab_size=300)
     assert cut.pretokenizer == digram.Pretokenizer("gpt2")
     assert digram.train(TEXT, like=like, max_merges=3).training is not None
+
+
+@pytest.mark.parametrize("options", [{"vocab_size": 330}, {"max_merges": 40}, {"vocab_size": 310}])
+def test_added_tokens_that_merges_make(options: dict[str, Any], tmp_path: Path) -> None:
+    """As the runs of spaces of Gemma: a file has one id for each."""
+    pipelines.gemma_with_runs().save(str(tmp_path / "like.json"))
+    like = digram.load(tmp_path / "like.json")
+    text = "def f(x):\n    return x\n\n\n        if y:\n            low lower\n" * 50
+    tok = digram.train(text, like=like, **options)
+    assert tok.vocab_size <= options.get("vocab_size", 400)
+    assert tok.special_tokens.keys() == like.special_tokens.keys()
+    assert tok.definition.tokens[tok.special_tokens["▁▁"]] == b"  "
+    assert tok.special_tokens["\t"] == len(tok.definition.tokens)  # is not in the text
+    tok.save(tmp_path / "new.json")
+    assert digram.load(tmp_path / "new.json") == tok
+    theirs = Tokenizer.from_file(str(tmp_path / "new.json"))
+    for one in (text, "  a   b\t", "\n\n", "     ", "</s>x  <bos>"):
+        assert tok(one, special="parse").ids == theirs.encode(one).ids
+
+
+def test_unigram_with_a_decoder_of_steps(tmp_path: Path) -> None:
+    """The new vocabulary has no token of several spaces, for which the other one needs steps."""
+    unigram.made(unigram.WORDS).save(str(tmp_path / "like.json"))
+    like = digram.load(tmp_path / "like.json")
+    assert like.definition.decoding is not None
+    tok = digram.train("the cat sat on the mat " * 9, like=like, vocab_size=40)
+    tok.save(tmp_path / "new.json")
+    assert digram.load(tmp_path / "new.json") == tok
 
 
 def test_models_of_scores_stay_what_they_are() -> None:

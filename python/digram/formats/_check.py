@@ -90,13 +90,14 @@ def check(definition: Definition, place: Place = NOWHERE) -> Definition:
 def _also_ordinary(definition: Definition) -> list[str]:
     """The tokens found in all text with the id of the ordinary token that is their text."""
     symbol, tokens, special = definition.space_symbol, definition.tokens, definition.special_tokens
+    fallback = {*(definition.byte_ids or ())}  # these have other names in files
 
     def is_ordinary(text: str) -> bool:
         spelled = text if symbol is None else text.replace(symbol, " ")
         token_id = special.get(text, -1)
-        return 0 <= token_id < len(tokens) and tokens[token_id] == spelled.encode(
-            errors="surrogatepass"
-        )
+        if not 0 <= token_id < len(tokens) or token_id in fallback:
+            return False
+        return tokens[token_id] == spelled.encode(errors="surrogatepass")
 
     return [text for text, one in definition.matching.items() if one.always and is_ordinary(text)]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from digram.decoders import Metaspace
 from digram.errors import OptionError, show
 from digram.pretokenizers.normalizers import SentencePiece
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer
@@ -17,7 +18,7 @@ from digram.training.unigram import Unigram
 from digram.training.wordpiece import WordPiece
 from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
-from digram.vocab.reserved_ids import PADDING, multiple_of
+from digram.vocab.reserved_ids import PADDING, multiple_of, shrunk
 from digram.vocab.scores import ScoredModel, UnigramModel
 from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.wordpiece import WordPieceModel
@@ -62,13 +63,15 @@ def options_like(like: Tokenizer, given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def in_pipeline(like: Tokenizer, tok: Tokenizer) -> Tokenizer:
+def in_pipeline(like: Tokenizer, tok: Tokenizer, vocab_size: int | None) -> Tokenizer:
     """A trained tokenizer with what surrounds the vocabulary in another one.
 
     These are the template, the context size, roles, chat templates, the matching of added tokens,
     the dropout, how offsets are trimmed, truncation and padding, and how text is decoded.
     """
     of, made = like.definition, tok.definition
+    if shared := _shared(of):
+        made = _with_shared(made, shared, of.space_symbol, vocab_size)
     definition = replace(
         made,
         model=_as_model(of, made),
@@ -89,7 +92,60 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer) -> Tokenizer:
     )
     if isinstance(of.model, ScoredModel):
         definition = replace(definition, pretokenizer=of.pretokenizer)
+    if _needs_no_steps(definition):
+        definition = replace(definition, decoding=None, strip_first_space=True)
     return Tokenizer(definition)
+
+
+def _needs_no_steps(of: Definition) -> bool:
+    """Whether `Metaspace` as the step of decoding leaves out the space before a text alone.
+
+    A file of such a vocabulary is read so; the other one has tokens with more spaces.
+    """
+    steps, symbol = () if of.decoding is None else of.decoding.steps, of.space_symbol
+    if len(steps) != 1 or not isinstance(steps[0], Metaspace) or symbol is None:
+        return False
+    return (
+        steps[0].symbol == symbol
+        and steps[0].prepend_scheme != "never"
+        and of.on_unknown != "bytes"
+        and of.pretokenizer.patterns[:1] == (SPACE_BEFORE.pattern,)
+        and not any(symbol in text or text.startswith(" ") for text in of.special_tokens)
+        and not any(b" " in token[1:] for token in of.tokens if token is not None)
+    )
+
+
+def _shared(definition: Definition) -> list[str]:
+    """The tokens that are found in all text and have the id of a token that merges make."""
+    if not isinstance(definition.model, BpeModel):
+        return []
+    tokens, ids = definition.tokens, definition.special_tokens
+    always = [text for text, flags in definition.matching.items() if flags.always]
+    return [text for text in always if ids[text] < len(tokens) and tokens[ids[text]] is not None]
+
+
+def _with_shared(
+    made: Definition, texts: list[str], symbol: str | None, vocab_size: int | None
+) -> Definition:
+    """A definition with these added tokens, such as the runs of spaces of Gemma.
+
+    They have the ids of the ordinary tokens that they are, if those were learned. Otherwise they
+    come behind, in place of the last merges of `vocab_size`.
+    """
+    spelled = {
+        text: (text if symbol is None else text.replace(symbol, " ")).encode() for text in texts
+    }
+    fallback = {*(made.byte_ids or ())}  # their ids stay in place
+    while True:
+        ids = {one: id for id, one in enumerate(made.tokens) if one and id not in fallback}
+        late = [text for text in texts if spelled[text] not in ids]
+        size = max(len(made.tokens) - 1, *made.special_tokens.values(), -1) + 1
+        if vocab_size is None or size + len(late) <= vocab_size:
+            break
+        made = shrunk(made, vocab_size - len(late))
+    special = {text: ids[spelled[text]] for text in texts if text not in late}
+    special |= {text: size + number for number, text in enumerate(late)}
+    return replace(made, special_tokens={**made.special_tokens, **special})
 
 
 def _check(definition: Definition) -> None:
@@ -156,7 +212,8 @@ def _special_tokens(definition: Definition, more: Any) -> list[str]:
     """The special tokens in the order of their ids, without those of reserved ids, and others."""
     reserved = {id for ids in definition.reserved.values() for id in ids}
     in_order = sorted(definition.special_tokens.items(), key=lambda pair: pair[1])
-    own = [text for text, id in in_order if id not in reserved]
+    shared = {*_shared(definition)}
+    own = [text for text, id in in_order if id not in reserved and text not in shared]
     if isinstance(more, str):
         raise TypeError("special_tokens is a list of texts; put a single one in a list")
     return own + [text for text in more or () if text not in definition.special_tokens]

@@ -213,7 +213,8 @@ def train(
     given = {name: value for name, value in locals().items() if name not in ("corpus", "like")}
     if like is not None:
         instance("like", like, Tokenizer)
-        return in_pipeline(like, train(corpus, **options_like(like, given)))
+        options_of = options_like(like, given)
+        return in_pipeline(like, train(corpus, **options_of), options_of.get("vocab_size"))
     counts = corpus if isinstance(corpus, Counts) and superwords is None else None
     on_unknown = "error" if on_unknown is None else on_unknown
     way = None if model is None else named_model(model)
