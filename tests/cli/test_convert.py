@@ -161,6 +161,27 @@ def test_a_folder_for_transformers(run: Run, tok_path: str, tmp_path: Path) -> N
     assert tok.vocab == digram.load(tok_path).vocab
 
 
+def test_a_folder_without_roles_says_so(run: Run, tmp_path: Path, text: str) -> None:
+    """As of a .gguf file without a template of chats, of which roles are not read."""
+    roles = {"bos": "<s>", "eos": "</s>"}
+    tok = digram.train(text, max_merges=3, special_tokens=[*roles.values()], pretokenizer="gpt2")
+    tok.with_special_roles(**roles).save(tmp_path / "a.gguf")
+    asked = (
+        "convert",
+        "-t",
+        tmp_path / "a.gguf",
+        "-o",
+        tmp_path / "model",
+        "--for",
+        "transformers",
+    )
+    told = "--bos, --eos and --unk give them to tokens of this model: <s>, </s>.\n"
+    assert run(*asked).stderr.endswith(told)
+    named = run(*asked, "--bos", "<s>", "--eos", "</s>")
+    assert (named.exit_code, "No special token" in named.stderr) == (0, False)
+    assert digram.load(tmp_path / "model").special_roles == digram.SpecialRoles(**roles)
+
+
 def test_a_plugin_for_tiktoken(run: Run, tok_path: str, tmp_path: Path) -> None:
     asked = ("convert", "-t", tok_path, "-o", tmp_path / "plugin", "--for", "tiktoken")
     made = run(*asked, "--name", "mine")

@@ -315,6 +315,8 @@ CALLS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: SpecialRoles(eos=3), TypeError, "special_roles.eos is a str"),  # type: ignore[arg-type]
     (lambda: SpecialRoles(eos="\ud800"), digram.InvalidTextError, "lone surrogate"),
     (lambda: TOK.with_special_roles("</s>"), TypeError, "SpecialRoles"),  # type: ignore[arg-type]
+    (lambda: TOK.with_special_roles(cls="x"), OptionError, "the cls token is 'x'"),
+    (lambda: TOK.with_special_roles("x", eos="</s>"), TypeError, "SpecialRoles"),  # type: ignore[arg-type]
     (lambda: TOK.with_special_roles(SpecialRoles(cls="x")), OptionError, "the cls token is 'x'"),
     (lambda: TOK.with_chat_template(3), TypeError, "chat_template is a dictionary"),  # type: ignore[arg-type]
     (lambda: TOK.with_chat_template({"": "x"}), OptionError, "is empty"),
@@ -329,6 +331,16 @@ def test_other_values_are_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_single_roles_are_set_and_removed() -> None:
+    one = TOK.with_special_roles(bos="<s>")
+    both = one.with_special_roles(eos="</s>")
+    assert both.special_roles == SpecialRoles(bos="<s>", eos="</s>")
+    assert both.with_special_roles(bos=None).special_roles == SpecialRoles(eos="</s>")
+    assert both.with_special_roles() == both
+    assert both.with_special_roles(None, unk="<unk>").special_roles == SpecialRoles(unk="<unk>")
+    assert one.with_special_roles(both.special_roles) == both
 
 
 @pytest.mark.parametrize("format", ["tiktoken", "vocab_merges", "seed_pair"])

@@ -69,6 +69,8 @@ def convert(
     if not quiet:
         size = several(len(written), "token")
         _printing.log(f"Saved {output}: {size}, digest {written.digest[:16]}")
+        if program == "transformers" and not written.special_roles.to_dict():
+            _printing.log(_without_roles(written))
         form = None if program else chosen(tok.definition, output, format_)
         if form is not None and form.name == "digram" != format_:
             _printing.log(
@@ -82,6 +84,18 @@ def convert(
 
     if as_json:
         _printing.emit_json(_saving.saved(written, output))
+
+
+def _without_roles(tok: Tokenizer) -> str:
+    """What is missing in a folder without roles, such as one of a .gguf file."""
+    special = [*tok.special_tokens]
+    if not special:
+        return "The folder has no special tokens, so that no token ends a text."
+    shown = ", ".join(special[:5]) + ", …" * (len(special) > 5)
+    return (
+        "No special token has a role there, such as ending a text; --bos, --eos and --unk give "
+        f"them to tokens of this model: {shown}."
+    )
 
 
 def _options_of(tok: Tokenizer, form: TokenizerFormat) -> str:

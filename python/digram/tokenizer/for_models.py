@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import TYPE_CHECKING
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
 
 from digram._core import Core
 from digram._util.validation import mapping
@@ -68,18 +69,40 @@ class ForModelsCore(Core):
         """The usual template of the model's chats; None if there is none."""
         return self.chat_templates.get("default")
 
-    def with_special_roles(self, special_roles: SpecialRoles | None) -> Tokenizer:
-        """Return a new tokenizer with other roles of its special tokens; None removes them.
+    def with_special_roles(
+        self,
+        special_roles: SpecialRoles | EllipsisType | None = ...,
+        /,
+        *,
+        bos: str | EllipsisType | None = ...,
+        eos: str | EllipsisType | None = ...,
+        unk: str | EllipsisType | None = ...,
+        sep: str | EllipsisType | None = ...,
+        cls: str | EllipsisType | None = ...,
+        mask: str | EllipsisType | None = ...,
+    ) -> Tokenizer:
+        """Return a new tokenizer with other roles of its special tokens; None removes a role.
 
         >>> import digram
         >>> tok = digram.train("a", max_merges=0, special_tokens=["<|end|>"])
-        >>> tok.with_special_roles(digram.SpecialRoles(eos="<|end|>")).eos_token
-        '<|end|>'
+        >>> tok = tok.with_special_roles(eos="<|end|>")
+        >>> tok.eos_token, tok.with_special_roles(eos=None).eos_token
+        ('<|end|>', None)
 
-        `dataclasses.replace(tok.special_roles, eos=...)` changes one role. Raises `OptionError` for
-        a special token that does not exist.
+        Roles that are not given stay. `special_roles` replaces all of them, by those of another
+        tokenizer (`other.special_roles`) or none. The token for padding is that of
+        `with_pad_token`. Raises `OptionError` for a special token that does not exist.
         """
-        return self._with(self._settings._replace(special_roles=special_roles))
+        from dataclasses import replace
+
+        from digram.vocab.special_roles import SpecialRoles
+
+        named = {"bos": bos, "eos": eos, "unk": unk, "sep": sep, "cls": cls, "mask": mask}
+        given: dict[str, Any] = {role: text for role, text in named.items() if text is not ...}
+        roles = self.special_roles if special_roles is ... else special_roles
+        if given and (roles is None or isinstance(roles, SpecialRoles)):
+            roles = replace(roles or SpecialRoles(), **given)
+        return self._with(self._settings._replace(special_roles=roles))
 
     def with_chat_template(self, chat_template: str | Mapping[str, str] | None) -> Tokenizer:
         """Return a new tokenizer with other templates of chats; None removes them.
@@ -124,7 +147,8 @@ class ForModelsCore(Core):
 
         `bos`, `eos`, `pad` and `unk` are special tokens, `context_size` is a number of tokens, and
         `chat_template` a template in Jinja, or several by name. What is not given is that of the
-        tokenizer. transformers 4 and 5 give the same ids for such a folder, and parse the text of
+        tokenizer; some files name no roles, such as a `.gguf` file without a template of chats.
+        transformers 4 and 5 give the same ids for such a folder, and parse the text of
         special tokens, as with `special="parse"`.
 
         Each file is replaced atomically, one after the other. Raises `OptionError` for a special
@@ -135,13 +159,10 @@ class ForModelsCore(Core):
         """
         from digram.formats import pretrained
 
-        given = {"bos": bos, "eos": eos, "unk": unk}
-        roles = self.special_roles.to_dict() | {
-            role: text for role, text in given.items() if text is not None
-        }
-        from digram.vocab.special_roles import SpecialRoles
-
-        tok = self.with_special_roles(SpecialRoles(**roles))
+        named = {"bos": bos, "eos": eos, "unk": unk}
+        tok = self.with_special_roles(
+            **{role: text for role, text in named.items() if text is not None}
+        )
         if pad is not None:
             tok = tok.with_pad_token(pad)
         if context_size is not None:

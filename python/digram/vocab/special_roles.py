@@ -23,7 +23,7 @@ class SpecialRoles:
 
     >>> import digram
     >>> tok = digram.train("a", max_merges=0, special_tokens=["<s>", "</s>"])
-    >>> tok = tok.with_special_roles(digram.SpecialRoles(bos="<s>", eos="</s>"))
+    >>> tok = tok.with_special_roles(bos="<s>", eos="</s>")
     >>> tok.eos_token, tok.special_tokens[tok.eos_token]
     ('</s>', 257)
 
