@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from formats.test_pipelines import gemma_with_runs
 from gguf_files import PIECES, RUNS, ids_of, merged, packed, scored
 
 import digram
@@ -45,6 +47,35 @@ def test_characters_with_scores() -> None:
     assert loads(packed(scored(scores=whole))) == definition
     for one in (definition, bare):
         assert loads(dumps(one)) == one
+
+
+def test_user_defined_tokens_that_merges_make() -> None:
+    """Gemma's runs of spaces in older files: llama.cpp merges characters to tokens of all types."""
+    types = [2, 3, 3, *[6] * 256, *[1] * 8, 4, 4, 4, 4]
+    normal, defined = loads(packed(scored())), loads(packed(scored(token_type=(9, (5, types)))))
+    for text in ("      n", "a  b", "ban   an", "a    b n"):
+        assert ids_of(defined, text) == ids_of(normal, text)
+    assert loads(dumps(defined)) == defined
+    # A token with a user-defined one in it, which is cut out of all text before, cannot be made.
+    ids = [*PIECES, *RUNS, "b\t", "\t"]
+    more = scored(
+        tokens=(9, (8, ids)),
+        scores=(9, (6, [*scored()["tokenizer.ggml.scores"][1][1], -5.0, 0.0])),
+        token_type=(9, (5, [*scored()["tokenizer.ggml.token_type"][1][1], 1, 4])),
+    )
+    found = loads(packed(more))
+    assert ids_of(found, "ab\t") == [ids.index(name) for name in ("▁a", "b", "\t")]
+    assert loads(dumps(found)) == found
+
+
+def test_gemma_as_a_gguf(tmp_path: Path) -> None:
+    gemma_with_runs().save(str(tmp_path / "tokenizer.json"))
+    tok = digram.load(tmp_path / "tokenizer.json")
+    tok.save(tmp_path / "gemma.gguf")
+    with pytest.warns(UserWarning, match="unreachable"):  # those with a line end in them
+        again = digram.load(tmp_path / "gemma.gguf")
+    for text in ("a  b\t\tc\n\n\nd    e", "\t\n\t", "low   lower ▁▁x"):
+        assert again.encode(text) == tok.encode(text)
 
 
 @pytest.mark.parametrize("pre", [None, "gemma4", "granite-embed-multi-311m", "sarvam-moe"])

@@ -6,13 +6,14 @@ does the same. A character without a token is encoded as its bytes.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Sequence
 
 from digram.errors import VocabError
 from digram.formats._check import Place, check
 from digram.formats._gguf_fields import Defaults, Fields
-from digram.formats._gguf_tokens import BYTE, NORMAL, UNUSED, padding, special_of
+from digram.formats._gguf_tokens import BYTE, NORMAL, UNUSED, USER_DEFINED, padding, special_of
 from digram.formats._gguf_unknown import BYTE_NAMES, SYMBOL, byte_ids_of, in_bytes
 from digram.formats._json import unsupported
 from digram.formats._scores import merges_of, scores_of
@@ -41,12 +42,18 @@ def read_scores(fields: Fields) -> Definition:
     ids = {name: token_id for token_id, name in enumerate(names)}
     byte_ids = byte_ids_of(ids, path)
     apart = set(byte_ids)
+    # llama.cpp makes tokens of all types of characters. Text has no user-defined ones when it does,
+    # except those that are made of spaces, as the runs of Gemma.
+    spaced = {name for name, i in ids.items() if types[i] == USER_DEFINED and SYMBOL in name}
     merged = {
         name: i
         for name, i in ids.items()
-        if types[i] in (0, NORMAL, UNUSED) and i not in apart and name != padding(i)
+        if (types[i] in (0, NORMAL, UNUSED) or name in spaced)
+        and i not in apart
+        and name != padding(i)
     }
-    merges = merges_of(merged, scores, path)
+    found = {name for name, i in ids.items() if types[i] == USER_DEFINED and i not in apart}
+    merges = merges_of(_reached(merged, found - spaced), scores, path)
     special = special_of(
         names,
         [NORMAL if token_id in apart else kind for token_id, kind in enumerate(types)],
@@ -60,7 +67,7 @@ def read_scores(fields: Fields) -> Definition:
     for name in merged:
         if " " in name:
             raise unsupported(f"the token {show(name)}, which has a space,", path)
-    ordinary = {name: i for name, i in merged.items() if name not in special.ids}
+    ordinary = {name: i for name, i in merged.items() if name in spaced or name not in special.ids}
     definition = Definition(
         tokens=in_bytes(ordinary, byte_ids),
         model=BpeModel(merges),
@@ -75,6 +82,14 @@ def read_scores(fields: Fields) -> Definition:
         **fields.input(names, special.ids, _DEFAULTS)._asdict(),
     )
     return check(definition, Place(path))
+
+
+def _reached(merged: dict[str, int], found: set[str]) -> dict[str, int]:
+    """The tokens without any of these in them, which are found in all text before merges."""
+    if not found:
+        return merged
+    one = re.compile("|".join(map(re.escape, found)))
+    return {name: token_id for name, token_id in merged.items() if one.search(name) is None}
 
 
 def written_scores(
@@ -94,7 +109,9 @@ def written_scores(
         elif token is not None:
             names[token_id], types[token_id] = named(token.decode(), SYMBOL), NORMAL
     scores = scores_of(size, model.merges)
-    _check_scores(names, types, scores, model, what)
+    ids = {name: i for i, name in enumerate(names) if types[i] == NORMAL}
+    found = {text for text, one in definition.matching.items() if one.always and text not in ids}
+    _check_scores(names, _reached(ids, found), scores, model, what)
     prefix = len(definition.pretokenizer.normalizer) > 1
     return (
         names,
@@ -133,13 +150,12 @@ def _check_way(definition: Definition, what: str) -> None:
 
 def _check_scores(
     names: Sequence[str],
-    types: Sequence[int],
+    ids: dict[str, int],
     scores: Sequence[float],
     model: BpeModel,
     what: str,
 ) -> None:
-    """Raises `VocabError` unless the scores mean the merges of the tokenizer."""
-    ids = {name: i for i, name in enumerate(names) if types[i] == NORMAL}
+    """Raises `VocabError` unless the scores of these tokens mean the merges of the tokenizer."""
     implied = merges_of(ids, scores, None)
     wanted = set(implied)
     # A token that several pairs make is made by one of them alone; see `_scores`.
