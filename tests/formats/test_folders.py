@@ -58,7 +58,8 @@ def quiet(folder: Path, **options: Any) -> digram.Tokenizer:
 
 def llama(**more: Any) -> dict[str, Any]:
     roles = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
-    return {"tokenizer_class": "LlamaTokenizer", "add_bos_token": True, **roles, **more}
+    said = {"tokenizer_class": "LlamaTokenizer", "add_bos_token": True, "legacy": True}
+    return {**said, **roles, **more}
 
 
 def bert(**more: Any) -> dict[str, Any]:
@@ -146,10 +147,8 @@ def test_roles_of_the_map_and_of_the_class(tmp_path: Path) -> None:
     named = {"bos_token": "<s>", "eos_token": {"content": "</s>"}}
     folder = put(tmp_path / "f", tokenizer__model=model(), special_tokens_map__json=named)
     assert quiet(folder).special_roles == SpecialRoles(bos="<s>", eos="</s>", unk="<unk>")
-    put(
-        folder,
-        tokenizer_config__json={"tokenizer_class": "LlamaTokenizerFast", "add_bos_token": True},
-    )
+    config = {"tokenizer_class": "LlamaTokenizerFast", "add_bos_token": True, "legacy": True}
+    put(folder, tokenizer_config__json=config)
     tok = quiet(folder)
     assert tok.special_roles == SpecialRoles(bos="<s>", eos="</s>", unk="<unk>")
     assert tok("hi").ids[0] == 1
@@ -190,8 +189,13 @@ def test_added_tokens_behind_the_pieces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "rules", "warned"),
     [
-        ({"tokenizer_class": "LlamaTokenizer"}, {}, "does not say add_bos_token"),
+        (
+            {"tokenizer_class": "LlamaTokenizer", "legacy": True},
+            {},
+            "does not say add_bos_token",
+        ),
         (llama(legacy=False), {}, "legacy is false"),
+        (llama(legacy=None), {}, "does not say legacy, .* without one in transformers 5"),
         (llama(), {"remove_extra_whitespaces": True}, "does not read text as tokenizer.model says"),
         (llama(tokenizer_class="GemmaTokenizer"), {}, "does not read text as tokenizer.model says"),
     ],
@@ -202,6 +206,24 @@ def test_what_the_files_leave_open_is_said(
     folder = put(tmp_path / "f", tokenizer__model=model(**rules), tokenizer_config__json=config)
     with pytest.warns(UserWarning, match=warned):
         digram.load(folder)
+
+
+def test_the_class_of_a_model_is_as_good_as_a_name(tmp_path: Path) -> None:
+    """As transformers 5 takes it; that of Llama is one that reads as the file says."""
+    config = llama(tokenizer_class=None, legacy=None)
+    folder = put(tmp_path / "f", tokenizer__model=model(), tokenizer_config__json=config)
+    for kind, told in (
+        ("gemma2", "GemmaTokenizer of transformers 5 does not read text"),
+        ("idefics2", "does not say legacy"),
+    ):
+        put(folder, config__json={"model_type": kind})
+        with pytest.warns(UserWarning, match=told):
+            digram.load(folder)
+    put(folder, config__json={"model_type": "code_llama"})
+    with pytest.raises(VocabError, match="CodeLlamaTokenizer"):
+        digram.load(folder)
+    put(folder, config__json={"model_type": "llama"})
+    assert quiet(folder)("hi").ids[0] == 1
 
 
 def test_gemma_and_unknown_classes(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from formats.shapes import SHAPES
 
 import digram
 from digram.compat.transformers import AutoTokenizer
+from digram.pretokenizers import SentencePiece
+from digram.vocab.scores import ScoredModel
 
 transformers: Any = pytest.importorskip("transformers")
 
@@ -104,6 +106,40 @@ def test_special_tokens_of_the_config(config: Any, tmp_path: Path) -> None:
     assert again.all_special_tokens == ours.all_special_tokens
     ours.extra_special_tokens = theirs.extra_special_tokens = ["<E>"]
     assert ours.all_special_tokens == theirs.all_special_tokens
+
+
+@pytest.mark.parametrize(
+    ("said", "begins"), [({}, False), ({"legacy": False}, False), ({"legacy": True}, True)]
+)
+def test_what_legacy_means_for_a_llama(said: Any, begins: bool, tmp_path: Path) -> None:
+    """Where it is not true, transformers leaves out a space, of which a warning tells."""
+    pieces = ["\u2581", "l", "o", "w", "lo", "\u2581lo"]
+    scores = [None, None, None, -4.0, -5.0, -6.0, -7.0, -1.0, -2.0]
+    tok = digram.Tokenizer(
+        digram.Definition(
+            tokens=[None, None, None, *(one.replace("\u2581", " ").encode() for one in pieces)],
+            model=ScoredModel(scores),
+            pretokenizer=digram.Pretokenizer(None, normalizer=SentencePiece(remove_spaces=False)),
+            special_tokens={"<unk>": 0, "<s>": 1, "</s>": 2},
+            unit="char",
+            on_unknown=digram.SpecialToken("<unk>"),
+            strip_first_space=True,
+        )
+    )
+    tok.save(tmp_path / "tokenizer.model")
+    config = {"tokenizer_class": "LlamaTokenizer", "add_bos_token": False, **said}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    theirs = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ours = digram.load(tmp_path)
+    about = [
+        one for one in told if "legacy" in str(one.message) and "here each" in str(one.message)
+    ]
+    assert len(about) == (not begins)
+    for text in ("lo", "low<s>", "<s>lo", "lo</s>lo"):
+        same = ours.encode(text, special="parse") == theirs(text)["input_ids"]
+        assert same is (begins or not text.endswith("lo") or text == "lo"), text
 
 
 def with_added(folder: Path, *texts: str) -> Path:

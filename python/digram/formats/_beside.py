@@ -30,7 +30,7 @@ from digram.vocab.wordpiece import WordPieceModel
 __all__ = ["joined", "pretokenizer_of"]
 
 _CONFIG, _ADDED = "tokenizer_config.json", "added_tokens.json"
-_GPT2, _T5 = "GPT2Tokenizer", "T5Tokenizer"
+_GEMMA, _GPT2, _LLAMA, _T5 = "GemmaTokenizer", "GPT2Tokenizer", "LlamaTokenizer", "T5Tokenizer"
 _OTHER_IDS = frozenset(
     (
         *("BarthezTokenizer", "BartphoTokenizer", "CamembertTokenizer", "LayoutXLMTokenizer"),
@@ -55,12 +55,24 @@ _OF_MODELS = {
     "albert": "AlbertTokenizer",
     "big_bird": "BigBirdTokenizer",
     "camembert": "CamembertTokenizer",
+    "code_llama": "CodeLlamaTokenizer",
     "deberta-v2": "DebertaV2Tokenizer",
+    **dict.fromkeys(
+        (
+            *("diffusion_gemma", "gemma", "gemma2", "gemma3", "gemma3_text", "gemma3n"),
+            *("gemma3n_text", "recurrent_gemma", "shieldgemma2", "t5gemma", "zaya"),
+        ),
+        _GEMMA,
+    ),
     "gpt2": _GPT2,
+    "idefics": _LLAMA,
+    "idefics2": _LLAMA,
     "m2m_100": "M2M100Tokenizer",
     "mbart": "MBartTokenizer",
     "mbart50": "MBart50Tokenizer",
     "mt5": _T5,
+    "musicgen": _T5,
+    "musicgen_melody": _T5,
     "nllb": "NllbTokenizer",
     "nllb-moe": "NllbTokenizer",
     "pegasus": "PegasusTokenizer",
@@ -76,8 +88,8 @@ _OF_MODELS = {
 """The class by `model_type` in config.json, if none is named."""
 
 _RULES = {
-    "GemmaTokenizer": SentencePiece(b"", add_space=None, remove_spaces=False),
-    "LlamaTokenizer": SentencePiece(b"", add_space="before", remove_spaces=False),
+    _GEMMA: SentencePiece(b"", add_space=None, remove_spaces=False),
+    _LLAMA: SentencePiece(b"", add_space="before", remove_spaces=False),
 }
 """The rules by which a class reads text in transformers 5, whatever its file says.
 
@@ -94,9 +106,9 @@ _UNWRAPPED = frozenset((_GPT2, "CodeGenTokenizer", "Qwen2Tokenizer"))
 """Classes for vocab.json and merges.txt that put no tokens around a text."""
 _GENERIC = frozenset(("", "PreTrainedTokenizer", "PythonBackend", "TokenizersBackend"))
 _ROLES = {
-    "GemmaTokenizer": {"bos": "<bos>", "eos": "<eos>", "unk": "<unk>", "pad": "<pad>"},
+    _GEMMA: {"bos": "<bos>", "eos": "<eos>", "unk": "<unk>", "pad": "<pad>"},
     _GPT2: dict.fromkeys(("bos", "eos", "unk"), "<|endoftext|>"),
-    "LlamaTokenizer": {"bos": "<s>", "eos": "</s>", "unk": "<unk>"},
+    _LLAMA: {"bos": "<s>", "eos": "</s>", "unk": "<unk>"},
     _T5: {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"},
 }
 """The special tokens of a class by role, where the files say nothing."""
@@ -131,7 +143,7 @@ def joined(
     usual: Mapping[str, str] = {}
     if format.name == "sentencepiece":
         _refuse_class(name, beside)
-        usual = _ROLES["LlamaTokenizer"]  # the names that SentencePiece gives its own
+        usual = _ROLES[_LLAMA]  # the names that SentencePiece gives its own
     for role, text in _ROLES.get(name, usual).items():
         if text in found.special_tokens or _is_ordinary(found, text):
             beside.named.setdefault(role, text)
@@ -311,10 +323,16 @@ def _note(
                 f"{_CONFIG} does not say add_bos_token, with which {name} puts a token before a "
                 "text in transformers 4 and none in transformers 5; none is put there"
             )
-        if name == "LlamaTokenizer" and config.get("legacy") is False:
+        if name == _LLAMA and config.get("legacy") is False:
             note(
                 f"legacy is false in {_CONFIG}: after a special token in a text, transformers "
                 "begins without a space; here each part begins with one, as in SentencePiece"
+            )
+        elif name == _LLAMA and not config.get("legacy"):
+            note(
+                f"{_CONFIG} does not say legacy, without which {name} begins with a space after a "
+                "special token in a text in transformers 4, and without one in transformers 5; "
+                "here each part begins with one, as in SentencePiece"
             )
         elif any(one.always for one in found.matching.values() if not one.normalized):
             note(
