@@ -122,6 +122,7 @@ VALID: dict[str, Callable[[], Any]] = {
     "rules": lambda: digram.Rules(["iron"]),
     "sequence": lambda: [1, 2, 3],
     "sequences": lambda: [[1, 2, 3] * 9],
+    "side": lambda: "left",
     "single": lambda: "<s> $A",
     "segmentation": lambda: "fewest",
     "special_roles": lambda: digram.SpecialRoles(bos="<s>"),

@@ -22,6 +22,8 @@ from digram import (
 )
 from digram.formats._registry import FORMATS
 
+SIDES = ("padding_side", "truncation_side")
+
 # Other fields with the same ids, text and offsets.
 SAME = {
     ("tiktoken", "model"),  # ignore_merges, where merges make all tokens
@@ -31,6 +33,13 @@ SAME = {
     ("gguf", "space_symbol"),  # how a tokenizer.json would write spaces
     ("sentencepiece", "space_symbol"),
     ("gguf", "special_roles"),  # written, and not read
+    # Only files for models have sides.
+    *(
+        (format, side)
+        for format in FORMATS
+        if format not in ("digram", "huggingface")
+        for side in SIDES
+    ),
 }
 """What may differ: formats and fields."""
 
@@ -44,6 +53,7 @@ def changes(definition: Definition) -> list[dict[str, Any]]:
         {"cleanup": not definition.cleanup},
         {"strip_first_space": not definition.strip_first_space},
         {"truncation": Truncation(5)},
+        {"padding_side": "left", "truncation_side": "left"},
         {"space_symbol": "▁" if definition.space_symbol is None else None},
     ]
     for field in ("ignore_merges", "fuse_unknown"):

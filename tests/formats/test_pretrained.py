@@ -6,6 +6,7 @@ import json
 import pickle
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,59 @@ def test_what_is_written_is_read_again(chat: str, size: int | None, tmp_path: Pa
     assert TOK.special_roles == SpecialRoles()  # `save_pretrained` changes nothing
 
 
+SIDES: list[tuple[dict[str, Any], Any, Any]] = [
+    ({"padding_side": "left"}, "left", "right"),
+    ({"truncation_side": "left"}, "right", "left"),
+    ({"tokenizer_class": "LlamaTokenizer"}, "right", "right"),  # tokens of bytes: another class
+    ({"tokenizer_class": "CohereTokenizerFast"}, "left", "right"),
+    ({"tokenizer_class": "CohereTokenizer", "padding_side": "right"}, "right", "right"),
+]
+
+
+@pytest.mark.parametrize(("config", "padding", "truncation"), SIDES, ids=repr)
+def test_sides(config: dict[str, Any], padding: Any, truncation: Any, tmp_path: Path) -> None:
+    """Those of the config or of its class; they are saved again, also in the file alone."""
+    TOK.save_pretrained(tmp_path, pad="<pad>")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config | {"pad_token": "<pad>"}))
+    tok = quiet(tmp_path)
+    assert (tok.padding_side, tok.truncation_side) == (padding, truncation)
+    tok.save_pretrained(tmp_path / "again")
+    tok.save(tmp_path / "alone.json")
+    for again in (quiet(tmp_path / "again"), digram.load(tmp_path / "alone.json")):
+        assert (again.padding_side, again.truncation_side) == (padding, truncation)
+    texts = ["low", "low low low"]
+    assert (
+        tok(texts, padding="longest").ids
+        == TOK.with_pad_token("<pad>")(texts, padding="longest", padding_side=padding).ids
+    )
+    assert tok(texts, max_length=2).ids == TOK(texts, max_length=2, truncation_side=truncation).ids
+
+
+def test_the_side_of_a_stored_padding(tmp_path: Path) -> None:
+    """transformers takes it where the config says nothing."""
+    padding = digram.Padding("<pad>", side="left")
+    tok = digram.Tokenizer(replace(TOK.definition, padding=padding, pad_token="<pad>"))
+    assert tok.padding_side == "right"
+    tok.save(tmp_path / "tokenizer.json", format="huggingface")
+    assert digram.load(tmp_path / "tokenizer.json").padding_side == "right"
+    content = json.loads((tmp_path / "tokenizer.json").read_bytes())
+    del content["model"]["digram"]  # as another program writes it
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    assert digram.load(tmp_path).padding_side == "left"
+    (tmp_path / "tokenizer_config.json").write_text('{"padding_side": "right"}')
+    assert digram.load(tmp_path).padding_side == "right"
+
+
+@pytest.mark.parametrize("value", ["top", 1, ["left"]], ids=repr)
+def test_a_side_that_is_not_known(value: Any, tmp_path: Path) -> None:
+    TOK.save_pretrained(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"padding_side": value}))
+    with pytest.raises(VocabError, match=r"padding_side .* is not known"):
+        digram.load(tmp_path)
+    with pytest.raises((OptionError, TypeError), match="padding_side"):
+        TOK.with_padding_side(value)
+
+
 def test_the_files(tmp_path: Path) -> None:
     TOK.save_pretrained(tmp_path, eos="</s>", pad="</s>")
     config = json.loads((tmp_path / "tokenizer_config.json").read_bytes())
@@ -78,6 +132,8 @@ def test_the_files(tmp_path: Path) -> None:
         "clean_up_tokenization_spaces": False,
         "model_input_names": ["input_ids", "attention_mask"],
         "model_max_length": 1000000000000000019884624838656,
+        "padding_side": "right",
+        "truncation_side": "right",
         "eos_token": "</s>",
         "pad_token": "</s>",
     }

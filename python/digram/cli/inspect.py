@@ -233,7 +233,8 @@ def _for_models(facts: dict[str, Any]) -> Iterator[str]:
     if facts["context_size"] is not None:
         yield f"context      {facts['context_size']:,}"
     if facts["pad_token"] is not None:
-        yield f"padding      {facts['pad_token']}"
+        side = ", on the left" if facts["padding_side"] == "left" else ""
+        yield f"padding      {facts['pad_token']}{side}"
     if facts["special_roles"]:
         roles = ", ".join(f"{role} {text}" for role, text in facts["special_roles"].items())
         yield f"roles        {roles}"

@@ -9,8 +9,9 @@ pretokenizer  the name, which distinguishes pretokenizers that are published wit
 training      the `TrainingRecord`, with the counts of the merges, or null; if they were kept, the
               runners-up of merges, [left id, right id, count] each; for several languages, the
               language of each merge
-input         the context size, the pad token, and whether the template is for pairs too; left out
-              if all have their defaults
+input         the context size, the pad token, whether the template is for pairs too, and the sides
+              of truncation and padding that the rest of the file does not say; left out if all
+              have their defaults
 special_roles if tokens have roles: their texts by role
 chat_templates  if there are any: the templates by name
 decoding      if the decoder of the file is a `digram.Decoding`: the symbol of spaces,
@@ -26,7 +27,7 @@ Formats before 5 have no seal, and write each pattern as `digram.pretokenizers.p
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any, Literal, NamedTuple, cast, get_args
 
@@ -37,8 +38,10 @@ from digram.formats._show import show
 from digram.pretokenizers.pretokenizer import Digits
 from digram.pretokenizers.rules import Rules
 from digram.vocab.definition import Definition, StopReason, TrainingRecord, digest
+from digram.vocab.limits import Padding, Truncation
 from digram.vocab.packed import Compact
 from digram.vocab.reserved_ids import check_reserved
+from digram.vocab.settings import Side
 from digram.vocab.special_roles import ROLES, SpecialRoles
 
 __all__ = [
@@ -55,6 +58,7 @@ __all__ = [
     "reserved",
     "rules",
     "section",
+    "side_of",
     "special_roles",
     "to_section",
     "training",
@@ -78,11 +82,16 @@ _KINDS: dict[str, type] = {"str": str, "int": int, "StopReason": str, "dict[str,
 
 
 class Given(NamedTuple):
-    """The settings of `tok(text)` besides the template, named as in `Definition`."""
+    """The settings of `tok(text)` besides the template, named as in `Definition`.
+
+    Sides are None where they are those of the truncation and padding of the file.
+    """
 
     context_size: int | None = None
     pad_token: str | None = None
     pairs: bool = True
+    truncation_side: Side | None = None
+    padding_side: Side | None = None
 
 
 class BySteps(NamedTuple):
@@ -104,12 +113,12 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
     """The section as JSON; `of_model` are the entries about the model."""
     record = definition.training
     pairs = definition.template is None or definition.template.pair is not None
-    given = Given(definition.context_size, definition.pad_token, pairs)
+    given = Given(definition.context_size, definition.pad_token, pairs, *_other_sides(definition))
     kept = {} if record is None else {name: getattr(record, name) for name in _FIELDS}
     kept = {name: value for name, value in kept.items() if value != _LATER.get(name, ...)}
     blocks = {name: [ids.start, len(ids)] for name, ids in definition.reserved.items()}
     news = {
-        **({} if given == Given() else {"input": given._asdict()}),
+        **({} if given == Given() else {"input": _input(given)}),
         **({"special_roles": roles} if (roles := definition.special_roles.to_dict()) else {}),
         **({"chat_templates": templates} if (templates := definition.chat_templates) else {}),
         **({} if definition.decoding is None else {"decoding": _by_steps(definition)}),
@@ -130,6 +139,25 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
     }
     first = {"format": VERSION, "digest": digest(definition), "seal": _seal(content)}
     return first | content
+
+
+def _input(given: Given) -> dict[str, Any]:
+    values = given._asdict().items()
+    return {key: value for key, value in values if value is not None or key[-5:] != "_side"}
+
+
+def _other_sides(definition: Definition) -> Iterator[Side | None]:
+    """The two sides, where they are not those that the rest of a file says."""
+    for limit, side in (
+        (definition.truncation, definition.truncation_side),
+        (definition.padding, definition.padding_side),
+    ):
+        yield None if side == side_of(limit) else side
+
+
+def side_of(limit: Truncation | Padding | None) -> Side:
+    """The side of a file that says no other."""
+    return "right" if limit is None else limit.side
 
 
 def _of_model(definition: Definition) -> list[int]:
@@ -224,20 +252,25 @@ def rules(own: dict[str, Any] | None, path: str | None) -> Rules | None:
 
 
 def given(own: dict[str, Any] | None, path: str | None) -> Given:
-    """The context size, the pad token, and whether the template is for pairs."""
+    """The context size, the pad token, whether the template is for pairs, and sides."""
     if own is None or "input" not in own:
         return Given()
     where = "model.digram.input"
     values = expect(own["input"], dict, where, path)
-    if values.keys() != set(Given._fields):
-        wrong = min(values.keys() ^ set(Given._fields))
-        problem = "is missing" if wrong in Given._fields else "is not known"
+    needed = {name for name in Given._fields if not name.endswith("_side")}
+    wrong_keys = (values.keys() - {*Given._fields}) | (needed - values.keys())
+    if wrong_keys:
+        wrong = min(wrong_keys)
+        problem = "is missing" if wrong in needed else "is not known"
         raise CorruptFileError(f"{where}: the key {show(wrong)} {problem}.", path=path)
     kinds: tuple[tuple[str, type], ...] = (("context_size", int), ("pad_token", str))
     for name, kind in kinds:
         if values[name] is not None:
             expect(values[name], kind, f"{where}.{name}", path)
     expect(values["pairs"], bool, f"{where}.pairs", path)
+    for name in Given._fields:
+        if name.endswith("_side") and values.get(name) not in (None, *get_args(Side)):
+            raise CorruptFileError(f"{where}.{name} {show(values[name])} is not known.", path=path)
     return Given(**values)
 
 

@@ -279,6 +279,7 @@ def _compact(file: _File, in_core: _core.Model) -> Compact:
     check_special(special, in_core.token, path)
     check_bytes(list(in_core.missing_bytes()), path)
     kernel, given = section.kernel(model, own, path), _own.given(own, path)
+    truncation = from_truncation(top.get("truncation"), path)
     padding = from_padding(top.get("padding"), special, path)
     settings = Settings(
         around.pretokenizer,
@@ -294,8 +295,10 @@ def _compact(file: _File, in_core: _core.Model) -> Compact:
         decoding=around.decoding,
         dropout=_bpe.dropout_of(model),
         trim_offsets=trim_offsets_in(top.get("post_processor"), path),
-        truncation=from_truncation(top.get("truncation"), path),
+        truncation=truncation,
         padding=padding,
+        truncation_side=given.truncation_side or _own.side_of(truncation),
+        padding_side=given.padding_side or _own.side_of(padding),
         reserved=_own.reserved(own, special, path) or None,
     )
     check_input(settings, special, path)
@@ -329,6 +332,7 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         _refuse_merged_unknown(decoded, vocab[on_unknown.decode()], model["unk_token"], path)
     tokens = _tokens(ordinary, unit, byte_ids, path)
     steps = section.steps(model, decoded.kernel())
+    truncation = from_truncation(top.get("truncation"), path)
     padding = from_padding(top.get("padding"), special, path)
     definition = Definition(
         tokens=tokens,
@@ -350,8 +354,10 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         decoding=around.decoding,
         dropout=_bpe.dropout_of(model),
         trim_offsets=_trimming(top, around, path),
-        truncation=from_truncation(top.get("truncation"), path),
+        truncation=truncation,
         padding=padding,
+        truncation_side=given.truncation_side or _own.side_of(truncation),
+        padding_side=given.padding_side or _own.side_of(padding),
         reserved=_own.reserved(own, special, path),
         training=_own.training(own, steps, lambda: tokens, path),
     )

@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any
+from typing import Any, get_args
 
 from digram._util.storage import LARGEST, atomic_write, read_file
 from digram._util.validation import path_name
@@ -22,13 +22,14 @@ from digram.errors import LimitExceededError, OptionError, VocabError
 from digram.formats import huggingface
 from digram.formats._added_tokens import AddedTokens
 from digram.formats._check import check_input
+from digram.formats._classes import usual
 from digram.formats._json import expect, parse
 from digram.formats._show import show
 from digram.formats._unigram import without_config
 from digram.vocab.definition import Definition
 from digram.vocab.packed import Compact
 from digram.vocab.scores import UnigramModel
-from digram.vocab.settings import Settings
+from digram.vocab.settings import Settings, Side
 from digram.vocab.special_roles import ROLES, SpecialRoles
 from digram.vocab.special_tokens import Matching
 from digram.vocab.wordpiece import WordPieceModel
@@ -36,6 +37,7 @@ from digram.vocab.wordpiece import WordPieceModel
 __all__ = ["Beside", "amended", "content_of", "joined_plain", "load", "read_beside", "write"]
 
 _TOKENIZER, _CONFIG, _MAP = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
+_MODEL = "config.json"
 _CHAT, _MORE_CHATS = "chat_template.jinja", "additional_chat_templates"
 _SUFFIX = ".jinja"
 
@@ -72,13 +74,17 @@ class Beside:
     of_roles: dict[str, Matching] = field(default_factory=dict)
     """The flags that objects give to tokens with a role."""
     context_size: int | None = None
+    truncation_side: Side | None = None
+    padding_side: Side | None = None
+    class_config: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    """The contents of the two files by which transformers takes a class."""
     chats: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     def says_something(self) -> bool:
         """Whether there is anything for a tokenizer in these files."""
         said = (self.named, self.more, self.added, self.context_size, self.chats)
-        return any(said)
+        return any((*said, self.truncation_side, self.padding_side))
 
     @property
     def alone(self) -> str:
@@ -167,6 +173,8 @@ def _config(definition: Definition) -> bytes:
             "clean_up_tokenization_spaces": False,
             "model_input_names": ["input_ids", *typed, "attention_mask"],
             "model_max_length": _NO_LIMIT if size is None else size,
+            "padding_side": definition.padding_side,
+            "truncation_side": definition.truncation_side,
             **_tokens_by_role(definition),
             **({"chat_template": _written_chats(chats)} if chats else {}),
         }
@@ -212,6 +220,9 @@ def read_beside(folder: str, file: str = _TOKENIZER) -> Beside:
     _read_added(config.get("added_tokens_decoder"), beside)
     size = config["model_max_length"] if "model_max_length" in config else config.get("max_len")
     beside.context_size = _context_size(size, path)
+    beside.truncation_side = _side(config, "truncation_side", path)
+    beside.padding_side = _side(config, "padding_side", path)
+    beside.class_config = config, content_of(folder, _MODEL)
     _read_chats(config.get("chat_template"), beside)
     return beside
 
@@ -306,6 +317,15 @@ def _context_size(value: Any, path: str) -> int | None:
     if value < 1:
         raise VocabError(f"{where} {show(value)} is not at least 1.", path=path, value=value)
     return int(value)
+
+
+def _side(config: dict[str, Any], key: str, path: str) -> Side | None:
+    value = config.get(key)
+    if value not in (None, *get_args(Side)):
+        raise VocabError(
+            f"{key} {show(value)} is not known.", path=path, value=value, hint='Write "right".'
+        )
+    return value
 
 
 def _read_chats(value: Any, beside: Beside) -> None:
@@ -413,7 +433,16 @@ def _said(old: Definition | Settings, beside: Beside) -> dict[str, Any]:
         "pad_token": pad,
         "context_size": beside.context_size or old.context_size,
         "chat_templates": beside.chats or old.chat_templates,
+        "truncation_side": beside.truncation_side or old.truncation_side,
+        "padding_side": beside.padding_side or _usual_side(old, beside),
     }
+
+
+def _usual_side(old: Definition | Settings, beside: Beside) -> Side:
+    """The side of padding that a file has, or that of the class that transformers takes."""
+    if old.padding is not None or old.padding_side == "left":
+        return old.padding_side
+    return usual(*beside.class_config, of_bytes=old.unit == "byte").padding_side
 
 
 def _joined(found: Compact, beside: Beside) -> Compact:

@@ -12,6 +12,7 @@ from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import require_ranked
 from digram.vocab.packed import Compact, compacted
+from digram.vocab.settings import Side
 
 if TYPE_CHECKING:
     from digram.pretokenizers.rules import Rules
@@ -116,6 +117,33 @@ class ChangedCore(Core):
         if padding is not None and padding.id is None and padding.token == self.pad_token:
             padding = None if pad_token is None else replace(padding, token=pad_token)
         return self._with(self._settings._replace(pad_token=pad_token, padding=padding))
+
+    def with_padding_side(self, side: Side) -> Tokenizer:
+        """Return a new tokenizer that pads texts at the other side, "left" or "right".
+
+        >>> import digram
+        >>> tok = digram.train("low low", max_merges=2, special_tokens=["<pad>"])
+        >>> tok = tok.with_pad_token("<pad>").with_padding_side("left")
+        >>> tok(["low", "low!"], padding="longest").ids
+        [[258, 257], [257, 33]]
+
+        It applies to `tok(text, padding=...)` without `padding_side=`, and is in the files of
+        `save_pretrained`. Raises `OptionError` for another side.
+        """
+        return self._with(self._settings._replace(padding_side=side))
+
+    def with_truncation_side(self, side: Side) -> Tokenizer:
+        """Return a new tokenizer that truncates texts at the other side, "left" or "right".
+
+        >>> import digram
+        >>> tok = digram.train("low low", max_merges=2).with_truncation_side("left")
+        >>> tok("low!", max_length=1).tokens
+        [b'!']
+
+        It applies to `tok(text, max_length=...)` without `truncation_side=`, and is in the files of
+        `save_pretrained`. Raises `OptionError` for another side.
+        """
+        return self._with(self._settings._replace(truncation_side=side))
 
     def with_rules(self, rules: Rules | None) -> Tokenizer:
         """Return a new tokenizer with other rules, and with tokens for their terms and units.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from digram._core import Core
 from digram._util.validation import mapping
+from digram.vocab.settings import Side
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -40,6 +41,16 @@ class ForModelsCore(Core):
         from digram.vocab.special_roles import SpecialRoles
 
         return self._settings.special_roles or SpecialRoles()
+
+    @property
+    def padding_side(self) -> Side:
+        """Where `tok(text, padding=...)` adds tokens: "left" or "right"."""
+        return self._settings.padding_side
+
+    @property
+    def truncation_side(self) -> Side:
+        """Where `tok(text, max_length=...)` removes tokens: "left" or "right"."""
+        return self._settings.truncation_side
 
     @property
     def bos_token(self) -> str | None:

@@ -58,6 +58,8 @@ def facts(tok: Tokenizer) -> dict[str, Any]:
         "template": None if tok.template is None else _template(tok.template),
         "context_size": tok.context_size,
         "pad_token": tok.pad_token,
+        "padding_side": tok.padding_side,
+        "truncation_side": tok.truncation_side,
         "special_roles": tok.special_roles.to_dict(),
         "chat_templates": tok.chat_templates,
         "digest": tok.digest,

@@ -258,6 +258,9 @@ class Tokenizer(
             id = self.special_tokens[padding.token] if padding.id is None else padding.id
             if id != self._extra.layout.pad_id:
                 options["pad_id"] = id
+        for side in ("truncation_side", "padding_side"):
+            if options.get(side) == getattr(self, side):
+                del options[side]
         return options
 
     @property

@@ -67,7 +67,8 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer, vocab_size: int | None) -> Toke
     """A trained tokenizer with what surrounds the vocabulary in another one.
 
     These are the template, the context size, roles, chat templates, the matching of added tokens,
-    the dropout, how offsets are trimmed, truncation and padding, and how text is decoded.
+    the dropout, how offsets are trimmed, truncation and padding with their sides, and how text is
+    decoded.
     """
     of, made = like.definition, tok.definition
     if shared := _shared(of):
@@ -89,6 +90,8 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer, vocab_size: int | None) -> Toke
         trim_offsets=of.trim_offsets,
         truncation=of.truncation,
         padding=of.padding,
+        truncation_side=of.truncation_side,
+        padding_side=of.padding_side,
     )
     if isinstance(of.model, ScoredModel):
         definition = replace(definition, pretokenizer=of.pretokenizer)

@@ -16,7 +16,7 @@ from digram.pretokenizers.normalizers import described
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.limits import Padding, Truncation
 from digram.vocab.model import Kernel, Model
-from digram.vocab.settings import OnUnknown, TrimOffsets, Unit
+from digram.vocab.settings import OnUnknown, Side, TrimOffsets, Unit
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import Matching, SpecialToken, flags_of
 from digram.vocab.template import Template
@@ -142,8 +142,9 @@ class Definition:
     the first token of a text keeps one.
 
     `truncation` and `padding` are kept as a tokenizer.json has them. They apply only to calls that
-    say so, as in `tok(texts, **tok.call_options)`, and like the training record they are not in the
-    digest.
+    say so, as in `tok(texts, **tok.call_options)`. `truncation_side` and `padding_side` are the
+    sides, "left" or "right", of calls that do not say which. Like the training record these four
+    are not in the digest.
 
     `reserved` maps names to blocks of ids, those of the special tokens `<|name_0|>`, `<|name_1|>`,
     ...
@@ -173,6 +174,8 @@ class Definition:
     trim_offsets: TrimOffsets | None = None
     truncation: Truncation | None = None
     padding: Padding | None = None
+    truncation_side: Side = "right"
+    padding_side: Side = "right"
     reserved: dict[str, range] = field(default_factory=dict)
     training: TrainingRecord | None = None
 

@@ -20,7 +20,7 @@ class Truncation:
 
     >>> import digram
     >>> digram.Truncation(512, overlap=64).options()
-    {'max_length': 512, 'overlap': 64}
+    {'max_length': 512, 'truncation_side': 'right', 'overlap': 64}
 
     `max_length` is a number of tokens, with those of the template. `strategy` says which text of a
     pair is truncated, `overlap` is the number of tokens that windows over the others have in
@@ -39,7 +39,7 @@ class Truncation:
         choice("side", self.side, "left", "right")
 
     def options(self) -> dict[str, Any]:
-        """The arguments of `tok(text)` that truncate so, without those that are the default."""
+        """The arguments of `tok(text)` that truncate so, without what is the default of all."""
         named = {
             "max_length": self.max_length,
             "truncation": self.strategy,
@@ -82,7 +82,7 @@ class Padding:
             _number("id", self.id, most=_MAX_ID)
 
     def options(self) -> dict[str, Any]:
-        """The arguments of `tok(text)` that pad so, without the token and what is the default."""
+        """The arguments of `tok(text)` that pad so, without the token and such defaults."""
         named = {
             "padding": "longest" if self.length is None else self.length,
             "padding_side": self.side,
@@ -94,9 +94,7 @@ class Padding:
 
 _DEFAULTS = {
     "truncation": "longest_first",
-    "truncation_side": "right",
     "overlap": 0,
-    "padding_side": "right",
     "pad_type_id": 0,
 }
 """The arguments of a call that do nothing, where None does not."""

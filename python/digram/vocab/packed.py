@@ -94,6 +94,8 @@ def compacted(definition: Definition) -> Compact:
             trim_offsets=d.trim_offsets,
             truncation=d.truncation,
             padding=d.padding,
+            truncation_side=d.truncation_side,
+            padding_side=d.padding_side,
             reserved=None if d.reserved == {} else d.reserved,
         ),
     )

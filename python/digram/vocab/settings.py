@@ -16,9 +16,10 @@ if TYPE_CHECKING:  # most tokenizers have none of them
     from digram.vocab.special_tokens import Matching
     from digram.vocab.template import Template
 
-__all__ = ["OnUnknown", "Settings", "TrimOffsets", "Unit"]
+__all__ = ["OnUnknown", "Settings", "Side", "TrimOffsets", "Unit"]
 
 Unit = Literal["byte", "char"]
+Side = Literal["left", "right"]
 OnUnknown = Literal["error", "bytes"] | SpecialToken | bytes
 TrimOffsets = Literal["spaces", "spaces but the prefix"]
 
@@ -46,4 +47,6 @@ class Settings(NamedTuple):
     trim_offsets: TrimOffsets | None = None
     truncation: Truncation | None = None
     padding: Padding | None = None
+    truncation_side: Side = "right"
+    padding_side: Side = "right"
     reserved: dict[str, range] | None = None

@@ -19,7 +19,7 @@ PLAIN = digram.train("low lower", max_merges=2)
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"truncation": "longest"}, "truncation='longest' is not known. Pass 'longest_first',"),
     ({"truncation": True}, "truncation=True is not known"),
-    ({"truncation_side": "top"}, "truncation_side='top' is not known. Pass 'left' or 'right'"),
+    ({"truncation_side": "top"}, "truncation_side='top' is not known. Pass 'left', 'right'"),
     ({"padding": "all"}, "padding='all' is not known. Pass 'longest', 'max_length', a number"),
     ({"padding": True}, "padding=True is not known"),
     ({"padding": False}, "padding=False is not known"),

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Self
 
 from digram.compat.transformers.batch_encoding import BatchEncoding
 from digram.compat.transformers.chats import Chatting
-from digram.compat.transformers.classes import INPUTS, usual
 from digram.compat.transformers.encoding import columns, encodings, is_batch, padded, width_of
 from digram.compat.transformers.names import model_size, names_of
 from digram.compat.transformers.special import ATTRIBUTES
 from digram.compat.transformers.strategies import LARGE, strategies
 from digram.errors import OptionError, TokenIdError, show
+from digram.formats._classes import INPUTS, usual
 from digram.formats.pretrained import content_of
 from digram.names import find
 from digram.tokenizer.load import load
@@ -24,10 +24,7 @@ from digram.tokenizer.tokenizer import Tokenizer
 __all__ = ["PreTrainedTokenizerFast"]
 
 _NO_LIMIT = int(1e30)
-_CONFIGURED = (
-    *("model_input_names", "padding_side", "truncation_side"),
-    *("clean_up_tokenization_spaces", "split_special_tokens"),
-)
+_CONFIGURED = ("model_input_names", "clean_up_tokenization_spaces", "split_special_tokens")
 """The options of tokenizer_config.json that apply to calls."""
 _CLEANED = (
     *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't")),
@@ -47,8 +44,7 @@ class PreTrainedTokenizerFast(Chatting):
 
     `tokenizer_object` is a `digram.Tokenizer`, or the path of a `tokenizer_file` is given. Special
     tokens by their roles, such as `pad_token`, may be given too. Without `padding_side` and
-    `truncation_side`, the sides are those of the padding and truncation that the tokenizer stores,
-    or "right".
+    `truncation_side`, the sides are those of the tokenizer.
     """
 
     is_fast = True
@@ -80,13 +76,8 @@ class PreTrainedTokenizerFast(Chatting):
         self.init_kwargs: dict[str, Any] = dict(named)
         size = tokenizer_object.context_size
         self.model_max_length: int = named.pop("model_max_length", size or _NO_LIMIT)
-        # What is given decides, also by tokenizer_config.json; then what the tokenizer stores.
-        stored = tokenizer_object.definition
-        for name, limit in (
-            ("padding_side", stored.padding),
-            ("truncation_side", stored.truncation),
-        ):
-            side = named.pop(name, "right" if limit is None else limit.side)
+        for name in ("padding_side", "truncation_side"):
+            side = named.pop(name, getattr(tokenizer_object, name))
             setattr(self, name, _side(name, side))
         self.model_input_names: list[str] = list(named.pop("model_input_names", INPUTS))
         self.clean_up_tokenization_spaces = named.pop("clean_up_tokenization_spaces", False)
@@ -118,8 +109,6 @@ class PreTrainedTokenizerFast(Chatting):
             model = content_of(folder, "config.json")
             default = usual(said, model, of_bytes=tok.definition.unit == "byte")
             given.setdefault("model_input_names", default.inputs)
-            if tok.definition.padding is None:
-                given.setdefault("padding_side", default.side)
         made = cls(tok, **{"name_or_path": os.fspath(name_or_path), **given, **named})
         made._model_size = model_size(folder) or made._model_size
         made.init_kwargs = {**said, **made.init_kwargs}

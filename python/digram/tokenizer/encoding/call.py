@@ -105,6 +105,10 @@ def _call(
     threads: int | None,
 ) -> Call:
     n, texts, words, paired, place = given
+    options = options._replace(
+        truncation_side=options.truncation_side or layout.truncation_side,
+        padding_side=options.padding_side or layout.padding_side,
+    )
     parts = layout.parts(paired, options.add_special_tokens)
     added = len(parts) - 1 - paired
     room = _room(layout, options, added, paired)

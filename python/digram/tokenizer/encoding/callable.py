@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from digram._core import Core
 from digram._util.validation import check_threads
-from digram.tokenizer.encoding.options import Offsets, Options, Padding, Side, Truncation, checked
+from digram.tokenizer.encoding.options import Offsets, Options, Padding, Truncation, checked
 from digram.tokenizer.encoding.template_ids import Layout
+from digram.vocab.settings import Side
 from digram.vocab.special_tokens import OnSpecial, TextOrParts, rule_of
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ class CallOptions(TypedDict, total=False):
     add_special_tokens: bool
     max_length: int | Literal["context"] | None
     truncation: Truncation
-    truncation_side: Side
+    truncation_side: Side | None
     overlap: int
     padding: Padding | None
-    padding_side: Side
+    padding_side: Side | None
     pad_to_multiple_of: int | None
     pad_id: int | None
     pad_type_id: int
@@ -87,10 +88,10 @@ class CallableCore(Core):
         add_special_tokens: bool = True,
         max_length: int | Literal["context"] | None = None,
         truncation: Truncation = "longest_first",
-        truncation_side: Side = "right",
+        truncation_side: Side | None = None,
         overlap: int = 0,
         padding: Padding | None = None,
-        padding_side: Side = "right",
+        padding_side: Side | None = None,
         pad_to_multiple_of: int | None = None,
         pad_id: int | None = None,
         pad_type_id: int = 0,
@@ -132,12 +133,13 @@ class CallableCore(Core):
         texts until both are equally long, and then both; "only_first" and "only_second" truncate
         one of them; "raise" raises `LimitExceededError` instead. `overflowing` has the remaining
         tokens, in windows of the same size, each of which starts with the last `overlap` tokens of
-        the previous one.
+        the previous one. Tokens are removed at the `truncation_side`, "left" or "right".
 
         `padding="longest"` pads to the longest text of the call, "max_length" to `max_length`, and
         a number to as many tokens; all are rounded up to a multiple of `pad_to_multiple_of`. The
         token is `pad_token` of the tokenizer, or the one with the id `pad_id`, and its type id is
-        `pad_type_id`. `tok.call_options` are the truncation and padding that the file has.
+        `pad_type_id`. It is added at the `padding_side`. A side that is not given is that of the
+        tokenizer. `tok.call_options` are the truncation and padding that the file has.
 
         `offsets` are in "characters", "bytes" or "utf16" units; the default is characters for `str`
         and bytes for `bytes`. Batches run without the GIL on `threads` threads.

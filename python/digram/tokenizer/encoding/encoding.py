@@ -73,10 +73,11 @@ class Call(NamedTuple):
         if self.room is None or sum(lengths) <= self.room:
             return []
         sizes = kept(lengths, self.room, self.options)
+        on_left = self.options.truncation_side == "left"
         found = []
         for number, (length, size) in enumerate(zip(lengths, sizes, strict=True)):
             at = self.edges[index + number * self.texts]
-            cut = windows(length, size, self.options.overlap, self.options.truncation_side)
+            cut = windows(length, size, self.options.overlap, on_left=on_left)
             found.append([(at + start, at + stop) for start, stop in cut])
         # The order of Hugging Face's library: those without the first window of the text first.
         every = [*product(found[0][1:], *found[1:]), *product(found[0][:1], *found[1:])]

@@ -7,12 +7,12 @@ from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args
 
 from digram.errors import OptionError, show
+from digram.vocab.settings import Side
 
-__all__ = ["Offsets", "Options", "Padding", "Side", "Truncation", "checked"]
+__all__ = ["Offsets", "Options", "Padding", "Truncation", "checked"]
 
 Offsets = Literal["characters", "bytes", "utf16"]
 Padding = Literal["longest", "max_length"] | int
-Side = Literal["left", "right"]
 Truncation = Literal["longest_first", "only_first", "only_second", "raise"]
 _PLAIN = (str, int, float, NoneType)
 
@@ -23,10 +23,10 @@ class Options(NamedTuple):
     add_special_tokens: bool
     max_length: int | Literal["context"] | None
     truncation: Truncation
-    truncation_side: Side
+    truncation_side: Side | None
     overlap: int
     padding: Padding | None
-    padding_side: Side
+    padding_side: Side | None
     pad_to_multiple_of: int | None
     offsets: Offsets | None
     pad_id: int | None = None
@@ -48,8 +48,8 @@ def checked(options: Options) -> Options:
 def _checked(*values: Any) -> Options:
     options = Options(*values)
     _word("truncation", options.truncation, Truncation)
-    _word("truncation_side", options.truncation_side, Side)
-    _word("padding_side", options.padding_side, Side)
+    _word("truncation_side", options.truncation_side, Side, or_none=True)
+    _word("padding_side", options.padding_side, Side, or_none=True)
     if type(options.padding) is int:
         _number("padding", options.padding, 1, ' Pass a number of tokens, "longest" or None.')
     elif options.padding not in ("longest", "max_length", None):
@@ -61,8 +61,7 @@ def _checked(*values: Any) -> Options:
     _number("pad_type_id", options.pad_type_id, 0)
     if options.pad_id is not None:
         _number("pad_id", options.pad_id, 0)
-    if options.offsets is not None:
-        _word("offsets", options.offsets, Offsets, or_none=True)
+    _word("offsets", options.offsets, Offsets, or_none=True)
     if type(options.add_special_tokens) is not bool:
         shown = show(options.add_special_tokens)
         raise OptionError(
@@ -77,25 +76,25 @@ def _checked(*values: Any) -> Options:
     if options.max_length is None:
         _useless("overlap", options.overlap, 0, "max_length")
         _useless("truncation", options.truncation, "longest_first", "max_length")
-        _useless("truncation_side", options.truncation_side, "right", "max_length")
+        _useless("truncation_side", options.truncation_side, None, "max_length")
         if options.padding == "max_length":
             raise OptionError('padding="max_length" needs max_length, too.', value=options.padding)
     elif options.truncation == "raise":
         _useless("overlap", options.overlap, 0, "truncation")
-        _useless("truncation_side", options.truncation_side, "right", "truncation")
+        _useless("truncation_side", options.truncation_side, None, "truncation")
     if options.padding is None:
-        _useless("padding_side", options.padding_side, "right", "padding")
+        _useless("padding_side", options.padding_side, None, "padding")
         _useless("pad_to_multiple_of", options.pad_to_multiple_of, None, "padding")
         _useless("pad_id", options.pad_id, None, "padding")
         _useless("pad_type_id", options.pad_type_id, 0, "padding")
     return options
 
 
-_DEFAULT = Options(True, None, "longest_first", "right", 0, None, "right", None, None)
+_DEFAULT = Options(True, None, "longest_first", None, 0, None, None, None, None)
 
 
 def _word(name: str, value: object, words: Any, *, or_none: bool = False) -> None:
-    if value not in get_args(words):
+    if value not in get_args(words) and not (or_none and value is None):
         known = [repr(word) for word in get_args(words)] + ["None"] * or_none
         raise OptionError(
             f"{name}={show(value)} is not known. Pass {', '.join(known[:-1])} or {known[-1]}.",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from digram._util.validation import instance, word
+from digram._util.validation import choice, instance, word
 from digram.errors import OptionError, show
 from digram.tokenizer.encoding.trimming import Trimming
-from digram.vocab.settings import Settings
+from digram.vocab.settings import Settings, Side
 
 if TYPE_CHECKING:  # most tokenizers have none of them
     from digram.vocab.limits import Padding, Truncation
@@ -32,7 +32,7 @@ _PLAIN = (Part(0, 0, 0),), (Part(0, 0, 0), Part(1, 0, 1))
 
 
 class Layout(NamedTuple):
-    """The template, context size and pad token of a tokenizer, with ids instead of names."""
+    """The template of a tokenizer, with ids instead of names, and what else calls need."""
 
     single: tuple[Part, ...]
     single_plain: tuple[Part, ...]
@@ -41,6 +41,8 @@ class Layout(NamedTuple):
     context_size: int | None
     pad_id: int | None
     trimming: Trimming | None
+    truncation_side: Side
+    padding_side: Side
 
     @classmethod
     def of(cls, settings: Settings, special_tokens: Mapping[str, int]) -> Layout:
@@ -70,7 +72,10 @@ class Layout(NamedTuple):
         pair_plain = None if pair is None else _plain(pair)
         pad_id = None if pad is None else special_tokens[pad]
         trimming = Trimming.of(settings, special_tokens)
-        return cls(single, _plain(single), pair, pair_plain, size, pad_id, trimming)
+        sides = settings.truncation_side, settings.padding_side
+        for name, side in zip(("truncation_side", "padding_side"), sides, strict=True):
+            choice(name, side, "left", "right")
+        return cls(single, _plain(single), pair, pair_plain, size, pad_id, trimming, *sides)
 
     def parts(self, pair: bool, add_special_tokens: bool) -> tuple[Part, ...]:
         """The parts for a text, or for a text with its pair, with or without added tokens."""

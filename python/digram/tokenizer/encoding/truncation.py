@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from digram.errors import LimitExceededError, OptionError, several, show
-from digram.tokenizer.encoding.options import Options, Side
+from digram.tokenizer.encoding.options import Options
 
 __all__ = ["Window", "kept", "windows"]
 
@@ -11,22 +11,23 @@ Window = tuple[int, int]
 """A start and a stop, in tokens."""
 
 
-def windows(length: int, size: int, overlap: int, side: Side) -> list[Window]:
+def windows(length: int, size: int, overlap: int, *, on_left: bool) -> list[Window]:
     """Windows of `size` tokens over `length` tokens; each overlaps the previous one by `overlap`.
 
     The first is the one that is kept; the last ends at the end of the tokens, and may be shorter.
+    `on_left` says that tokens are removed there.
 
-    >>> windows(9, 4, 1, "right")
+    >>> windows(9, 4, 1, on_left=False)
     [(0, 4), (3, 7), (6, 9)]
-    >>> windows(9, 4, 1, "left")
+    >>> windows(9, 4, 1, on_left=True)
     [(5, 9), (2, 6), (0, 3)]
-    >>> windows(4, 4, 0, "right"), windows(0, 4, 0, "right")
+    >>> windows(4, 4, 0, on_left=False), windows(0, 4, 0, on_left=False)
     ([(0, 4)], [(0, 0)])
     """
     step = size - overlap
     starts = range(0, length - size + step, step) if length > size else range(1)
     found = [(start, min(start + size, length)) for start in starts]
-    if side == "left":
+    if on_left:
         found = [(length - stop, length - start) for start, stop in found]
     return found
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from digram.vocab.settings import Side
+
 __all__ = ["INPUTS", "Usual", "usual"]
 
 INPUTS = ("input_ids", "attention_mask")
@@ -15,10 +17,10 @@ _FAST = "Fast"
 
 
 class Usual(NamedTuple):
-    """The `model_input_names` and the `padding_side` of a class."""
+    """The `model_input_names` and the `padding_side` of a class of tokenizers."""
 
     inputs: tuple[str, ...] = INPUTS
-    side: str = "right"
+    padding_side: Side = "right"
 
 
 _CLASSES = {
@@ -44,7 +46,7 @@ _CLASSES = {
             *("CodeLlamaTokenizer", "CohereTokenizer", "GemmaTokenizer", "LlamaTokenizer"),
             *("Phi3Tokenizer", "Siglip2Tokenizer", "XLNetTokenizer"),
         ),
-        Usual(side="left"),
+        Usual(padding_side="left"),
     ),
 }
 """The classes that differ from all others, without the "Fast" at the end of their names."""
@@ -103,7 +105,7 @@ def usual(config: Mapping[str, Any], model: Mapping[str, Any], *, of_bytes: bool
     >>> usual({"tokenizer_class": "BertTokenizerFast"}, {}, of_bytes=False).inputs
     ('input_ids', 'token_type_ids', 'attention_mask')
     >>> usual({"tokenizer_class": "Qwen2Tokenizer"}, {"model_type": "qwen2"}, of_bytes=True)
-    Usual(inputs=('input_ids', 'attention_mask'), side='right')
+    Usual(inputs=('input_ids', 'attention_mask'), padding_side='right')
     """
     named = config.get("tokenizer_class") or model.get("tokenizer_class")
     kind = model.get("model_type")
