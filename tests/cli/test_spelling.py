@@ -49,7 +49,7 @@ SMALL = ["--max-merges", "2", "-o"]
         ("on_unknown='it\\'s'", "--on-unknown 'it'\"'\"'s'"),
         ("on_unknown='a\\x00'", "--on-unknown 'a\\x00'"),
         ("offsets=False leaves", "--no-offsets leaves"),
-        ("in Python, with_context_size", "in Python, with_context_size"),
+        ("in Python, with_x and with_context_size", "in Python, with_x and with_context_size"),
         (
             "as in with_context_size(1024).",
             "as in digram convert --for transformers --context-size N.",

@@ -38,7 +38,7 @@ _VERB = (
 )
 _COUNTS = {"count_pretokens": "counts make"}
 _SETTER = (
-    r"(?<!in Python, )(?<![\w./'-])(?:tok\.)?"
+    r"(?<![\w./'-])(?:tok\.)?"
     rf"(?:with_(chat_template|context_size|pad_token)|save_pretrained)(?:{_CALL})?"
 )
 _FOLDER = "digram convert --for transformers"
@@ -221,6 +221,11 @@ _KINDS = frozenset(
 )
 
 
+def _is_python(match: re.Match[str]) -> bool:
+    """Whether the sentence says that this is done in Python."""
+    return "in Python," in match.string[: match.start()].rpartition(". ")[2]
+
+
 def _verb(name: str) -> str:
     """The verb of a function.
 
@@ -274,7 +279,7 @@ def _value(python: str) -> str:
 
 _CODES: dict[str, Callable[[re.Match[str]], str]] = {
     _VERB: lambda of: f"digram {_verb(of[1])}",
-    _SETTER: lambda of: _SET.get(of[1], _FOLDER),
+    _SETTER: lambda of: of[0] if _is_python(of) else _SET.get(of[1], _FOLDER),
     _SPLIT: lambda of: _split(of[1]),
     _TOKEN: lambda of: _value(of[1]),
 }
