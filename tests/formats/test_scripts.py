@@ -97,5 +97,5 @@ def test_characters_without_a_script_are_kept_behind_the_start(other: str, first
 def test_words_of_scripts_that_are_cut_are_no_words_without_white_space(other: str) -> None:
     theirs = Tokenizer(models.WordLevel({"<u>": 0, "e": 1, " ": 2}, "<u>"))
     theirs.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.UnicodeScripts(), AROUND[other]])
-    with pytest.raises(VocabError, match="WordLevel whose pre_tokenizer keeps white space"):
+    with pytest.raises(VocabError, match="WordLevel whose pre_tokenizer leaves text out in two"):
         loads(theirs.to_str().encode())

@@ -87,8 +87,10 @@ def cut_into_words(
     """
     words = cut.words
     if words is None or keeps_spaces(cut):
+        in_two = words is not None and words.then is not None
+        how = "leaves text out in two stages" if in_two else "keeps white space"
         raise unsupported(
-            f"{kind} whose pre_tokenizer keeps white space",
+            f"{kind} whose pre_tokenizer {how}",
             path,
             hint=f"digram reads {kind} with BertPreTokenizer, Whitespace, WhitespaceSplit, and "
             "other stages after them.",
