@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import tokenizers
 import vocabularies
+from formats.test_pipelines import gemma_with_runs
 
 import digram
 from digram import CorruptFileError, LimitExceededError, OptionError, SpecialRoles, VocabError
@@ -279,6 +280,17 @@ def test_flags_of_roles_are_reported(tmp_path: Path) -> None:
     assert tok.with_special_roles(None) == TOK
     config["eos_token"] = token("</s>")
     assert quiet(put(tmp_path, tokenizer_config=config)) == tok
+
+
+def test_a_role_of_a_token_that_merges_make(tmp_path: Path) -> None:
+    """It is found in all text, as in tokenizer.json, since it could not be left in text."""
+    gemma_with_runs().save(str(tmp_path / "tokenizer.json"))
+    flags = dict.fromkeys(("lstrip", "rstrip", "single_word", "normalized"), False)
+    config = {"pad_token": {"content": "▁▁", **flags}, "sep_token": "\n"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    tok = digram.load(tmp_path)
+    assert (tok.pad_token, tok.special_roles.sep) == ("▁▁", "\n")
+    assert tok.encode("a  \n") == digram.load(tmp_path / "tokenizer.json").encode("a  \n")
 
 
 def test_what_differs_from_the_tokenizer_itself_is_reported(tmp_path: Path) -> None:

@@ -117,7 +117,10 @@ def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
                 "by transformers"
             )
         found = again
-    by_role = changed | {t: (changed[t][0], flags) for t, flags in beside.of_roles.items()}
+    by_role = dict(changed)
+    for text, flags in beside.of_roles.items():
+        id, before = changed[text]
+        by_role[text] = id, replace(flags, always=before.always)
     if by_role != changed:
         again = huggingface.compact(data, path, lambda _: by_role)
         if again.settings.matching != found.settings.matching:
