@@ -74,6 +74,17 @@ def written_words(definition: Definition, what: str, allow_loss: bool) -> dict[s
     text without special tokens must have the same ids, in words that are not too long for either.
     """
     metadata = _metadata(definition)
+    taken = {*definition.special_tokens.values()}
+    for role, (keys, token_id) in _ROLES.items():
+        is_ordinary = token_id < len(definition.tokens) and token_id not in taken
+        if f"{PREFIX}{keys[0]}_token_id" not in metadata and is_ordinary:
+            raise VocabError(
+                f"{what} cannot store this WordPiece tokenizer without a {role.replace('_', ' ')}: "
+                f"llama.cpp takes token {token_id} for it.",
+                value=role,
+                hint='Save it with format="huggingface", or train with special_tokens=["[PAD]", '
+                '"[UNK]", "[CLS]", "[SEP]", "[MASK]"] and special_first=True.',
+            )
     try:
         found = read_words(Fields(metadata, None))
     except VocabError as error:
