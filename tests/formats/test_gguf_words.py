@@ -81,5 +81,5 @@ def test_what_a_file_cannot_store(changes: dict[str, Any], message: str) -> None
 
 def test_a_tokenizer_without_the_special_tokens_of_bert() -> None:
     tok = digram.train("low lower", model=digram.WordPiece(), max_merges=3)
-    with pytest.raises(VocabError, match="without a pad token: llama.cpp takes token 0"):
+    with pytest.raises(VocabError, match=r"without a pad token: llama\.cpp takes token 0"):
         gguf.dumps(tok.definition)

@@ -19,6 +19,7 @@ from digram import (
     SpecialToken,
     Template,
     Truncation,
+    VocabError,
 )
 from digram.formats._registry import FORMATS
 
@@ -90,7 +91,7 @@ def differing(tok: digram.Tokenizer, format: str, folder: Path) -> set[str]:
     except DigramError:
         return set()
     given = {} if known.describes_itself else {"pretokenizer": definition.pretokenizer}
-    again = digram.load(path, **given).definition  # type: ignore[arg-type]
+    again = digram.load(path, **given).definition
     if again.model.kind != definition.model.kind:
         return set()  # the scores of SentencePiece as merges
     return {
@@ -137,3 +138,18 @@ def test_settings_without_effect_are_refused(unit: Any, change: Any, name: str) 
     )
     with pytest.raises(OptionError, match=f"^{name}=.* has no effect on this tokenizer"):
         digram.Tokenizer(dataclasses.replace(made.definition, **change))
+
+
+def test_a_record_of_other_merges_is_refused() -> None:
+    """Such a file could not be read again."""
+    definition = digram.train("low lower lowest", max_merges=4).definition
+    record, model = definition.training, definition.model
+    assert record is not None
+    assert isinstance(model, digram.BpeModel)
+    fewer = dataclasses.replace(model, merges=model.merges[:-1])
+    longer = dataclasses.replace(record, languages=["en"] * 5)
+    for change in ({"model": fewer}, {"training": longer}):
+        changed = dataclasses.replace(definition, **change)
+        with pytest.raises(VocabError, match="a file of both could not be read"):
+            digram.formats.huggingface.dumps(changed)
+        digram.formats.huggingface.dumps(dataclasses.replace(changed, training=None))

@@ -194,7 +194,7 @@ def test_unigram_with_a_decoder_of_steps(tmp_path: Path) -> None:
     assert digram.load(tmp_path / "new.json") == tok
 
 
-def test_models_of_scores_stay_what_they_are() -> None:
+def test_models_of_scores_stay_what_they_are(tmp_path: Path) -> None:
     unigram = digram.train(
         TEXT,
         model=digram.Unigram(max_piece_length=3),
@@ -221,6 +221,8 @@ def test_models_of_scores_stay_what_they_are() -> None:
     tok = digram.train(["low lower lowest"] * 3, like=words, vocab_size=15)
     assert isinstance(tok.definition.model, digram.ScoredModel)
     assert tok.tokens(tok.encode("lower low")) == [b" lower", b" low"]
+    digram.formats.digram.write(tok.definition, tmp_path / "new.json")
+    assert digram.load(tmp_path / "new.json") == tok
     data = digram.formats.sentencepiece.dumps(tok.definition)
     import sentencepiece
 

@@ -112,6 +112,8 @@ class Steps(NamedTuple):
 def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, Any]:
     """The section as JSON; `of_model` are the entries about the model."""
     record = definition.training
+    if record is not None:
+        _check_counts(definition, record)
     pairs = definition.template is None or definition.template.pair is not None
     given = Given(definition.context_size, definition.pad_token, pairs, *_other_sides(definition))
     kept = {} if record is None else {name: getattr(record, name) for name in _FIELDS}
@@ -139,6 +141,22 @@ def to_section(definition: Definition, of_model: dict[str, Any]) -> dict[str, An
     }
     first = {"format": VERSION, "digest": digest(definition), "seal": _seal(content)}
     return first | content
+
+
+def _check_counts(definition: Definition, record: TrainingRecord) -> None:
+    """Raises `VocabError` unless the record has what reading expects: a count for each merge."""
+    model = definition.model
+    events = getattr(getattr(model, "scheme", None), "events", None)
+    steps = getattr(model, "merges", ()) if events is None else events
+    lists = (record.counts, record.runners_up, record.languages)
+    wrong = next((one for one in lists if one is not None and len(one) != len(steps)), None)
+    if wrong is not None:
+        raise VocabError(
+            f"the training record is about {several(len(wrong), 'merge')}, but there are "
+            f"{len(steps):,}, so a file of both could not be read.",
+            value=len(wrong),
+            hint="Set training to None in the definition.",
+        )
 
 
 def _input(given: Given) -> dict[str, Any]:

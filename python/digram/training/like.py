@@ -94,7 +94,10 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer, vocab_size: int | None) -> Toke
         padding_side=of.padding_side,
     )
     if isinstance(of.model, ScoredModel):
-        definition = replace(definition, pretokenizer=of.pretokenizer)
+        record = definition.training and replace(
+            definition.training, counts=[], runners_up=None, languages=None
+        )
+        definition = replace(definition, pretokenizer=of.pretokenizer, training=record)
     if _needs_no_steps(definition):
         definition = replace(definition, decoding=None, strip_first_space=True)
     return Tokenizer(definition)
