@@ -91,7 +91,7 @@ def differing(tok: digram.Tokenizer, format: str, folder: Path) -> set[str]:
     except DigramError:
         return set()
     given = {} if known.describes_itself else {"pretokenizer": definition.pretokenizer}
-    again = digram.load(path, **given).definition
+    again = digram.load(path, **given).definition  # type: ignore[arg-type]
     if again.model.kind != definition.model.kind:
         return set()  # the scores of SentencePiece as merges
     return {
