@@ -297,3 +297,15 @@ def test_a_published_vocabulary_gives_the_ids_of_the_peer(
     texts = shared_data("corpora/multi.txt").read_text(encoding="utf-8")[:200_000].splitlines()
     texts += shared_data("corpora/code.txt").read_text(encoding="utf-8")[:50_000].splitlines()
     same(tok, peer(names), texts)
+
+
+@pytest.mark.parametrize("text", ["covid", "##x"])
+def test_special_tokens_that_words_may_become_are_refused(text: str, tmp_path: Path) -> None:
+    """Other libraries make them of words, so a file of them would not be read again."""
+    tok = digram.train("low lower", model="wordpiece", vocab_size=30).with_special_tokens([text])
+    with pytest.raises(digram.VocabError, match="a special token that words may become"):
+        tok.save(tmp_path / "tok.json", format="huggingface")
+    tok.save(tmp_path / "tok.json", format="digram")
+    assert digram.load(tmp_path / "tok.json") == tok
+    special = tok.with_special_tokens(["[COVID]"])
+    assert special.encode("[COVID]", special="parse") == [special.special_tokens["[COVID]"]]

@@ -22,7 +22,7 @@ from digram.pretokenizers.normalizers import Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel
-from digram.vocab.special_tokens import Matching
+from digram.vocab.special_tokens import Matching, SpecialToken
 from digram.vocab.wordpiece import WordPieceKernel, WordPieceModel
 
 __all__ = [
@@ -197,6 +197,35 @@ def refuse_ambiguous(
             )
 
 
+def _refuse(definition: Definition) -> None:
+    """Raises `VocabError` for a special token that a tokenizer.json would make of words too."""
+    model, special = definition.model, definition.special_tokens
+    assert isinstance(model, WordPieceModel)
+    unknown = definition.on_unknown
+    flags = {text: definition.matching.get(text, Matching()) for text in special}
+    names = {*flags, *([unknown.text] if isinstance(unknown, SpecialToken) else [])}
+    try:
+        refuse_inner(flags, flags, model.prefix, None)
+        refuse_ambiguous(names, flags, names, definition.pretokenizer, None)
+    except VocabError as error:
+        raise VocabError(
+            f"a tokenizer.json of WordPiece cannot store a special token that words may become: "
+            f"{error.message}",
+            value=error.value,
+            hint='Give the token another text, as in "[TEXT]", or save it with format="digram".',
+        ) from None
+
+
+def refuse_inner(
+    flags: Collection[str], vocab: Collection[str], prefix: str, path: str | None
+) -> None:
+    """Raises `VocabError` for an added token that other libraries also make inside words."""
+    inner = next((text for text in flags if text in vocab and text.startswith(prefix)), None)
+    if inner is not None:
+        what = f"the added token {show(inner)}, which is also a piece inside words,"
+        raise unsupported(what, path)
+
+
 def _claims(model: dict[str, Any]) -> bool:
     if "type" in model:
         own = kind_of(model) == _OWN and "max_input_chars_per_word" in model
@@ -253,6 +282,6 @@ SECTION = ModelSection(
     kernel=_kernel,
     model=_model,
     steps=_steps,
-    refuse=lambda definition: None,
+    refuse=_refuse,
     written=_written,
 )

@@ -382,14 +382,12 @@ def _refuse_words(
     path: str | None,
 ) -> None:
     """Raises `VocabError` if a model of words makes an added token of a word in other libraries."""
+    if kind_of(model) == "digram":
+        return  # no other library reads it
     if section is _wordpiece.SECTION:
         names = {*flags, *([] if unknown is None else [unknown])}
-        prefix = model["continuing_subword_prefix"]
-        inner = next((text for text in flags if text in vocab and text.startswith(prefix)), None)
-        if inner is not None:
-            what = f"the added token {show(inner)}, which is also a piece inside words,"
-            raise unsupported(what, path)
-    elif section is _word_level.SECTION and kind_of(model) != "digram":
+        _wordpiece.refuse_inner(flags, vocab, model["continuing_subword_prefix"], path)
+    elif section is _word_level.SECTION:
         # The word that is the name of the unknown token is unknown anyway.
         names = {*flags} - {unknown}
     else:
