@@ -38,7 +38,6 @@ _UNKNOWN = ("<unk>", "[UNK]", "<UNK>")
 """Names of tokens for unknown characters."""
 _PENALTY = 10.0
 """An unknown character has a score so much lower than the lowest one."""
-_SIDES = ("truncation_side", "padding_side")
 
 
 def _kind_in(model: dict[str, Any]) -> str | None:
@@ -256,7 +255,7 @@ def _refuse(definition: Definition) -> None:
         )
     # Hugging Face's reader of Unigram refuses keys that it does not know.
     stored = replace(without_config(definition), reserved={})
-    for name in ("context_size", "chat_templates", "special_roles", *_SIDES, "reserved"):
+    for name in ("context_size", "chat_templates", "special_roles", "reserved"):
         value = getattr(definition, name)
         if value != getattr(stored, name):
             raise VocabError(
@@ -271,14 +270,7 @@ def without_config(definition: Definition) -> Definition:
     """A tokenizer as a file without any beside it stores it."""
     unk = definition.special_roles.unk if definition.on_unknown == "bytes" else None
     roles = SpecialRoles(unk=unk)
-    return replace(
-        definition,
-        context_size=None,
-        chat_templates={},
-        special_roles=roles,
-        truncation_side=_own.side_of(definition.truncation),
-        padding_side=_own.side_of(definition.padding),
-    )
+    return replace(definition, context_size=None, chat_templates={}, special_roles=roles)
 
 
 def _written(definition: Definition, of: Names) -> dict[str, Any]:
