@@ -139,3 +139,13 @@ def test_other_models_are_refused() -> None:
         digram.prune(tok, CORPUS, remove=1)
     words = replace(TOKENIZERS["wordpiece"].definition, training=None)
     assert digram.prune(digram.Tokenizer(words), CORPUS, remove=3)[0].training is None
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_what_is_left_is_saved_and_read(name: str, tmp_path: Path) -> None:
+    """Also where the highest ids have no token any more."""
+    tok = TOKENIZERS[name]
+    for number in range(1, len(several_characters(tok)), 3):
+        holes, _ = digram.prune(tok, "low lower", remove=number, compact=False)
+        holes.save(tmp_path / "holes.json", format="digram")
+        assert digram.load(tmp_path / "holes.json") == holes

@@ -6,7 +6,8 @@ Converting 100,000 tokens and merges to Python objects and back takes longer tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from digram import _core
 from digram._util.validation import instance, mapping
@@ -67,6 +68,7 @@ def compacted(definition: Definition) -> Compact:
     while end and d.tokens[end - 1] is None:  # the highest id must have a token
         end -= 1
     model = d.model.tables(d.tokens if end == len(d.tokens) else d.tokens[:end])
+    of_model = _without_gaps(d.model, end)
     mapping("reserved", d.reserved, "names and ranges of ids")
     mapping("matching", d.matching, "special tokens and digram.Matching")
     mapping("chat_templates", d.chat_templates, "names and templates")
@@ -75,7 +77,7 @@ def compacted(definition: Definition) -> Compact:
         d.special_tokens,
         Settings(
             pretokenizer=d.pretokenizer,
-            kernel=d.model.kernel(),
+            kernel=of_model.kernel(),
             unit=d.unit,
             on_unknown=d.on_unknown,
             byte_ids=d.byte_ids,
@@ -99,3 +101,12 @@ def compacted(definition: Definition) -> Compact:
             reserved=None if d.reserved == {} else d.reserved,
         ),
     )
+
+
+def _without_gaps(model: Model, size: int) -> Model:
+    """The model without scores of ids behind the last token, which a file does not have."""
+    scores = getattr(model, "scores", None)
+    if not isinstance(scores, list) or any(one is not None for one in scores[size:]):
+        return model  # it is checked later
+    changed: Any = model
+    return model if len(scores) <= size else replace(changed, scores=scores[:size])
