@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import sentencepiece
 from formats.test_pipelines import gemma_with_runs
 from gguf_files import PIECES, RUNS, ids_of, merged, packed, scored
 
@@ -18,6 +19,7 @@ from digram import (
     VocabError,
 )
 from digram.formats._scores import merges_of
+from digram.formats._sentencepiece_file import Kind, ModelFile, Normalization, Piece, Type
 from digram.formats.gguf import dumps, loads
 
 
@@ -66,6 +68,80 @@ def test_user_defined_tokens_that_merges_make() -> None:
     found = loads(packed(more))
     assert ids_of(found, "ab\t") == [ids.index(name) for name in ("▁a", "b", "\t")]
     assert loads(dumps(found)) == found
+
+
+def by_scores(pieces: dict[str, float]) -> tuple[bytes, sentencepiece.SentencePieceProcessor]:
+    """A file with these pieces and all bytes, and SentencePiece, whose rule llama.cpp has."""
+    first = [("<unk>", Type.UNKNOWN), ("<s>", Type.CONTROL), ("</s>", Type.CONTROL)]
+    first += [(f"<0x{byte:02X}>", Type.BYTE) for byte in range(256)]
+    model = ModelFile(
+        pieces=[
+            *(Piece(text, 0.0, kind) for text, kind in first),
+            *(Piece(text, score, Type.NORMAL) for text, score in pieces.items()),
+        ],
+        kind=Kind.BPE,
+        byte_fallback=True,
+        whitespace_as_suffix=False,
+        normalization=Normalization(
+            charsmap=b"", add_dummy_prefix=True, remove_extra_whitespaces=False
+        ),
+    )
+    data = packed(
+        scored(
+            tokens=(9, (8, [text for text, _ in first] + [*pieces])),
+            scores=(9, (6, [0.0] * len(first) + [*pieces.values()])),
+            token_type=(9, (5, [2, 3, 3, *[6] * 256, *[1] * len(pieces)])),
+        )
+    )
+    return data, sentencepiece.SentencePieceProcessor(model_proto=model.dumps())
+
+
+@pytest.mark.filterwarnings("ignore:.*are unreachable")
+def test_scores_that_no_merges_mean(tmp_path: Path) -> None:
+    """Equal ones, parts of lower scores, parts that are no tokens; runs of any length."""
+    rng = random.Random(7)
+    kept = 0
+    for number in range(60):
+        texts = {"".join(rng.choices("▁ab", k=rng.randrange(2, 6))) for _ in range(12)}
+        texts |= {"▁" * length for length in range(2, (2, 4, 8, 32)[number % 4])}
+        scores = (-1.0, -2.0, -2.0, -1000.0) if number % 3 else (-1000.0,)
+        pieces = dict.fromkeys("▁ab", -5.0) | {one: rng.choice(scores) for one in sorted(texts)}
+        data, theirs = by_scores(pieces)
+        tok = digram.Tokenizer(loads(data))
+        kept += tok.definition.model.kind == "scored"
+        for _ in range(200):
+            text = "".join(rng.choices("  ab", k=rng.randrange(1, 40)))
+            text += rng.choice(("", " " * rng.randrange(70)))
+            assert tok.encode(text) == theirs.encode(text), text
+            assert tok.decode(tok.encode(text)) == text
+        for format in ("gguf", "digram"):
+            tok.save(tmp_path / "again", format=format)
+            assert digram.load(tmp_path / "again") == tok
+    assert kept > 30
+
+
+def test_gemma_of_spaces_that_are_user_defined() -> None:
+    """A run of up to 31 spaces is one token, and what is longer begins with such runs."""
+    runs = ["▁" * length for length in range(2, 32)]
+    data = scored(
+        tokens=(9, (8, [*PIECES, *runs, "\n", "\n\n"])),
+        scores=(9, (6, [0.0] * 263 + [-1.0, -2.0, -3.0, -4.0, 0.0] + [-1000.0] * 32)),
+        token_type=(9, (5, [2, 3, 3, *[6] * 256, *[1] * 8, 4, *[4] * 32])),
+    )
+    found = loads(packed(data))
+    names = [*PIECES, *runs, "\n", "\n\n"]
+    for length in range(2, 100):
+        ids = ids_of(found, "a" + " " * length + "n\n\n\n")
+        wanted = ["▁a", *["▁" * 31] * (length // 31), "▁" * (length % 31), "n", "\n\n", "\n"]
+        assert [names[id] for id in ids] == [name for name in wanted if name]
+    assert loads(dumps(found)) == found
+
+
+def test_a_file_without_scores() -> None:
+    """All are equal: the leftmost neighbours are merged first."""
+    found = loads(packed(scored(scores=None)))
+    assert found.model.kind == "scored"
+    assert ids_of(found, "ban") == [PIECES.index("▁"), PIECES.index("ban")]
 
 
 def test_gemma_as_a_gguf(tmp_path: Path) -> None:

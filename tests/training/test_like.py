@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import gguf_files
 import pytest
+import sentencepiece
 import vocabularies
 from formats import test_pipelines as pipelines
 from formats import test_unigram as unigram
@@ -182,6 +185,52 @@ def test_added_tokens_that_merges_make(options: dict[str, Any], tmp_path: Path) 
     theirs = Tokenizer.from_file(str(tmp_path / "new.json"))
     for one in (text, "  a   b\t", "\n\n", "     ", "</s>x  <bos>"):
         assert tok(one, special="parse").ids == theirs.encode(one).ids
+
+
+def test_symbols_of_users_in_the_text(tmp_path: Path) -> None:
+    """Learned or not, they have one id, and SentencePiece reads the file."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["low lower lowest", "ban an  n the cat", "x y z"] * 30),
+        model_writer=model,
+        vocab_size=60,
+        model_type="bpe",
+        user_defined_symbols=["\n", "\n\n", "▁▁", "<u>", "ab"],
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    (tmp_path / "like.model").write_bytes(model.getvalue())
+    like = digram.load(tmp_path / "like.model")
+    tok = digram.train("low  lower\n\n\nban an  n cab " * 20, like=like, vocab_size=60)
+    assert tok.special_tokens.keys() == like.special_tokens.keys()
+    for name in ("new.model", "new.json"):
+        tok.save(tmp_path / name)
+        assert digram.load(tmp_path / name) == tok
+    theirs = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "new.model"))
+    for text in ("low  lower\n\n\n cab", "a\nb", "   x", "abab <u>  cab"):
+        assert tok.encode(text) == theirs.encode(text)
+
+
+@pytest.mark.filterwarnings("ignore:.*are unreachable")  # those with a line end in them
+def test_gguf_of_gemma(tmp_path: Path) -> None:
+    """Runs of spaces are tokens that text has and merges make; line ends are only the first."""
+    runs = ["▁▁", "▁▁▁", "▁▁▁▁▁"]
+    file = gguf_files.scored(
+        tokens=(9, (8, [*gguf_files.PIECES, *runs, "\n", "\n\n"])),
+        scores=(9, (6, [0.0] * 263 + [-1.0, -2.0, -3.0, -4.0, 0.0] + [-1000.0] * 5)),
+        token_type=(9, (5, [2, 3, 3, *[6] * 256, *[1] * 8, 4, *[4] * 5])),
+    )
+    (tmp_path / "like.gguf").write_bytes(gguf_files.packed(file))
+    like = digram.load(tmp_path / "like.gguf")
+    assert isinstance(like.definition.model, digram.ScoredModel)
+    tok = digram.train(["low  lower    lowest\n\n\nban an  n"] * 20, like=like, vocab_size=300)
+    assert tok.special_tokens.keys() == like.special_tokens.keys()
+    tok.save(tmp_path / "new.json")
+    assert digram.load(tmp_path / "new.json") == tok
+    tok.save(tmp_path / "new.gguf")
+    again = digram.load(tmp_path / "new.gguf")  # may have merges that mean the same
+    for text in ("low   lower\n\n\nban", "a          n\n", "\n   ▁▁ <tag>"):
+        assert again.encode(text) == tok.encode(text)
 
 
 def test_unigram_with_a_decoder_of_steps(tmp_path: Path) -> None:

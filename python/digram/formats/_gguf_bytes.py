@@ -187,8 +187,9 @@ def pre_of(definition: Definition, model: BpeModel, what: str, allow_loss: bool)
     if close is not None:
         found, difference = close
         if not allow_loss:
+            cut = definition.pretokenizer
             raise VocabError(
-                f"{what} cannot store the pretokenizer {definition.pretokenizer.name} exactly: "
+                f"{what} cannot store the pretokenizer {cut.name or 'of this tokenizer'} exactly: "
                 f"{difference}.",
                 value=definition.pretokenizer,
                 hint="Pass allow_loss=True if this does not matter, or train with the split of "

@@ -23,6 +23,7 @@ from digram.pretokenizers.normalizers import Prepend, Replace
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
+from digram.vocab.scores import ScoredModel
 
 __all__ = ["read_scores", "written_scores"]
 
@@ -33,7 +34,7 @@ _DEFAULTS = Defaults(bos=1, eos=2, add_bos=True)
 def read_scores(fields: Fields) -> Definition:
     """The tokenizer of a file of the kind "llama".
 
-    Raises `VocabError` for an inconsistent vocabulary, and for scores that no merges equal.
+    Raises `VocabError` for an inconsistent vocabulary.
     """
     path = fields.path
     names = fields.names()
@@ -53,11 +54,14 @@ def read_scores(fields: Fields) -> Definition:
         and name != padding(i)
     }
     found = {name for name, i in ids.items() if types[i] == USER_DEFINED and i not in apart}
-    merges = merges_of(_reached(merged, found - spaced), scores, path)
+    merges = _merges(_reached(merged, found - spaced), scores, path)
+    made = {name for name in merged if len(name) > 1}
+    if merges is not None:
+        made = {names[token_id] for _, _, token_id in merges}
     special = special_of(
         names,
         [NORMAL if token_id in apart else kind for token_id, kind in enumerate(types)],
-        {token_id for _, _, token_id in merges},
+        {ids[name] for name in made},
         lambda key: fields.has(f"{key}_token_id"),
         fields.model_name(),
         fields.text("pre") or "",
@@ -68,9 +72,17 @@ def read_scores(fields: Fields) -> Definition:
         if " " in name:
             raise unsupported(f"the token {show(name)}, which has a space,", path)
     ordinary = {name: i for name, i in merged.items() if name in spaced or name not in special.ids}
+    tokens = in_bytes(ordinary, byte_ids)
+    if merges is None:
+        has_score = {*ordinary.values()}
+        model: BpeModel | ScoredModel = ScoredModel(
+            [scores[i] if i in has_score else None for i in range(len(tokens))]
+        )
+    else:
+        model = BpeModel(merges)
     definition = Definition(
-        tokens=in_bytes(ordinary, byte_ids),
-        model=BpeModel(merges),
+        tokens=tokens,
+        model=model,
         pretokenizer=Pretokenizer(None, normalizer=[_BACK, *([Prepend(" ")] if prefix else [])]),
         special_tokens=special.ids,
         unit="char",
@@ -84,6 +96,16 @@ def read_scores(fields: Fields) -> Definition:
     return check(definition, Place(path))
 
 
+def _merges(
+    ids: dict[str, int], scores: Sequence[float], path: str | None
+) -> list[tuple[int, int, int]] | None:
+    """The merges that mean these scores; None if there are none, as for the runs of Gemma."""
+    try:
+        return merges_of(ids, scores, path)
+    except VocabError:
+        return None
+
+
 def _reached(merged: dict[str, int], found: set[str]) -> dict[str, int]:
     """The tokens without any of these in them, which are found in all text before merges."""
     if not found:
@@ -93,7 +115,7 @@ def _reached(merged: dict[str, int], found: set[str]) -> dict[str, int]:
 
 
 def written_scores(
-    definition: Definition, model: BpeModel, what: str, size: int
+    definition: Definition, model: BpeModel | ScoredModel, what: str, size: int
 ) -> tuple[list[str], list[int], dict[str, object]]:
     """The names of all ids, their types before special tokens, and the keys of this kind.
 
@@ -108,10 +130,14 @@ def written_scores(
             names[token_id], types[token_id] = byte_ids[token_id], BYTE
         elif token is not None:
             names[token_id], types[token_id] = named(token.decode(), SYMBOL), NORMAL
-    scores = scores_of(size, model.merges)
-    ids = {name: i for i, name in enumerate(names) if types[i] == NORMAL}
-    found = {text for text, one in definition.matching.items() if one.always and text not in ids}
-    _check_scores(names, _reached(ids, found), scores, model, what)
+    if isinstance(model, ScoredModel):
+        scores = [score or 0.0 for score in model.scores]
+        scores += [0.0] * (size - len(scores))
+    else:
+        scores = scores_of(size, model.merges)
+        ids = {name: i for i, name in enumerate(names) if types[i] == NORMAL}
+        found = {text for text, one in definition.matching.items() if one.always} - ids.keys()
+        _check_scores(names, _reached(ids, found), scores, model, what)
     prefix = len(definition.pretokenizer.normalizer) > 1
     return (
         names,

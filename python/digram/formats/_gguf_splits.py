@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from digram.errors import VocabError
 from digram.formats._show import show
+from digram.formats._splits import NUMBER
 from digram.pretokenizers.pretokenizer import NAMED, Digits, Pretokenizer, Regex
+from digram.pretokenizers.words import PUNCTUATION
 
 __all__ = ["DEFAULT", "Split", "named", "near", "passes", "split_of"]
 
@@ -228,16 +230,41 @@ _REFUSED = {
 
 _BY_NAME = {name: split for names, split in _SPLITS for name in names.split()}
 
+_OF_ASCII = "llama.cpp finds contractions such as 'S in ASCII only, not 'ſ"
+_BOTH_CASES = "llama.cpp splits before marks, and letters outside ASCII have both cases"
 _NEAR = {
-    "llama3": (_LLAMA3, "llama.cpp finds contractions such as 'S in ASCII only, not 'ſ"),
-    "cl100k": (_LLAMA3, "llama.cpp finds contractions such as 'S in ASCII only, not 'ſ"),
-    "qwen2": (_QWEN2, "llama.cpp finds contractions such as 'S in ASCII only, not 'ſ"),
-    "o200k": (
-        _BY_NAME["gpt-4o"].passes,
-        "in gpt-4o, llama.cpp splits before marks, and letters outside ASCII have both cases",
-    ),
+    "llama3": (_LLAMA3, _OF_ASCII),
+    "cl100k": (_LLAMA3, _OF_ASCII),
+    "qwen2": (_QWEN2, _OF_ASCII),
+    "o200k": (_BY_NAME["gpt-4o"].passes, f"in gpt-4o, {_BOTH_CASES}"),
 }
 """Named pretokenizers that differ from what llama.cpp does for the tokenizers that they are of."""
+
+_ANY_CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_CASES = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_UPPER_BUT_HAN, _LOWER_BUT_HAN = (f"{one[:-1]}&&[^\\p{{Han}}]]" for one in _CASES)
+_NEAR_PASSES = {
+    (_cased(*_CASES, _SINGLE, ""),): ("tekken", f"in tekken, {_BOTH_CASES}"),
+    (
+        rf"{_ANY_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?{_ANY_CASE}+|{_SINGLE}"
+        rf"| ?[^\s\p{{L}}\p{{M}}\p{{N}}]+[\r\n]*|{_SPACES}",
+    ): ("qwen35", _OF_ASCII),
+    (
+        r"[\p{Han}]+|"
+        + _cased(_UPPER_BUT_HAN, _LOWER_BUT_HAN, _THREES, f"{_ANY_CONTRACTION}?").replace(
+            "\\n/", "\\n"
+        ),
+    ): ("kimi-k2", f"in kimi-k2, {_BOTH_CASES}"),
+    ("[\r\n]", *_DEEPSEEK_CODER[1:3], "[一-龥\u0800-一가-\ud7ff]+", _SINGLE): (
+        "deepseek-coder",
+        "llama.cpp leaves white space out of runs of Chinese",
+    ),
+    (f"{PUNCTUATION}+", "[0-9][0-9][0-9]", _GPT2): (
+        "falcon",
+        "llama.cpp's punctuation is that of a newer Unicode",
+    ),
+}
+"""The regexes of published tokenizer.json files, and the value of `pre` for these tokenizers."""
 
 
 def split_of(pre: str, path: str | None) -> Split:
@@ -275,6 +302,14 @@ def named(found: tuple[str, ...]) -> Iterator[tuple[str, Split]]:
 
 
 def near(pretokenizer: Pretokenizer) -> tuple[tuple[str, ...], str] | None:
-    """The regexes of llama.cpp for a named pretokenizer that they split unlike, and how."""
-    plain = pretokenizer.is_plain and pretokenizer.name is not None
-    return _NEAR.get(pretokenizer.name or "") if plain else None
+    """The regexes of llama.cpp for a published pretokenizer that they split unlike, and how."""
+    if pretokenizer.is_plain and pretokenizer.name in _NEAR:
+        return _NEAR[pretokenizer.name]
+    found = passes(pretokenizer) or ()
+    plain = tuple(one.replace(NUMBER, _SINGLE) for one in found)
+    if plain in _NEAR_PASSES:
+        pre, difference = _NEAR_PASSES[plain]
+        return _BY_NAME[pre].passes, difference
+    if plain != found and any(named(plain)):
+        return plain, "its digits are those of Unicode 17, and llama.cpp's are older"
+    return None

@@ -20,7 +20,11 @@ from digram.vocab.definition import Definition
 from digram.vocab.scores import ScoredModel
 from digram.vocab.special_tokens import Matching
 
-__all__ = ["merged"]
+__all__ = ["in_stages", "merged"]
+
+_BACK = Replace(SYMBOL, " ")
+_OTHERS = ([_BACK], [_BACK, Prepend(" ")])
+"""The normalizers of tokenizers that have real spaces in place of the symbol."""
 
 _HINT = 'Save it with format="sentencepiece", or with format="digram", which only digram can read.'
 
@@ -34,7 +38,7 @@ def merged(definition: Definition, what: str) -> Definition:
     model = definition.model
     if not isinstance(model, ScoredModel):
         return definition
-    stages = _stages(definition, model, what)
+    staged = in_stages(definition, what)
     scores = [score or 0.0 for score in model.scores]
     ids = {
         token.decode(): token_id
@@ -49,10 +53,22 @@ def merged(definition: Definition, what: str) -> Definition:
             value=error.value,
             hint=_HINT,
         ) from None
+    fuses = definition.on_unknown != "bytes"
+    # A training record is about merges, and that of scores has none.
+    return replace(staged, model=BpeModel(merges, fuse_unknown=fuses), training=None)
+
+
+def in_stages(definition: Definition, what: str) -> Definition:
+    """A tokenizer with a `ScoredModel` with the normalizer of others, and any other as it is.
+
+    Raises `VocabError` if no normalizer of other libraries does the same.
+    """
+    model, cut = definition.model, definition.pretokenizer
+    if not isinstance(model, ScoredModel) or [*cut.normalizer] in _OTHERS:
+        return definition
     return replace(
         definition,
-        model=BpeModel(merges, fuse_unknown=definition.on_unknown != "bytes"),
-        pretokenizer=Pretokenizer(None, normalizer=stages),
+        pretokenizer=Pretokenizer(None, normalizer=_stages(definition, model, what)),
         matching={text: _found(text, one) for text, one in definition.matching.items()},
         space_symbol=SYMBOL,
     )
@@ -85,4 +101,4 @@ def _stages(definition: Definition, model: ScoredModel, what: str) -> list[Norma
     if problem is not None:
         raise VocabError(f"{what} cannot store {problem}.", value=cut, hint=_HINT)
     assert isinstance(rules, SentencePiece)
-    return [Replace(SYMBOL, " "), *([Prepend(" ")] if rules.add_space else [])]
+    return [_BACK, *([Prepend(" ")] if rules.add_space else [])]

@@ -18,10 +18,12 @@ from digram.formats._portable import from_oniguruma, takes_nothing
 from digram.formats._show import show
 from digram.pretokenizers.words import PUNCTUATION
 
-__all__ = ["CLASS", "EACH_CHARACTER", "READERS", "escaped", "only", "regex_of_split"]
+__all__ = ["CLASS", "EACH_CHARACTER", "NUMBER", "READERS", "escaped", "only", "regex_of_split"]
 
 _NUMBERS = "\\p{N}\U00011de0-\U00011de9\U00016ff4-\U00016ff6"
 """The items of the class of `Digits`: those of Unicode 17."""
+NUMBER = f"[{_NUMBERS}]"
+"""A character that `Digits` takes for a digit."""
 
 CLASS = re.compile(
     r"(?:\[(?P<negated>\^?)(?P<items>(?:[^\[\]\\]|\\.(?:\{\w+\})?)+)\]"

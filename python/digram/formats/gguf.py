@@ -48,7 +48,7 @@ from digram.formats._loss import (
     refuse_reserved,
     refuse_rules,
 )
-from digram.formats._merged import merged
+from digram.formats._merged import in_stages
 from digram.formats._show import show
 from digram.pretokenizers.normalizers import NFC, NFD, NFKC, NFKD
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
@@ -56,7 +56,7 @@ from digram.vocab.bpe import bpe
 from digram.vocab.definition import Definition
 from digram.vocab.greedy import GreedyModel
 from digram.vocab.packed import Compact
-from digram.vocab.scores import UnigramModel
+from digram.vocab.scores import ScoredModel, UnigramModel
 from digram.vocab.special_tokens import SpecialToken
 from digram.vocab.wordpiece import WordPieceModel
 
@@ -166,7 +166,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     that llama.cpp has only nearly, the limit of the length of words, flags of special tokens,
     templates other than a token before and after a text, and names of reserved ids.
     """
-    definition = _without_normal_forms(merged(definition, _WHAT), allow_loss)
+    definition = _without_normal_forms(in_stages(definition, _WHAT), allow_loss)
     model = definition.model
     refuse_rules(definition, _WHAT)
     special = definition.special_tokens
@@ -188,6 +188,9 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
         merges = ranked(definition, _WHAT)
         kind, pre = "gpt2", pre_of(definition, merges, _WHAT, allow_loss)
         names, types, keys = written_bytes(definition, merges, pre, size)
+    elif isinstance(model, ScoredModel):
+        kind = "llama"
+        names, types, keys = written_scores(definition, model, _WHAT, size)
     else:
         kind, merges = "llama", ranked(definition, _WHAT)
         refuse_ignore_merges(merges, _WHAT, allow_loss)
@@ -272,7 +275,12 @@ def _put_special(
         other = UNKNOWN if is_unknown or SpecialToken(text) == definition.on_unknown else CONTROL
         names[token_id], types[token_id] = text, USER_DEFINED if always else other
     merges = bpe(definition.model)
-    made = {made for _, _, made in merges.merges} if merges else _as_their_types(definition, types)
+    if isinstance(definition.model, ScoredModel):
+        made = definition.model.made(definition)
+    elif merges:
+        made = {made for _, _, made in merges.merges}
+    else:
+        made = _as_their_types(definition, types)
     found = special_of(names, types, made, lambda _: False, "", pre, None)
     for text in {*found.ids, *definition.special_tokens}:
         if text not in definition.special_tokens:

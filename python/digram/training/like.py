@@ -9,7 +9,7 @@ from typing import Any
 from digram.decoders import Metaspace
 from digram.errors import OptionError, show
 from digram.pretokenizers.normalizers import SentencePiece
-from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer
+from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, pretokenize
 from digram.pretokenizers.words import SPACE_BEFORE, SPACE_BEHIND
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.training.affixed import Affixed
@@ -71,7 +71,8 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer, vocab_size: int | None) -> Toke
     decoded.
     """
     of, made = like.definition, tok.definition
-    if shared := _shared(of):
+    shared = _shared(of)
+    if shared:
         made = _with_shared(made, shared, of.space_symbol, vocab_size)
     definition = replace(
         made,
@@ -98,6 +99,7 @@ def in_pipeline(like: Tokenizer, tok: Tokenizer, vocab_size: int | None) -> Toke
             definition.training, counts=[], runners_up=None, languages=None
         )
         definition = replace(definition, pretokenizer=of.pretokenizer, training=record)
+        definition = _one_kind(definition, shared)
     if _needs_no_steps(definition):
         definition = replace(definition, decoding=None, strip_first_space=True)
     return Tokenizer(definition)
@@ -122,12 +124,24 @@ def _needs_no_steps(of: Definition) -> bool:
 
 
 def _shared(definition: Definition) -> list[str]:
-    """The tokens that are found in all text and have the id of a token that merges make."""
-    if not isinstance(definition.model, BpeModel):
+    """The tokens that are found in all text and have the id of a token that merges make, or may.
+
+    Merges may make those that are a pretoken: learning does not cut them out of text, and a file
+    has one id for each name.
+    """
+    if not isinstance(definition.model, BpeModel | ScoredModel):
         return []
     tokens, ids = definition.tokens, definition.special_tokens
-    always = [text for text, flags in definition.matching.items() if flags.always]
-    return [text for text in always if ids[text] < len(tokens) and tokens[ids[text]] is not None]
+    cut, of_characters = _pretokenizer(definition), definition.unit == "char"
+
+    def is_shared(text: str) -> bool:
+        if ids[text] < len(tokens) and tokens[ids[text]] is not None:
+            return True
+        is_name = of_characters or (text.isascii() and text.isprintable() and " " not in text)
+        spelled = text.replace(definition.space_symbol or " ", " ")
+        return is_name and len(pretokenize(spelled, cut)) == 1
+
+    return [text for text, flags in definition.matching.items() if flags.always and is_shared(text)]
 
 
 def _with_shared(
@@ -152,6 +166,36 @@ def _with_shared(
     special = {text: ids[spelled[text]] for text in texts if text not in late}
     special |= {text: size + number for number, text in enumerate(late)}
     return replace(made, special_tokens={**made.special_tokens, **special})
+
+
+def _one_kind(made: Definition, texts: list[str]) -> Definition:
+    """A definition with scores in which these special tokens are what they are in its file.
+
+    In a `.model` they are no ordinary tokens. In a .gguf, those with spaces are both.
+    """
+    cut, ids, symbol = made.pretokenizer, made.special_tokens, made.space_symbol
+    rules = cut.normalizer[0] if len(cut.normalizer) == 1 else None
+    if isinstance(rules, SentencePiece):
+        # The symbols of a file have the order of their ids.
+        symbols = sorted(rules.symbols, key=lambda one: ids.get(one.replace("▁", " "), 0))
+        cut, symbol = Pretokenizer(None, normalizer=replace(rules, symbols=tuple(symbols))), None
+    assert isinstance(made.model, ScoredModel)
+    both = {ids[text]: text for text in texts if symbol is not None and symbol in text}
+    size = max([len(made.tokens) - 1, *both]) + 1
+    tokens = [*made.tokens, *[None] * (size - len(made.tokens))]
+    scores = [*made.model.scores, *[None] * (size - len(made.tokens))]
+    lowest = min((score for score in scores if score is not None), default=0.0)
+    for text in texts:
+        if ids[text] in both and symbol is not None:
+            tokens[ids[text]] = text.replace(symbol, " ").encode()
+            if scores[ids[text]] is None:
+                scores[ids[text]] = lowest - 1
+        elif ids[text] < size:
+            tokens[ids[text]] = scores[ids[text]] = None
+    while tokens and tokens[-1] is None:
+        tokens.pop()
+    model = ScoredModel(scores[: len(tokens)])
+    return replace(made, tokens=tokens, model=model, pretokenizer=cut)
 
 
 def _check(definition: Definition) -> None:
