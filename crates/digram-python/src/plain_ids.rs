@@ -75,11 +75,11 @@ unsafe fn append_by_layout(
     };
     let Some(items) = items.get(range.start..range.end.min(items.len())) else { return range.start };
     let int = &raw mut ffi::PyLong_Type;
-    let before = ids.len();
-    for (index, &item) in items.iter().enumerate() {
-        prefetch(items[(index + AHEAD).min(items.len() - 1)]);
+    let mut count = 0;
+    for (&item, id) in items.iter().zip(ids.spare_capacity_mut()) {
+        prefetch(items[(count + AHEAD).min(items.len() - 1)]);
         // SAFETY: the item is alive; all objects begin with a head, and one of this type is an int.
-        let id = unsafe {
+        let value = unsafe {
             if ffi::Py_TYPE(item) != int {
                 break;
             }
@@ -92,10 +92,12 @@ unsafe fn append_by_layout(
                 break;
             }
         };
-        // `ids` has room for all.
-        ids.push(id);
+        id.write(value);
+        count += 1;
     }
-    range.start + (ids.len() - before)
+    // SAFETY: this many were written.
+    unsafe { ids.set_len(ids.len() + count) };
+    range.start + count
 }
 
 /// As [`append`], by calls of the stable ABI.
