@@ -124,6 +124,24 @@ def test_nothing_is_lost(format: str, tmp_path: Path) -> None:
     assert tried > 300
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_sides_are_no_reason_to_refuse(format: str, tmp_path: Path) -> None:
+    """Most folders of models have them, and programs without models need none."""
+
+    def is_saved(definition: Definition) -> bool:
+        known = FORMATS[format]
+        path = tmp_path / ("a" if known.pairs else f"a{known.suffix or ''}")
+        try:
+            digram.Tokenizer(definition).save(path, format=format)
+        except DigramError:
+            return False
+        return True
+
+    for definition in definitions():
+        other = dataclasses.replace(definition, truncation_side="left", padding_side="left")
+        assert is_saved(other) == is_saved(definition)
+
+
 @pytest.mark.parametrize(
     ("unit", "change", "name"),
     [

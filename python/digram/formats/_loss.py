@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from digram.vocab.definition import Definition
 
 __all__ = [
+    "LEFT_OUT",
     "listed",
     "ranked",
     "ranked_bytes",
@@ -30,6 +31,9 @@ __all__ = [
     "the",
     "without",
 ]
+
+LEFT_OUT = frozenset(("training", "truncation_side", "padding_side"))
+"""The fields of a definition that a format without a place for them leaves out."""
 
 
 def refuse_special_tokens(definition: Definition, what: str, allow_loss: bool) -> None:

@@ -22,7 +22,7 @@ from digram.errors import CorruptFileError, LimitExceededError, VocabError
 from digram.formats._check import Place, check, id_table, named_merges
 from digram.formats._json import decoded
 from digram.formats._letters import LETTERS, PRINTED, from_letters, to_letters
-from digram.formats._loss import ranked
+from digram.formats._loss import LEFT_OUT, ranked
 from digram.formats._show import show
 from digram.pretokenizers.normalizers import NFC, Lowercase, Replace, Words
 from digram.pretokenizers.pretokenizer import NAMED, Pretokenizer, Regex
@@ -148,7 +148,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
         raise _unstored("these merges", error.message) from None
     for field in fields(Definition):
         mine = getattr(definition, field.name)
-        if field.name != "training" and mine != getattr(again, field.name):
+        if field.name not in LEFT_OUT and mine != getattr(again, field.name):
             what = field.name.replace("_", " ")
             raise _unstored(f"{'these' if what.endswith('s') else 'this'} {what}", mine)
     return gzip.compress(data, mtime=0)

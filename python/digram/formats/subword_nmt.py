@@ -31,7 +31,7 @@ from digram.errors import CorruptFileError, VocabError
 from digram.formats._affixes import name_of
 from digram.formats._check import Place, check, named_merges
 from digram.formats._json import decoded, unsupported
-from digram.formats._loss import ranked
+from digram.formats._loss import LEFT_OUT, ranked
 from digram.formats._show import show
 from digram.pretokenizers.normalizers import Words
 from digram.pretokenizers.pretokenizer import Pretokenizer, Regex
@@ -135,7 +135,7 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
         raise _unstored("these merges", error.message) from None
     for field in fields(Definition):
         mine = getattr(definition, field.name)
-        if field.name != "training" and mine != getattr(again, field.name):
+        if field.name not in LEFT_OUT and mine != getattr(again, field.name):
             raise _unstored(f"this {field.name.replace('_', ' ')}", mine)
     return data
 
