@@ -40,6 +40,11 @@ from digram.pretokenizers import NFC
         (keys(model=(8, "plamo2")), VocabError, r"model 'plamo2' \(the tokenizer of PLaMo 2"),
         (keys(model=(8, "new")), VocabError, "model 'new' is not supported"),
         (keys(model=(4, 1)), CorruptFileError, "tokenizer.ggml.model should be a text, not 1"),
+        (
+            scored(scores=(9, (6, [0.0] * 263 + [float("nan")] * 8))),
+            VocabError,
+            "the score of '▁a' is not a number",
+        ),
         (keys(pre=(8, "new")), VocabError, "pre 'new' is not supported. Supported: gpt-2"),
         (keys(tokens=None), CorruptFileError, "the key tokenizer.ggml.tokens is missing"),
         (keys(merges=None), CorruptFileError, "the key tokenizer.ggml.merges is missing"),

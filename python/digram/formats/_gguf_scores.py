@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Sequence
+from math import isnan
 
 from digram.errors import VocabError
 from digram.formats._check import Place, check
@@ -99,10 +100,15 @@ def read_scores(fields: Fields) -> Definition:
 def _merges(
     ids: dict[str, int], scores: Sequence[float], path: str | None
 ) -> list[tuple[int, int, int]] | None:
-    """The merges that mean these scores; None if there are none, as for the runs of Gemma."""
+    """The merges that mean these scores; None if there are none, as for the runs of Gemma.
+
+    Raises `VocabError` for a score that is not a number.
+    """
     try:
         return merges_of(ids, scores, path)
     except VocabError:
+        if any(isnan(scores[token_id]) for token_id in ids.values()):
+            raise
         return None
 
 
