@@ -63,6 +63,17 @@ def saved(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("config", [{"padding_side": "left"}, {"truncation_side": "left"}])
+def test_sides_are_saved_again(config: dict[str, str], tmp_path: Path) -> None:
+    folder = amended(saved(tmp_path / "f"), **config)
+    digram.load(folder).save_pretrained(tmp_path / "g", allow_loss=True)
+    ours, theirs = both(tmp_path / "g")
+    options = {"padding": True, "truncation": True, "max_length": 3}
+    texts = ["low", "low lower lowest"]
+    assert dict(ours(texts, **options)) == dict(theirs(texts, **options))
+    assert {name: getattr(theirs, name) for name in config} == config
+
+
 @pytest.mark.parametrize(
     "name",
     [
