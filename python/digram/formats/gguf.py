@@ -159,8 +159,8 @@ def write(definition: Definition, path: str | PathLike[str], *, allow_loss: bool
 def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     """The bytes of a GGUF file with the vocabulary and no tensors.
 
-    Raises `VocabError` for data that the file cannot store: a model other than BPE by rank, Unigram
-    in double precision, WordPiece and `GreedyModel`; a pretokenizer that llama.cpp does not have;
+    Raises `VocabError` for data that the file cannot store: a model other than BPE by rank or by
+    scores, Unigram in double precision, WordPiece and `GreedyModel`; a pretokenizer that llama.cpp does not have;
     rules; a normalizer other than SentencePiece's with Unigram, and BERT's with WordPiece; merges
     of characters that no scores mean. Unless `allow_loss` leaves them out: details of pretokenizers
     that llama.cpp has only nearly, the limit of the length of words, flags of special tokens,
