@@ -154,7 +154,7 @@ def test_a_folder_for_transformers(run: Run, tok_path: str, tmp_path: Path) -> N
     asked = ("convert", "-t", tok_path, "-o", tmp_path / "model", "--for", "transformers")
     made = run(*asked, "--eos", "<|end|>", "--context-size", "2k", "--chat-template", chat)
     assert made.exit_code == 0, made.stderr
-    assert f"Saved {tmp_path / 'model'}: " in made.stderr
+    assert f"Saved the folder {tmp_path / 'model'}: " in made.stderr
     tok = digram.load(tmp_path / "model")
     assert (tok.eos_token, tok.context_size) == ("<|end|>", 2000)
     assert tok.chat_template == "{{ messages[0].content }} é"

@@ -87,7 +87,7 @@ def test_wrong_usage(run: Run, tok_path: str, tmp_path: Path) -> None:
         (["-t", tok_path] * 3, 2, "verify needs two tokenizers, not 3"),
         (["-t", tok_path, "-t", "none.json"], 4, "-t none.json: there is no such file or folder."),
         (["-t", tok_path, "-t", "none", "--against", "tokenizers"], 4, "none: there is no such"),
-        (["-t", tok_path, "--against", "tiktoken"], 2, "stores no pattern, and no encoding"),
+        (["-t", tok_path, "--against", "tiktoken"], 2, "tiktoken reads only .tiktoken files"),
         (
             ["-t", tok_path, "-t", __file__, "--against", "tokenizers"],
             3,

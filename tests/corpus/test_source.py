@@ -424,3 +424,11 @@ def test_every_call_warns_of_texts_that_name_files(
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match=r"corpus\[0\] is the text .*name of a file"):
         call(names)
+
+
+def test_a_warning_in_code_without_a_name(tmp_path: Path) -> None:
+    """`exec` and programs that embed Python may have globals without `__name__`."""
+    (tmp_path / "text").write_text("low lower lowest")
+    code = f"digram.train({str(tmp_path / 'text')!r}, max_merges=0)"
+    with pytest.warns(UserWarning, match="name of a file"):
+        exec(code, {"digram": digram})

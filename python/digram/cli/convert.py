@@ -68,7 +68,8 @@ def convert(
     written = tok if program == "tiktoken" else _written(tok, output)
     if not quiet:
         size = several(len(written), "token")
-        _printing.log(f"Saved {output}: {size}, digest {written.digest[:16]}")
+        what = output if program is None else f"the folder {output}"
+        _printing.log(f"Saved {what}: {size}, digest {written.digest[:16]}")
         if program == "transformers" and not written.special_roles.to_dict():
             _printing.log(_without_roles(written))
         form = None if program else chosen(tok.definition, output, format_)

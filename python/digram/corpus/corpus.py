@@ -229,7 +229,8 @@ def _is_name(text: str) -> bool:
 def _callers_level() -> int:
     """The `stacklevel` of a warning of the caller that shows the code that uses digram."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("digram."):
+    # Code that is run by `exec` may have no name.
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("digram."):
         frame, level = frame.f_back, level + 1
     return level
 

@@ -160,11 +160,12 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
     """The bytes of a GGUF file with the vocabulary and no tensors.
 
     Raises `VocabError` for data that the file cannot store: a model other than BPE by rank or by
-    scores, Unigram in double precision, WordPiece and `GreedyModel`; a pretokenizer that llama.cpp does not have;
-    rules; a normalizer other than SentencePiece's with Unigram, and BERT's with WordPiece; merges
-    of characters that no scores mean. Unless `allow_loss` leaves them out: details of pretokenizers
-    that llama.cpp has only nearly, the limit of the length of words, flags of special tokens,
-    templates other than a token before and after a text, and names of reserved ids.
+    scores, Unigram in double precision, WordPiece and `GreedyModel`; a pretokenizer that llama.cpp
+    does not have; rules; a normalizer other than SentencePiece's with Unigram, and BERT's with
+    WordPiece; merges of characters that no scores mean. Unless `allow_loss` leaves them out:
+    details of pretokenizers that llama.cpp has only nearly, the limit of the length of words, flags
+    of special tokens, templates other than a token before and after a text, and names of reserved
+    ids.
     """
     definition = _without_normal_forms(in_stages(definition, _WHAT), allow_loss)
     model = definition.model

@@ -52,7 +52,8 @@ def table(found: Verification) -> str:
     size = f"{several(found.texts, 'text')}, {amount(found.bytes)}, {found.seconds:.1f} s"
     shown = found.counterexample
     if shown is None:
-        rate = f", {found.texts / found.seconds:,.0f} texts per second" if found.seconds else ""
+        each = several(round(found.texts / found.seconds), "text") if found.seconds else ""
+        rate = f", {each} per second" if each else ""
         head = f"Equal: {size}{rate}."
     else:
         head = f"Different: {named(shown.what)}, found after {size}."

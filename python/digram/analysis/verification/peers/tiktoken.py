@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,9 @@ from digram.formats._published import encoding_of_file
 from digram.names import Found
 
 __all__ = ["load", "made"]
+
+_LINE = re.compile(rb"[A-Za-z0-9+/]+=* [0-9]+\r?\n")
+"""The first line of a .tiktoken file."""
 
 
 def made(value: Any) -> Side:
@@ -33,6 +37,13 @@ def load(found: Found, encoding: str | None) -> Any:
     path, data = found.path, read_file(found.path)
     if encoding is None:
         encoding = encoding_of_file(data)
+    if encoding is None and not _LINE.match(data):
+        raise OptionError(
+            "tiktoken reads only .tiktoken files.",
+            path=path,
+            hint="In Python, digram.verify(tok, tok.to_tiktoken()) compares any BPE of bytes with "
+            "it, and so does digram.verify(tok, tiktoken.get_encoding(name)) with a plugin.",
+        )
     if encoding not in public.ENCODING_CONSTRUCTORS:
         raise OptionError(
             "a .tiktoken file stores no pattern, and no encoding of tiktoken was named.",
