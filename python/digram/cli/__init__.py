@@ -72,10 +72,11 @@ class _Verbs(Verbs):
 
     def invoke(self, ctx: click.Context) -> Any:
         # Before the verb, since a verb may fail for lack of memory.
-        from digram.cli._failures import advised, failure, quiet_stdout
+        from digram.cli._failures import advised, failure, quiet_stdout, reserve_standard_files
         from digram.cli._printing import log
         from digram.cli._spelling import spelled
 
+        reserve_standard_files()
         with warnings.catch_warnings():
             # Show digram's warnings even if the process was started with filters against them.
             warnings.filterwarnings("always", category=UserWarning, module=r"digram\b")

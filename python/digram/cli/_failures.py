@@ -13,7 +13,14 @@ import click
 
 from digram.cli._spelling import Spelling, spelled
 
-__all__ = ["Failure", "advised", "failure", "of_verb", "quiet_stdout"]
+__all__ = [
+    "Failure",
+    "advised",
+    "failure",
+    "of_verb",
+    "quiet_stdout",
+    "reserve_standard_files",
+]
 
 _USAGE, _INPUT, _IO, _INTERNAL, _INTERRUPTED = 2, 3, 4, 70, 130
 
@@ -85,6 +92,19 @@ def of_verb(error: BaseException) -> Failure:
     root = click.get_current_context().find_root()
     spellings = getattr(root.command, "spellings", None)
     return failure(error, None if spellings is None else spellings(root))
+
+
+def reserve_standard_files() -> None:
+    """Open the null device in place of standard files that are closed.
+
+    Otherwise the next file that is opened has the number of one of them, or none has, and libraries
+    that use these numbers fail: the one that draws charts aborts its thread without a stdout.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
 
 
 def quiet_stdout() -> None:
