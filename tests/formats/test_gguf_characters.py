@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -135,6 +136,15 @@ def test_gemma_of_spaces_that_are_user_defined() -> None:
         wanted = ["▁a", *["▁" * 31] * (length // 31), "▁" * (length % 31), "n", "\n\n", "\n"]
         assert [names[id] for id in ids] == [name for name in wanted if name]
     assert loads(dumps(found)) == found
+
+
+@pytest.mark.parametrize("format", ["gguf", "huggingface"])
+def test_tokens_that_are_split_again_are_refused(format: str, tmp_path: Path) -> None:
+    found = loads(packed(scored(scores=None)))
+    assert isinstance(found.model, digram.ScoredModel)
+    model = replace(found.model, unused=(PIECES.index("an"),))
+    with pytest.raises(VocabError, match="cannot store tokens that are split again"):
+        digram.Tokenizer(replace(found, model=model)).save(tmp_path / "t", format=format)
 
 
 def test_a_file_without_scores() -> None:

@@ -64,7 +64,9 @@ def in_stages(definition: Definition, what: str) -> Definition:
     Raises `VocabError` if no normalizer of other libraries does the same.
     """
     model, cut = definition.model, definition.pretokenizer
-    if not isinstance(model, ScoredModel) or [*cut.normalizer] in _OTHERS:
+    if not isinstance(model, ScoredModel):
+        return definition
+    if [*cut.normalizer] in _OTHERS and not model.unused:
         return definition
     return replace(
         definition,
@@ -84,7 +86,9 @@ def _stages(definition: Definition, model: ScoredModel, what: str) -> list[Norma
     cut = definition.pretokenizer
     rules = cut.normalizer[0] if len(cut.normalizer) == 1 else None
     problem = None
-    if not isinstance(rules, SentencePiece) or cut.patterns or cut.digits or cut.rules:
+    if model.unused:
+        problem = "tokens that are split again, as pieces that are not in use"
+    elif not isinstance(rules, SentencePiece) or cut.patterns or cut.digits or cut.rules:
         problem = f"the pretokenizer {cut!r} with scores"
     elif rules.charsmap:
         problem = "the map of characters of a SentencePiece normalizer"
@@ -94,8 +98,6 @@ def _stages(definition: Definition, model: ScoredModel, what: str) -> list[Norma
         problem = f"add_space={show(rules.add_space)} of a SentencePiece normalizer"
     elif definition.strip_first_space is not (rules.add_space is not None):
         problem = f"strip_first_space={definition.strip_first_space} with this normalizer"
-    elif model.unused:
-        problem = "tokens that are split again, as pieces that are not in use"
     elif rules.add_space and definition.matching:
         problem = "user-defined pieces with a space before a text (others put one behind each)"
     if problem is not None:

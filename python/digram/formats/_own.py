@@ -94,6 +94,10 @@ class Given(NamedTuple):
     padding_side: Side | None = None
 
 
+_SIDES = frozenset(("truncation_side", "padding_side"))
+"""The settings that a file has only if they differ from the rest of it."""
+
+
 class BySteps(NamedTuple):
     """That the decoder of a file is a `digram.Decoding`."""
 
@@ -161,7 +165,7 @@ def _check_counts(definition: Definition, record: TrainingRecord) -> None:
 
 def _input(given: Given) -> dict[str, Any]:
     values = given._asdict().items()
-    return {key: value for key, value in values if value is not None or key[-5:] != "_side"}
+    return {key: value for key, value in values if value is not None or key not in _SIDES}
 
 
 def _other_sides(definition: Definition) -> Iterator[Side | None]:
@@ -275,7 +279,7 @@ def given(own: dict[str, Any] | None, path: str | None) -> Given:
         return Given()
     where = "model.digram.input"
     values = expect(own["input"], dict, where, path)
-    needed = {name for name in Given._fields if not name.endswith("_side")}
+    needed = {*Given._fields} - _SIDES
     wrong_keys = (values.keys() - {*Given._fields}) | (needed - values.keys())
     if wrong_keys:
         wrong = min(wrong_keys)
@@ -286,8 +290,8 @@ def given(own: dict[str, Any] | None, path: str | None) -> Given:
         if values[name] is not None:
             expect(values[name], kind, f"{where}.{name}", path)
     expect(values["pairs"], bool, f"{where}.pairs", path)
-    for name in Given._fields:
-        if name.endswith("_side") and values.get(name) not in (None, *get_args(Side)):
+    for name in sorted(_SIDES & values.keys()):
+        if values[name] not in get_args(Side):
             raise CorruptFileError(f"{where}.{name} {show(values[name])} is not known.", path=path)
     return Given(**values)
 
