@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from digram._util.validation import check_threads, flag, instance, whole_number
+from digram._util.wording import said
 from digram.adapt.change import Change
 from digram.adapt.leaving_out import Whole, least_used, left_out
 from digram.adapt.padding import unpadded
@@ -111,7 +112,7 @@ def prune(
             raise OptionError(
                 f"vocab_size={size} is more than the {size_of(definition)} ids there are.",
                 value=vocab_size,
-                hint="Pass a smaller size; digram.extend adds tokens.",
+                hint=f"Pass a smaller size; {said('digram.extend', 'digram extend')} adds tokens.",
             )
     else:
         remove = whole_number("remove", remove, 0)

@@ -72,12 +72,13 @@ class _Verbs(Verbs):
 
     def invoke(self, ctx: click.Context) -> Any:
         # Before the verb, since a verb may fail for lack of memory.
+        from digram._util.wording import in_a_shell
         from digram.cli._failures import advised, failure, quiet_stdout, reserve_standard_files
         from digram.cli._printing import log
         from digram.cli._spelling import spelled
 
         reserve_standard_files()
-        with warnings.catch_warnings():
+        with in_a_shell(), warnings.catch_warnings():
             # Show digram's warnings even if the process was started with filters against them.
             warnings.filterwarnings("always", category=UserWarning, module=r"digram\b")
             warnings.showwarning = lambda message, *_place, **_more: log(

@@ -18,6 +18,7 @@ __all__ = [
     "encodings",
     "pretokenizers",
     "shard_formats",
+    "stages",
     "tokenizer_formats",
 ]
 
@@ -50,6 +51,13 @@ def pretokenizers() -> Iterable[str]:
     from digram.pretokenizers import NAMED
 
     return [*NAMED, "none"]
+
+
+def stages() -> Iterable[str]:
+    """The stages of a normalizer that need no values."""
+    from digram.pretokenizers.shell import STAGES
+
+    return STAGES
 
 
 def either(names: Iterable[str]) -> str:

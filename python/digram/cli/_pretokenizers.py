@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from digram.cli import _options
-from digram.cli._choices import OptionWithNames, either, pretokenizers
+from digram.cli._choices import OptionWithNames, either, pretokenizers, stages
 
 if TYPE_CHECKING:
     from digram.pretokenizers.normalizers import Normalizer
@@ -19,7 +19,6 @@ __all__ = [
     "named_pretokenizer_option",
     "pretokenizer_from",
     "pretokenizer_options",
-    "pretokenizer_spelled",
     "rules_from",
     "rules_option",
 ]
@@ -27,9 +26,6 @@ __all__ = [
 _DIGITS = ("individual", "threes_from_left", "threes_from_right")
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
-
-_STAGES = ("nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip_accents", "nmt", "strip", "bert")
-"""The stages of a normalizer that need no values."""
 
 
 class _Stage(click.ParamType):  # type: ignore[type-arg]
@@ -87,7 +83,9 @@ pretokenizer_options = _options.together(
         type=_Stage(),
         multiple=True,
         metavar="STAGE",
-        help=f"Change text before it is split: {either(_STAGES)}, or a stage with its values in "
+        cls=OptionWithNames,
+        names=stages,
+        help="Change text before it is split: {names}, or a stage with its values in "
         'JSON, such as \'["replace", "a", "b"]\'; repeat it to apply several in turn.',
     ),
 )
@@ -114,25 +112,6 @@ def pretokenizer_from(
                 raise click.UsageError(f"{option} needs --pretokenizer or --regex.")
         return None
     return Pretokenizer(None if name == "none" else name, digits=digits, normalizer=normalizer)
-
-
-def pretokenizer_spelled(pretokenizer: Pretokenizer) -> str:
-    """The options from which `pretokenizer_from` makes this pretokenizer."""
-    import json
-    import shlex
-
-    from digram.pretokenizers.normalizers import described
-
-    if pretokenizer.name is None and pretokenizer.patterns:
-        words = [word for pattern in pretokenizer.patterns for word in ("--regex", pattern)]
-    else:
-        words = ["--pretokenizer", pretokenizer.name or "none"]
-    if pretokenizer.digits is not None:
-        words += ["--digits", pretokenizer.digits]
-    for name, *values in described(pretokenizer.normalizer):
-        as_json = json.dumps([name, *values], ensure_ascii=False)
-        words += ["--normalizer", str(name) if name in _STAGES and not values else as_json]
-    return shlex.join(words)
 
 
 def rules_option(text: str) -> Callable[[_Verb], _Verb]:

@@ -11,13 +11,13 @@ from digram.cli import (
     _exporting,
     _loading,
     _options,
-    _pretokenizers,
     _printing,
     _saving,
     _verbs,
 )
 from digram.errors import several
 from digram.formats import FORMATS, chosen
+from digram.pretokenizers.shell import options_of
 
 if TYPE_CHECKING:
     from digram.formats import TokenizerFormat
@@ -107,7 +107,7 @@ def _options_of(tok: Tokenizer, form: TokenizerFormat) -> str:
         encoding = vocab_txt.encoding_of(tok.pretokenizer)
         if encoding is not None:
             return f"--encoding {encoding}"
-    return _pretokenizers.pretokenizer_spelled(tok.pretokenizer)
+    return options_of(tok.pretokenizer)
 
 
 def _written(tok: Tokenizer, output: str) -> Tokenizer:

@@ -15,7 +15,7 @@ from digram._util.validation import path_name
 from digram.corpus import tables
 from digram.corpus.byte_order_marks import as_utf8, may_have_mark
 from digram.corpus.compression import PACKED, unpacked
-from digram.corpus.file_types import Kind, check_format, kind_of
+from digram.corpus.file_types import Kind, check_format, files_with, kind_of
 from digram.corpus.jsonl import (
     Item,
     csv_rows,
@@ -50,7 +50,6 @@ __all__ = [
 
 PART = 1 << 20  # bytes to read at a time of a file that is one document
 _DELIMITERS: dict[str, bytes] = {"csv": b",", "tsv": b"\t"}
-_AS_TEXT = ', or digram.files(path, format="text") to read the file as one text'
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +178,15 @@ class Stream:
             return
         records = Records(self.name, self.on_error, seen)
         found: Iterator[Item]
+        as_text = files_with('format="text"')
+        remedy = f", or {as_text} to read the file as one text"
         if form == "jsonl":
             found = json_lines(self.written(seen, PART), self.field, records, max_bytes)
         elif form == "json":
-            records = replace(records, remedy=_AS_TEXT)
+            records = replace(records, remedy=remedy)
             found = json_values(self.written(seen, PART), self.field, records, max_bytes)
         elif form in _DELIMITERS:
-            records = replace(records, remedy=_AS_TEXT)
+            records = replace(records, remedy=remedy)
             cells = self.written(seen, PART)
             found = csv_rows(cells, _DELIMITERS[form], self.field, records, max_bytes)
         elif form == "arrow":

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
+from digram._util.wording import said
 from digram.errors import OptionError, show
 
-__all__ = ["Form", "Kind", "Packing", "check_format", "kind_of"]
+__all__ = ["Form", "Kind", "Packing", "check_format", "files_with", "kind_of"]
 
 Form = Literal["text", "jsonl", "json", "csv", "tsv", "parquet", "arrow"]
 Packing = Literal["gz", "zst", "bz2", "xz"]
@@ -99,3 +100,14 @@ def check_format(format: str) -> Kind:
         hint=f"Choose from {', '.join(FORMS)}, with .{' or .'.join(PACKINGS)} after it if the "
         "file is packed but its name does not say so.",
     )
+
+
+def files_with(argument: str) -> str:
+    """How a message says that files are read with an argument.
+
+    >>> files_with('format="text"')
+    'digram.files(path, format="text")'
+    """
+    # The option --format is that of the output.
+    shell = f"source_{argument}" if argument.startswith("format=") else argument
+    return said(f"digram.files(path, {argument})", shell)

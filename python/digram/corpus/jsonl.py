@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from digram import _core
 from digram.corpus.byte_order_marks import without_mark
+from digram.corpus.file_types import files_with
 from digram.corpus.reader import Records
 from digram.errors import CorruptFileError, OptionError
 
@@ -57,10 +58,10 @@ def json_values(
     Each record is held in memory as a whole; a record of more than `max_bytes` bytes raises
     `OptionError`.
     """
+    as_lines, as_text = (files_with(f'format="{kind}"') for kind in ("jsonl", "text"))
     hint = (
-        "The rest of the file cannot be parsed. Correct the file; or pass digram.files(path, "
-        'format="jsonl") if each line is a record, or digram.files(path, format="text") for one '
-        "text."
+        f"The rest of the file cannot be parsed. Correct the file; or pass {as_lines} if each line "
+        f"is a record, or {as_text} for one text."
     )
     yield from _texts(_core.JsonTexts(list(field)), blocks, records, max_bytes, hint)
 
@@ -78,9 +79,10 @@ def csv_rows(
     `max_bytes` bytes.
     """
     reader = _core.CsvTexts(".".join(field), ord(delimiter))
+    as_text = files_with('format="text"')
     hint = (
         'Correct the file: a quoted field ends with a quote, and a quote in it is written "". Or '
-        'pass digram.files(path, format="text") to read it as one text.'
+        f"pass {as_text} to read it as one text."
     )
     try:
         yield from _texts(reader, blocks, records, max_bytes, hint)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Generic, Literal, Self, TypeVar
 
 from digram._util.validation import choice
+from digram._util.wording import said
 from digram.corpus.text import Text
 from digram.errors import CorruptFileError
 
@@ -94,13 +95,14 @@ class Records:
     def fault(self, record: int, offset: int | None, reason: str, value: object = None) -> None:
         """Report that record number `record`, from 1, at an offset of the text, has no text."""
         maker = "table(data" if self.path is None else "files(path"
+        skip = 'on_error="skip"'
         error = CorruptFileError(
             reason,
             path=self.path,
             record=record,
             offset=offset,
             value=value,
-            hint=f'Pass digram.{maker}, on_error="skip") to skip and count bad records'
+            hint=f"Pass {said(f'digram.{maker}, {skip})', skip)} to skip and count bad records"
             f"{self.remedy}.",
         )
         if self.on_error == "raise":

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from digram.corpus.file_types import files_with
 from digram.errors import OptionError
 
 __all__ = ["AsFile", "Further", "LastBorder", "Text", "Unread", "in_parts", "kind_name"]
@@ -116,7 +117,7 @@ def in_parts(text: Unread, last_border: LastBorder, max_bytes: int | None) -> It
                 "which exceeds memory_limit=.",
                 path=text.name,
                 value=size,
-                hint="Split it into documents with digram.files(path, separator=...), raise the "
+                hint=f"Split it into documents with {files_with('separator=...')}, raise the "
                 'limit, or choose another pretokenizer; "gpt2" and "o200k" split at nearly every '
                 "space.",
             )

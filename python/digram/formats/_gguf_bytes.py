@@ -36,6 +36,7 @@ from digram.formats._gguf_tokens import (
 from digram.formats._letters import LETTERS, from_letters, to_letters
 from digram.formats._loss import refuse_ignore_merges
 from digram.formats._show import show
+from digram.pretokenizers.shell import said_of
 from digram.vocab.bpe import BpeKernel, BpeModel
 from digram.vocab.definition import Definition
 from digram.vocab.packed import Compact
@@ -182,19 +183,20 @@ def pre_of(definition: Definition, model: BpeModel, what: str, allow_loss: bool)
     Raises `VocabError` if there is none; with `allow_loss` a named pretokenizer may differ in
     details.
     """
-    found = passes(definition.pretokenizer)
-    close = near(definition.pretokenizer)
+    cut = definition.pretokenizer
+    found = passes(cut)
+    close = near(cut)
     if close is not None:
         found, difference = close
         if not allow_loss:
-            cut = definition.pretokenizer
+            name, split = next(iter(named(found)))
+            call = f'pretokenizer=digram.formats.gguf.pretokenizer("{name}")'
             raise VocabError(
                 f"{what} cannot store the pretokenizer {cut.name or 'of this tokenizer'} exactly: "
                 f"{difference}.",
-                value=definition.pretokenizer,
+                value=cut,
                 hint="Pass allow_loss=True if this does not matter, or train with the split of "
-                f'llama.cpp, as in pretokenizer=digram.formats.gguf.pretokenizer("'
-                f'{next(named(found))[0]}").',
+                f"llama.cpp, as in {said_of(split.pretokenizer(), call)}.",
             )
     fitting = [] if found is None else [*named(found)]
     same = [name for name, split in fitting if split.ignore_merges == model.ignore_merges]
@@ -211,8 +213,8 @@ def pre_of(definition: Definition, model: BpeModel, what: str, allow_loss: bool)
             "difference: set ignore_merges in the model of its definition.",
         )
     raise VocabError(
-        f"llama.cpp has no split that is this pretokenizer: {definition.pretokenizer!r}.",
-        value=definition.pretokenizer,
+        f"llama.cpp has no split that is this pretokenizer: {said_of(cut, repr(cut))}.",
+        value=cut,
         hint='Save it with format="huggingface". Of the named pretokenizers llama.cpp has gpt2, '
         "deepseek-v3, and nearly llama3, cl100k, qwen2 and o200k; the splits that values of "
         "tokenizer.ggml.pre name are, in Python, those of digram.formats.gguf.pretokenizer(pre).",

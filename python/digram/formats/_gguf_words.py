@@ -13,6 +13,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import replace
 
+from digram._util.wording import said
 from digram.errors import VocabError
 from digram.formats._gguf_fields import PREFIX, Fields
 from digram.formats._gguf_file import Value
@@ -29,6 +30,7 @@ from digram.vocab.wordpiece import PREFIX as INNER
 
 __all__ = ["read_words", "written_words"]
 
+_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _NO_LIMIT = 1 << 30
 _ROLES = {
     "unk_token": (("unknown",), 100),
@@ -78,12 +80,14 @@ def written_words(definition: Definition, what: str, allow_loss: bool) -> dict[s
     for role, (keys, token_id) in _ROLES.items():
         is_ordinary = token_id < len(definition.tokens) and token_id not in taken
         if f"{PREFIX}{keys[0]}_token_id" not in metadata and is_ordinary:
+            in_shell = " ".join(f"--special-token '{token}'" for token in _TOKENS)
+            tokens = said(f"special_tokens={[*_TOKENS]}", in_shell)
             raise VocabError(
                 f"{what} cannot store this WordPiece tokenizer without a {role.replace('_', ' ')}: "
                 f"llama.cpp takes token {token_id} for it.",
                 value=role,
-                hint='Save it with format="huggingface", or train with special_tokens=["[PAD]", '
-                '"[UNK]", "[CLS]", "[SEP]", "[MASK]"] and special_first=True.',
+                hint=f'Save it with format="huggingface", or train with {tokens} and '
+                "special_first=True.",
             )
     try:
         found = read_words(Fields(metadata, None))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from digram import _core
+from digram._util.wording import said
 from digram.errors import CorruptFileError, VocabError
 from digram.formats import _own
 from digram.formats._json import dump, expect, kind_of, spelled, unsupported
@@ -261,8 +262,9 @@ def _refuse(definition: Definition) -> None:
             raise VocabError(
                 f"a tokenizer.json with a Unigram model cannot store {name.replace('_', ' ')}.",
                 value=value,
-                hint='Save it with format="digram", or in a folder with tok.save_pretrained, which '
-                "has files for all but reserved ids.",
+                hint='Save it with format="digram", or in a folder with '
+                f"{said('tok.save_pretrained', 'digram convert --for transformers')}, which has "
+                "files for all but reserved ids.",
             )
 
 

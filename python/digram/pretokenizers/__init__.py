@@ -4,6 +4,7 @@ pretokenizer  `Pretokenizer`, the named patterns with their sources, digits
 normalizers   `NFC`, `Lowercase`, ...: stages that change text before it is split
 regex         `Regex`, a custom pattern
 rules         `Rules` of a domain, as a value
+shell         a pretokenizer as options of the command line
 units         units of measurement, as a table
 words         named rules by which text is cut into words
 """

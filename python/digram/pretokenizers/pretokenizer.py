@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_arg
 
 from digram import _core
 from digram._util.validation import choice
+from digram._util.wording import said
 from digram.errors import OptionError, PatternError, show
 from digram.pretokenizers.regex import Regex
 
@@ -267,7 +268,8 @@ def _splits(pattern: str | Regex | Sequence[Regex] | None) -> tuple[str | None, 
                 f"there is no pretokenizer named {show(pattern)}.",
                 value=pattern,
                 hint=f"{nearest}Names: {', '.join(NAMED)} (gpt4 is cl100k); "
-                "pretokenizer=None for no split, pretokenizer=digram.Regex(...) for your own.",
+                "pretokenizer=None for no split, "
+                f"{said('pretokenizer=digram.Regex(...)', '--regex PATTERN')} for your own.",
             )
         return name, NAMED[name].patterns
     elif isinstance(pattern, Sequence) and all(isinstance(p, Regex) for p in pattern):

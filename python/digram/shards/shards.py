@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from digram._core import EncodedDocuments
 from digram._util.storage import LEFT_BEHIND, NewFile
+from digram.corpus.file_types import files_with
 from digram.errors import LimitExceededError
 from digram.shards.chats import EncodedChats
 from digram.shards.formats import About, Documents, Format, Ids, Writer
@@ -179,7 +180,7 @@ class Shards:
             error = LimitExceededError(
                 f"the document has {int(ends[done]) - at:,} tokens, and format="
                 f"{options.format.name!r} holds {options.format.max_tokens:,} at most.",
-                hint="Split it with digram.files(path, separator=...), or choose another format.",
+                hint=f"Split it with {files_with('separator=...')}, or choose another format.",
             )
             self._inputs.tell(error, batch, _last_text(batch, first + done))
             raise error

@@ -14,6 +14,7 @@ from digram._util.progress import differences, note
 from digram._util.progress import progress as progress_bar
 from digram._util.storage import advise_on_full_disk
 from digram._util.validation import fraction, mapping
+from digram._util.wording import said
 from digram.corpus import Corpus
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -341,7 +342,8 @@ def unknown_first() -> OptionError:
         'ties="first_seen" needs the first occurrence of each pretoken, but these counts do not '
         "have it.",
         value="first_seen",
-        hint='Choose ties="ids", or count the text with digram.count_pretokens. Subtracting, '
+        hint='Choose ties="ids", or count the text with '
+        f"{said('digram.count_pretokens', 'digram counts make')}. Subtracting, "
         "without_first and tables without a column `first` remove it.",
     )
 

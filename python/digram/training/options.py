@@ -17,6 +17,7 @@ from digram._util.validation import (
     real_number,
     whole_number,
 )
+from digram._util.wording import said
 from digram.errors import OptionError, several, show
 from digram.pretokenizers.normalizers import Replace, SentencePiece
 from digram.pretokenizers.pretokenizer import Pretokenizer, resolve
@@ -160,7 +161,8 @@ class TrainOptions:
             raise OptionError(
                 f"on_unknown={show(unknown)} is not known.",
                 value=unknown,
-                hint='Pass "error", "bytes", or a token as digram.SpecialToken("<unk>").',
+                hint='Pass "error", "bytes", or a token as '
+                f"""{said('digram.SpecialToken("<unk>")', "'<unk>'")}.""",
             )
 
     def _check_end(self) -> None:
@@ -271,15 +273,14 @@ def _share(threshold: float) -> float:
 
 def refuse_beside_picky(others: Mapping[str, object]) -> None:
     """`OptionError` for options that PickyBPE does not support."""
+    counting = said("digram.count_pretokens", "digram counts make")
     for name, value in others.items():
         if value is not None:
             hint = "tok.events has the merges and the dropped tokens."
             if name == "memory_limit":
-                hint = "Count the text with it, by digram.count_pretokens, and train on the counts."
+                hint = f"Count the text with it, by {counting}, and train on the counts."
             elif name == "checkpoint":
-                hint = (
-                    "Count the text by digram.count_pretokens, save the counts, and train on them."
-                )
+                hint = f"Count the text by {counting}, save the counts, and train on them."
             elif name in ("rules", "superwords"):
                 hint = "Leave out one of them."
             raise OptionError(f"picky= and {name}= cannot be combined.", value=value, hint=hint)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from digram.corpus import Further, Text
+from digram.corpus.file_types import files_with
 from digram.errors import several
 
 __all__ = ["Spotter"]
@@ -89,10 +90,12 @@ class Spotter:
         )
         more = f", and {several(len(ranked) - _SHOWN, 'other')}" if len(ranked) > _SHOWN else ""
         bound = "" if self._is_whole else "at least "
+        separator = f"separator={first!r}"
         warnings.warn(
             "the corpus contains the text of special tokens, and training treats it as ordinary "
             f"text: {bound}{named}{more}. If one of them separates documents, split the texts at "
-            f"it, as digram.files(path, separator={first!r}) does; remove others from the texts.",
+            f"it, as {files_with(separator)} does; remove others from "
+            "the texts.",
             stacklevel=1,
         )
 

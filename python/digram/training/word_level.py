@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from digram import _core
+from digram._util.wording import said
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.pretokenizers.words import SPACED_WORDS
@@ -53,7 +54,8 @@ def word_level_defaults(
         raise OptionError(
             'on_unknown="bytes" is not supported by WordLevel, in which whole words are unknown.',
             value=on_unknown,
-            hint='Pass a special token, as digram.SpecialToken("[UNK]"), or leave it out.',
+            hint="Pass a special token, as "
+            f"""{said('digram.SpecialToken("[UNK]")', "'[UNK]'")}, or leave it out.""",
         )
     unknown = UNKNOWN if on_unknown == "error" else on_unknown
     given = WORDS if counts is None else counts.pretokenizer

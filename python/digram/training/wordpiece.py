@@ -12,6 +12,7 @@ from digram import _core
 from digram._util.progress import differences
 from digram._util.progress import progress as progress_bar
 from digram._util.validation import choice, whole_number
+from digram._util.wording import said
 from digram.errors import OptionError
 from digram.pretokenizers.normalizers import BertNormalizer
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
@@ -93,7 +94,8 @@ def wordpiece_defaults(
         raise OptionError(
             'on_unknown="bytes" is not supported by WordPiece, in which whole words are unknown.',
             value=on_unknown,
-            hint='Pass a special token, as digram.SpecialToken("[UNK]"), or leave it out.',
+            hint="Pass a special token, as "
+            f"""{said('digram.SpecialToken("[UNK]")', "'[UNK]'")}, or leave it out.""",
         )
     unknown = UNKNOWN if on_unknown == "error" else on_unknown
     given = BERT if counts is None else counts.pretokenizer

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from digram import _core
 from digram._util.validation import flag, real_number, word
+from digram._util.wording import said
 from digram.errors import DigramError, OptionError, VocabError, show
 from digram.vocab.merges import are_plain, wrong_first_merges, wrong_merge, wrong_order
 from digram.vocab.model import Fault, Kernel, Model
@@ -283,7 +284,8 @@ def require_bpe(of: Model | Kernel, what: str) -> BpeModel | BpeKernel:
             f"{what} needs the merges of a BPE tokenizer, but the model of this one is of the kind "
             f"{show(of.kind)}.",
             value=of.kind,
-            hint="Use a BPE tokenizer, such as one made by digram.train.",
+            hint="Use a BPE tokenizer, such as one that "
+            f"{said('digram.train', 'digram train')} makes.",
         )
     return found
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from digram._util.validation import mapping
+from digram._util.wording import said
 from digram.analysis.audit.findings import KINDS, Breach, Finding
 from digram.errors import OptionError, several, show
 
@@ -102,7 +103,7 @@ class Audit:
         raise OptionError(
             f"{show(kind)} needs a corpus, and none was audited.",
             value=kind,
-            hint="Pass one, as in digram.audit(tok, corpus).",
+            hint=f"Pass one, as in {said('digram.audit(tok, corpus)', 'digram audit FILES')}.",
         )
 
     def __str__(self) -> str:

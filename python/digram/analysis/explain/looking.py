@@ -11,6 +11,7 @@ from typing import NamedTuple
 from digram import _core
 from digram._util.progress import progress as progress_bar
 from digram._util.validation import check_threads, instance, utf8_bytes, whole_number
+from digram._util.wording import said
 from digram.analysis.explain.places import Places, Sample, Word
 from digram.analysis.explain.tree import token_to_id
 from digram.corpus import Corpus, CorpusLike, Files, Further, Pass, Unread
@@ -89,7 +90,8 @@ class _Looking:
             raise OptionError(
                 f"{self.token.decode()!r} is a special token, which ordinary text never becomes.",
                 value=id,
-                hint="Look for the tokens of its text, which digram.explain(tok, ...) lists.",
+                hint="Look for the tokens of its text, which "
+                f"{said('digram.explain(tok, ...)', 'digram explain')} lists.",
             )
         self.within = b"" if id == tok._unknown_id else self.token
         """Bytes that occur in every word that contains the token."""

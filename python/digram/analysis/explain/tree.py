@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from digram._util.validation import instance
+from digram._util.wording import said
 from digram.analysis.explain.symbols import Rule, Symbols
 from digram.errors import VocabError, show
 from digram.tokenizer.tokenizer import Tokenizer
@@ -155,7 +156,8 @@ def token_to_id(tok: Tokenizer, token: int | str | bytes) -> int:
         raise VocabError(
             f"{show(token)} is not a token of this vocabulary.",
             value=token,
-            hint="See how it is encoded with digram.explain(tok, ...).",
+            hint="See how it is encoded with "
+            f"{said('digram.explain(tok, ...)', 'digram explain')}.",
         )
     return found
 

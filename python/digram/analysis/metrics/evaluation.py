@@ -19,6 +19,7 @@ from digram.analysis.metrics.naming import each_source, named_corpora
 from digram.analysis.metrics.tally import Tally, tally, together
 from digram.analysis.metrics.vocabulary import Vocabulary, vocabulary
 from digram.corpus import Corpus, CorpusLike
+from digram.corpus.file_types import files_with
 from digram.errors import OptionError, several
 from digram.tokenizer.tokenizer import Tokenizer
 
@@ -322,15 +323,16 @@ def tallied(
 
 
 def _parallel(by_name: dict[str, Measures], reference: str) -> Parallel:
-    lines = by_name[reference].documents
+    number = by_name[reference].documents
+    lines = r'separator="\n"'
     for name, one in by_name.items():
-        if one.documents != lines:
+        if one.documents != number:
             raise OptionError(
-                f"{name!r} has {several(one.documents, 'text')} and {reference!r} {lines:,}, so "
+                f"{name!r} has {several(one.documents, 'text')} and {reference!r} {number:,}, so "
                 "their texts are not parallel, line by line.",
                 value=name,
-                hint=r'Pass digram.files(path, separator="\n") to split files into lines. Leave '
-                "out reference= for text that is not parallel.",
+                hint=f"Pass {files_with(lines)} to split files into lines. Leave out "
+                "reference= for text that is not parallel.",
             )
     return Parallel({n: one.tokens_per_document for n, one in by_name.items()}, reference)
 

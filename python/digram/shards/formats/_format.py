@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from digram._util.storage import NewFile, map_file
+from digram.corpus.file_types import files_with
 from digram.errors import CorruptFileError, LimitExceededError
 
 __all__ = [
@@ -210,8 +211,7 @@ def check_lengths(documents: Documents, longest: int, format: str) -> Ids:
                     f"supports at most {longest:,} in each.",
                     path=run.source or None,
                     index=run.first + number,
-                    hint="Split it with digram.files(path, separator=...), or choose "
-                    "another format.",
+                    hint=f"Split it with {files_with('separator=...')}, or choose another format.",
                 )
             number -= run.documents
     return lengths

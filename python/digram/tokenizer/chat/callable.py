@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from digram._core import Core
 from digram._util.validation import check_threads, flag, mapping, word
+from digram._util.wording import said
 from digram.errors import DigramError, OptionError, placed, show
 
 if TYPE_CHECKING:
@@ -208,9 +209,11 @@ class ChattingCore(Core):
         if "default" in templates:
             return templates["default"]
         has = f"has the templates {', '.join(map(show, templates))}" if templates else "has none"
+        folder = "digram convert --for transformers --chat-template FILE"
+        setting = said("tok.with_chat_template(...)", folder)
         raise OptionError(
             f"a chat needs a template, and this tokenizer {has}.",
-            hint="Pass one as template=, or set it: tok.with_chat_template(...).",
+            hint=f"Pass one as template=, or set it: {setting}.",
         )
 
 

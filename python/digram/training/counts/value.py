@@ -17,6 +17,7 @@ from digram.pretokenizers.pretokenizer import (
     Regex,
     resolve,
 )
+from digram.pretokenizers.shell import said_of
 from digram.training.counts.settings import (
     COLUMNS,
     CountsMetadata,
@@ -481,17 +482,15 @@ def check_made(
     """
     rules = wanted[0].rules
     fixed = fixed or (rules is not None and rules != made[0].rules)
-    for name, one, other in (
-        ("pretokenizer", *(spelled(cut) for cut, _ in (made, wanted))),
-        ("unit", *(f'"{unit}"' for _, unit in (made, wanted))),
+    for one, other in (
+        [said_of(cut, f"pretokenizer={spelled(cut)}") for cut, _ in (made, wanted)],
+        [f'unit="{unit}"' for _, unit in (made, wanted)],
     ):
         if one != other:
             raise ConfigMismatchError(
-                f"{what} were made with {name}={one}, {wants} {name}={other}.",
+                f"{what} were made with {one}, {wants} {other}.",
                 value=one,
-                hint=f"Count with {name}={other}."
-                if fixed
-                else f"Count again, or pass {name}={one}.",
+                hint=f"Count with {other}." if fixed else f"Count again, or pass {one}.",
             )
 
 
