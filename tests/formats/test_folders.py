@@ -228,10 +228,13 @@ def test_the_class_of_a_model_is_as_good_as_a_name(tmp_path: Path) -> None:
 
 def test_gemma_and_unknown_classes(tmp_path: Path) -> None:
     plain = model(add_dummy_prefix=False)
-    for name in ("GemmaTokenizer", "SomeTokenizer"):
+    for name in ("GemmaTokenizer", "PreTrainedTokenizerFast"):
         config = llama(tokenizer_class=name)
         tok = quiet(put(tmp_path / name, tokenizer__model=plain, tokenizer_config__json=config))
         assert tok("hi").ids[0] == 1
+    put(tmp_path / name, tokenizer_config__json=llama(tokenizer_class="SomeTokenizer"))
+    with pytest.warns(UserWarning, match="SomeTokenizer.*may put other tokens around a text"):
+        assert digram.load(tmp_path / name) == tok
 
 
 @pytest.mark.parametrize(
@@ -261,6 +264,52 @@ def test_classes_with_other_ids_are_refused(name: str, reason: str, tmp_path: Pa
         digram.load(folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "files"),
+    [
+        ("ByT5Tokenizer", None, {}),
+        ("CanineTokenizer", "canine", {}),
+        (None, "perceiver", {}),
+        ("BertweetTokenizer", None, {"vocab__txt": b"low 3\n", "bpe__codes": b"l o 3\n"}),
+        ("Wav2Vec2CTCTokenizer", None, {"vocab__json": {"<pad>": 0, "A": 1}}),
+        (None, "marian", {"vocab__json": {"a": 0}, "source__spm": model()}),
+        (None, "m2m_100", {"vocab__json": {"a": 0}, "sentencepiece__bpe__model": model()}),
+        ("CTRLTokenizer", None, {"vocab__json": {"a": 0}, "merges__txt": b"#version: 0.2\n"}),
+        ("SiglipTokenizer", None, {"spiece__model": model()}),
+    ],
+)
+def test_classes_that_are_programs_are_refused(
+    name: str | None, kind: str | None, files: Any, tmp_path: Path
+) -> None:
+    """With their names, and not with the reason that another format would have."""
+    folder = put(tmp_path / "f", **files)
+    put(folder, config__json={"model_type": kind}, tokenizer_config__json={"tokenizer_class": name})
+    with pytest.raises(VocabError, match="is a program in Python"):
+        digram.load(folder, pretokenizer="gpt2")
+    with pytest.raises(VocabError, match="is a program in Python") as caught:
+        digram.load(folder)
+    with pytest.raises(VocabError, match="is a program in Python"):
+        formats.describes_itself(folder)
+    pieces = [file for file in files if file.endswith(("model", "txt")) and "merges" not in file]
+    assert ("pass its path" in str(caught.value)) is bool(pieces)
+
+
+def test_the_class_of_mt5_is_that_of_t5(tmp_path: Path) -> None:
+    data = model(Kind.UNIGRAM, [Piece("<pad>", 0.0, Type.CONTROL)])
+    found = [
+        quiet(
+            put(
+                tmp_path / name,
+                spiece__model=data,
+                tokenizer_config__json={"tokenizer_class": name},
+            )
+        )
+        for name in ("T5Tokenizer", "MT5Tokenizer")
+    ]
+    assert found[0] == found[1]
+    assert found[1]("hi").ids[-1] == found[1].special_tokens["</s>"]
+
+
 def test_t5_has_sentinels_and_an_end(tmp_path: Path) -> None:
     config = {"tokenizer_class": "T5Tokenizer", "extra_ids": 3, "model_max_length": 512}
     data = model(Kind.UNIGRAM, [Piece("<pad>", 0.0, Type.CONTROL)])
@@ -270,9 +319,16 @@ def test_t5_has_sentinels_and_an_end(tmp_path: Path) -> None:
     assert sentinels == [first + 2, first + 1, first]
     assert (tok.pad_token, tok.eos_token, tok.context_size) == ("<pad>", "</s>", 512)
     assert tok.definition.template == Template("$A </s>", pair="$A </s> $B </s>")
-    listed = {**config, "additional_special_tokens": ["<extra_id_0>", "<extra_id_1>"]}
-    tok = quiet(put(tmp_path / "f", tokenizer_config__json=listed))
-    assert tok.special_tokens["<extra_id_0>"] == first + 1
+    named = [f"<extra_id_{number}>" for number in range(3)]
+    listed = {**config, "additional_special_tokens": named}
+    again = quiet(put(tmp_path / "f", tokenizer_config__json=listed))
+    assert again.special_tokens == tok.special_tokens
+    for wrong in ({**listed, "extra_ids": 2}, {**listed, "extra_ids": 0}):
+        with pytest.raises(VocabError, match="3 tokens such as '<extra_id_0>' are listed, but"):
+            digram.load(put(tmp_path / "f", tokenizer_config__json=wrong))
+    del listed["extra_ids"]
+    with pytest.raises(VocabError, match="100 where the config does not say it"):
+        digram.load(put(tmp_path / "f", tokenizer_config__json=listed))
     with pytest.raises(VocabError, match="extra_ids -1 is out of range"):
         digram.load(put(tmp_path / "f", tokenizer_config__json={**config, "extra_ids": -1}))
 
@@ -297,7 +353,11 @@ def test_a_folder_of_bert(tmp_path: Path) -> None:
     assert tok.special_tokens["[unused0]"] == 5
     assert tok("Lower!").ids == [2, 6, 7, 8, 3]
     assert quiet(folder, encoding="bert-uncased").context_size == 512
-    with pytest.warns(UserWarning, match="MPNetTokenizer.*may put other tokens"):
+    with pytest.warns(UserWarning, match="OtherTokenizer.*may put other tokens"):
+        digram.load(
+            put(tmp_path / "f", tokenizer_config__json=bert(tokenizer_class="OtherTokenizer"))
+        )
+    with pytest.raises(VocabError, match=r"MPNetTokenizer.*by rules that vocab\.txt does not have"):
         digram.load(
             put(tmp_path / "f", tokenizer_config__json=bert(tokenizer_class="MPNetTokenizer"))
         )

@@ -19,7 +19,7 @@ from digram._util.on_first_use import on_first_use
 from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, show
-from digram.formats._folder import BESIDE, inside
+from digram.formats._folder import BESIDE, Inside, inside
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
 from digram.formats._registry import (
     FORMATS,
@@ -92,6 +92,9 @@ _COUNT = re.compile(rb"\S+ ([0-9]{1,18})(?: #fairseq:overwrite)?")
 """A line of such a list."""
 _WITH_CONFIG = ("sentencepiece", "vocab_merges", "vocab_txt")
 """The formats that transformers has in a folder with a tokenizer_config.json."""
+_TOKENIZER = "tokenizer.json"
+_OF_CLASSES = (_TOKENIZER, "tokenizer_config.json", "config.json")
+"""The tokenizer of a folder, and the files that name a class of transformers."""
 _START = 64
 """The number of bytes at the start of a file that tell a format that is read in parts."""
 
@@ -137,7 +140,7 @@ def describes_itself(path: str | PathLike[str]) -> bool:
     name = path_name(path)
     if not os.path.isdir(name):
         return _of_file(_content(name), name).describes_itself
-    format, file = inside(name, False)
+    format, file = _inside(name, False)
     if file is not None and _is_ambiguous(format):
         path = os.path.join(name, file)
         format = _of_file(_content(path), path)
@@ -232,7 +235,7 @@ def _found(name: str, named: bool) -> tuple[TokenizerFormat, str | None, bytes]:
     if not os.path.isdir(name):
         data = _content(name)
         return _of_file(data, name), None, data
-    format, file = inside(name, named)
+    format, file = _inside(name, named)
     if file is None:
         return format, None, b""
     path = os.path.join(name, file)
@@ -240,6 +243,16 @@ def _found(name: str, named: bool) -> tuple[TokenizerFormat, str | None, bytes]:
     if _is_ambiguous(format):
         format = _of_file(data, path)
     return format, file, data
+
+
+def _inside(folder: str, named: bool) -> Inside:
+    """As `inside`; a folder of a class that no files describe is refused with its name."""
+    there = {name for name in _OF_CLASSES if os.path.lexists(os.path.join(folder, name))}
+    if there and _TOKENIZER not in there:
+        from digram.formats._class_rules import refuse_python
+
+        refuse_python(folder)
+    return inside(folder, named)
 
 
 def _is_ambiguous(format: TokenizerFormat) -> bool:

@@ -15,6 +15,7 @@ from digram.errors import VocabError
 from digram.formats import pretrained
 from digram.formats._added_tokens import AddedTokens
 from digram.formats._check import Place, check
+from digram.formats._class_rules import GEMMA, GPT2, LLAMA, T5, class_of, refuse
 from digram.formats._json import expect
 from digram.formats._registry import TokenizerFormat
 from digram.formats._show import show
@@ -30,66 +31,10 @@ from digram.vocab.wordpiece import WordPieceModel
 __all__ = ["joined", "pretokenizer_of"]
 
 _CONFIG, _ADDED = "tokenizer_config.json", "added_tokens.json"
-_GEMMA, _GPT2, _LLAMA, _T5 = "GemmaTokenizer", "GPT2Tokenizer", "LlamaTokenizer", "T5Tokenizer"
-_OTHER_IDS = frozenset(
-    (
-        *("BarthezTokenizer", "BartphoTokenizer", "CamembertTokenizer", "LayoutXLMTokenizer"),
-        *("M2M100Tokenizer", "MBart50Tokenizer", "MBartTokenizer", "MLukeTokenizer"),
-        *("NllbTokenizer", "PLBartTokenizer", "SeamlessM4TTokenizer", "Speech2TextTokenizer"),
-        *("XGLMTokenizer", "XLMProphetNetTokenizer", "XLMRobertaTokenizer"),
-    )
-)
-"""Classes that give the pieces of SentencePiece other ids."""
-_OTHER_TEXT = frozenset(
-    (
-        *("AlbertTokenizer", "BertGenerationTokenizer", "BertJapaneseTokenizer"),
-        *("BigBirdTokenizer", "CodeLlamaTokenizer", "CohereTokenizer", "CpmTokenizer"),
-        *("DebertaV2Tokenizer", "ErnieMTokenizer", "FNetTokenizer", "GPTSw3Tokenizer"),
-        *("LasrTokenizer", "MarianTokenizer", "ParakeetTokenizer", "PegasusTokenizer"),
-        *("ReformerTokenizer", "RemBertTokenizer", "Siglip2Tokenizer", "SiglipTokenizer"),
-        *("SpeechT5Tokenizer", "UdopTokenizer", "XLNetTokenizer"),
-    )
-)
-"""Classes that change a text, or put tokens around it, by rules that no file has."""
-_OF_MODELS = {
-    "albert": "AlbertTokenizer",
-    "big_bird": "BigBirdTokenizer",
-    "camembert": "CamembertTokenizer",
-    "code_llama": "CodeLlamaTokenizer",
-    "deberta-v2": "DebertaV2Tokenizer",
-    **dict.fromkeys(
-        (
-            *("diffusion_gemma", "gemma", "gemma2", "gemma3", "gemma3_text", "gemma3n"),
-            *("gemma3n_text", "recurrent_gemma", "shieldgemma2", "t5gemma", "zaya"),
-        ),
-        _GEMMA,
-    ),
-    "gpt2": _GPT2,
-    "idefics": _LLAMA,
-    "idefics2": _LLAMA,
-    "m2m_100": "M2M100Tokenizer",
-    "mbart": "MBartTokenizer",
-    "mbart50": "MBart50Tokenizer",
-    "mt5": _T5,
-    "musicgen": _T5,
-    "musicgen_melody": _T5,
-    "nllb": "NllbTokenizer",
-    "nllb-moe": "NllbTokenizer",
-    "pegasus": "PegasusTokenizer",
-    "plbart": "PLBartTokenizer",
-    "rembert": "RemBertTokenizer",
-    "seamless_m4t": "SeamlessM4TTokenizer",
-    "switch_transformers": _T5,
-    "t5": _T5,
-    "xglm": "XGLMTokenizer",
-    "xlm-roberta": "XLMRobertaTokenizer",
-    "xlnet": "XLNetTokenizer",
-}
-"""The class by `model_type` in config.json, if none is named."""
 
 _RULES = {
-    _GEMMA: SentencePiece(b"", add_space=None, remove_spaces=False),
-    _LLAMA: SentencePiece(b"", add_space="before", remove_spaces=False),
+    GEMMA: SentencePiece(b"", add_space=None, remove_spaces=False),
+    LLAMA: SentencePiece(b"", add_space="before", remove_spaces=False),
 }
 """The rules by which a class reads text in transformers 5, whatever its file says.
 
@@ -102,14 +47,20 @@ _BERT = frozenset(
         *("LxmertTokenizer", "MobileBertTokenizer", "RetriBertTokenizer", "SqueezeBertTokenizer"),
     )
 )
-_UNWRAPPED = frozenset((_GPT2, "CodeGenTokenizer", "Qwen2Tokenizer"))
+_UNWRAPPED = frozenset((GPT2, "CodeGenTokenizer", "Qwen2Tokenizer"))
 """Classes for vocab.json and merges.txt that put no tokens around a text."""
+_KNOWN = {
+    "sentencepiece": frozenset((GEMMA, LLAMA, T5)),
+    "vocab_txt": _BERT,
+    "vocab_merges": _UNWRAPPED,
+}
+"""Classes whose rules are those of a format, and of this module."""
 _GENERIC = frozenset(("", "PreTrainedTokenizer", "PythonBackend", "TokenizersBackend"))
 _ROLES = {
-    _GEMMA: {"bos": "<bos>", "eos": "<eos>", "unk": "<unk>", "pad": "<pad>"},
-    _GPT2: dict.fromkeys(("bos", "eos", "unk"), "<|endoftext|>"),
-    _LLAMA: {"bos": "<s>", "eos": "</s>", "unk": "<unk>"},
-    _T5: {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"},
+    GEMMA: {"bos": "<bos>", "eos": "<eos>", "unk": "<unk>", "pad": "<pad>"},
+    GPT2: dict.fromkeys(("bos", "eos", "unk"), "<|endoftext|>"),
+    LLAMA: {"bos": "<s>", "eos": "</s>", "unk": "<unk>"},
+    T5: {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"},
 }
 """The special tokens of a class by role, where the files say nothing."""
 _EXTRA = "<extra_id_{}>"
@@ -125,7 +76,7 @@ def pretokenizer_of(folder: str, format: TokenizerFormat) -> str | None:
     if format.name != "vocab_merges":
         return None
     config = content_of(folder, _CONFIG)
-    is_certain = _class_of(folder, config) == _GPT2 and not config.get("add_prefix_space")
+    is_certain = class_of(folder, config) == GPT2 and not config.get("add_prefix_space")
     return "gpt2" if is_certain else None
 
 
@@ -137,13 +88,14 @@ def joined(
     Raises `VocabError` for a class with other ids, and for tokens that the file does not have.
     """
     beside, config = pretrained.read_beside(folder, file), content_of(folder, _CONFIG)
-    name = _class_of(folder, config)
+    name = class_of(folder, config)
     if not (name or config or beside.says_something() or content_of(folder, _ADDED)):
         return found, []
     usual: Mapping[str, str] = {}
+    if format.name in ("sentencepiece", "vocab_txt"):
+        refuse(folder, file, name)
     if format.name == "sentencepiece":
-        _refuse_class(name, beside)
-        usual = _ROLES[_LLAMA]  # the names that SentencePiece gives its own
+        usual = _ROLES[LLAMA]  # the names that SentencePiece gives its own
     for role, text in _ROLES.get(name, usual).items():
         if text in found.special_tokens or _is_ordinary(found, text):
             beside.named.setdefault(role, text)
@@ -154,37 +106,11 @@ def joined(
     return check(pretrained.joined_plain(found, beside), Place(beside.config)), beside.warnings
 
 
-def _class_of(folder: str, config: Mapping[str, Any]) -> str:
-    """The class of transformers that is named, without "Fast" at its end; empty if none is."""
-    model = content_of(folder, "config.json")
-    named = config.get("tokenizer_class") or model.get("tokenizer_class")
-    if not isinstance(named, str):
-        kind = model.get("model_type")
-        named = _OF_MODELS.get(kind, "") if isinstance(kind, str) else ""
-    return named.removesuffix("Fast")
-
-
-def _refuse_class(name: str, beside: Beside) -> None:
-    if name in _OTHER_IDS:
-        why = f"gives the pieces of {beside.file} other ids than SentencePiece"
-    elif name in _OTHER_TEXT:
-        why = f"changes a text, or puts tokens around it, by rules that {beside.file} does not have"
-    else:
-        return
-    raise VocabError(
-        f"the class {name}, which the files of this folder name, {why}.",
-        path=beside.folder,
-        value=name,
-        hint="Make a tokenizer.json: AutoTokenizer.from_pretrained(folder).save_pretrained(other) "
-        f"of transformers. To read {beside.file} as SentencePiece does, pass its path.",
-    )
-
-
 def _with_tokens(
     found: Definition, beside: Beside, config: Mapping[str, Any], name: str
 ) -> Definition:
     """The tokenizer with the added tokens of the config, and special tokens made of ordinary."""
-    if name == _T5:
+    if name == T5:
         found = _with_extras(found, beside, config)
     new = beside.added if "added_tokens_decoder" in config else _added_before(beside)
     if _has_pieces(found):
@@ -224,9 +150,16 @@ def _with_extras(found: Definition, beside: Beside, config: Mapping[str, Any]) -
     """The tokenizer with T5's sentinels, of which the first has the highest id."""
     listed = [text for text in beside.more if text.startswith(_EXTRA[:10])]
     number = expect(config.get("extra_ids", _EXTRAS), int, "extra_ids", beside.config)
-    number = len(listed) or number
     if not 0 <= number <= _MOST_EXTRAS:
         raise VocabError(f"extra_ids {show(number)} is out of range.", path=beside.config)
+    if listed and len(listed) != number:
+        raise VocabError(
+            f"{len(listed):,} tokens such as {show(listed[0])} are listed, but extra_ids is "
+            f"{number:,}{'' if 'extra_ids' in config else ' where the config does not say it'}.",
+            path=beside.config,
+            value=number,
+            hint="Their ids depend on the number: correct extra_ids, or leave out the list.",
+        )
     last = max(len(found.tokens) - 1, *found.special_tokens.values()) + number
     extra = {_EXTRA.format(index): last - index for index in range(number)}
     missing = {text: id for text, id in extra.items() if text not in found.special_tokens}
@@ -282,7 +215,7 @@ def _special(found: Definition, text: str) -> Definition:
 def _template(beside: Beside, config: Mapping[str, Any], name: str) -> Template | None:
     """The tokens around a text: those that the config asks for, or those of T5."""
     asked = {"bos": config.get("add_bos_token") is True, "eos": config.get("add_eos_token") is True}
-    if name == _T5:
+    if name == T5:
         asked = {"bos": False, "eos": True}
     for role in asked:
         if asked[role] and beside.named.get(role) is None:
@@ -293,7 +226,7 @@ def _template(beside: Beside, config: Mapping[str, Any], name: str) -> Template 
             )
     if not any(asked.values()):
         return None
-    second = 0 if name == _T5 else 1
+    second = 0 if name == T5 else 1
 
     def around(sequence: str, type_id: int) -> list[Piece]:
         before, after = (
@@ -323,12 +256,12 @@ def _note(
                 f"{_CONFIG} does not say add_bos_token, with which {name} puts a token before a "
                 "text in transformers 4 and none in transformers 5; none is put there"
             )
-        if name == _LLAMA and config.get("legacy") is False:
+        if name == LLAMA and config.get("legacy") is False:
             note(
                 f"legacy is false in {_CONFIG}: after a special token in a text, transformers "
                 "begins without a space; here each part begins with one, as in SentencePiece"
             )
-        elif name == _LLAMA and not config.get("legacy"):
+        elif name == LLAMA and not config.get("legacy"):
             note(
                 f"{_CONFIG} does not say legacy, without which {name} begins with a space after a "
                 "special token in a text in transformers 4, and without one in transformers 5; "
@@ -339,8 +272,7 @@ def _note(
                 "after an added token in a text, transformers may begin without a space; here each "
                 "part begins with one, as in SentencePiece"
             )
-        return
-    known = _BERT if format == "vocab_txt" else _UNWRAPPED
+    known = _KNOWN[format]
     if name not in known | _GENERIC:
         note(
             f"the class {name}, which {_CONFIG} names, may put other tokens around a text, or "
