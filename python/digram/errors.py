@@ -14,7 +14,8 @@
     └── InternalError         a bug in digram (also a RuntimeError)
 
 All except `CheckpointError` and `InternalError` are also `ValueError`s. `OSError`, `MemoryError`,
-`TypeError` and `KeyboardInterrupt` are the built-in ones.
+`TypeError` and `KeyboardInterrupt` are the built-in ones. Warnings are `DigramWarning`s, a class of
+`UserWarning`s.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ __all__ = [
     "ConfigMismatchError",
     "CorruptFileError",
     "DigramError",
+    "DigramWarning",
     "InternalError",
     "InvalidTextError",
     "LimitExceededError",
@@ -229,3 +231,7 @@ class CheckpointError(DigramError):
 
 class InternalError(DigramError, RuntimeError):
     """A bug in digram; please report the message."""
+
+
+class DigramWarning(UserWarning):
+    """A call did what was asked, but perhaps not what was meant; shown at the line of the call."""

@@ -76,11 +76,12 @@ class _Verbs(Verbs):
         from digram.cli._failures import advised, failure, quiet_stdout, reserve_standard_files
         from digram.cli._printing import log
         from digram.cli._spelling import spelled
+        from digram.errors import DigramWarning
 
         reserve_standard_files()
         with in_a_shell(), warnings.catch_warnings():
             # Show digram's warnings even if the process was started with filters against them.
-            warnings.filterwarnings("always", category=UserWarning, module=r"digram\b")
+            warnings.filterwarnings("always", category=DigramWarning)
             warnings.showwarning = lambda message, *_place, **_more: log(
                 f"Warning: {spelled(str(message), self.spellings(ctx))}"
             )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from digram._util.validation import is_frame
+from digram._util.warning import warn
 from digram.corpus.file_source import Files, Stream, Streams, files
 from digram.corpus.prefetch import Ahead
 from digram.corpus.reader import Pass, Reading
@@ -208,10 +207,9 @@ def _warn_of_names(corpus: object) -> None:
     names = [text for text in texts if isinstance(text, str) and _is_name(text)]
     if names and len(names) == len(texts):
         where = "the corpus" if names[0] is corpus else "corpus[0]"
-        warnings.warn(
+        warn(
             f"{where} is the text {names[0]!r}, which is also the name of a file or folder; for "
-            "its content pass pathlib.Path(...) or digram.files(...)",
-            stacklevel=_callers_level(),
+            "its content pass pathlib.Path(...) or digram.files(...)"
         )
 
 
@@ -224,15 +222,6 @@ def _is_name(text: str) -> bool:
         return os.path.isfile(text) or (os.sep in text.strip(os.sep) and os.path.isdir(text))
     except ValueError:  # a name cannot contain NUL
         return False
-
-
-def _callers_level() -> int:
-    """The `stacklevel` of a warning of the caller that shows the code that uses digram."""
-    frame, level = sys._getframe(1), 1
-    # Code that is run by `exec` may have no name.
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("digram."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def batches(texts: Iterable[Text], size: int = 8 << 20) -> Iterator[list[Text]]:

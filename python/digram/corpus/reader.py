@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Generic, Literal, Self, TypeVar
 
 from digram._util.validation import choice
+from digram._util.warning import warn
 from digram._util.wording import said
 from digram.corpus.text import Text
 from digram.errors import CorruptFileError
@@ -72,7 +72,7 @@ class Pass:
         rest = f"; and {more:,} more" if more else ""
         number = f"{self.skipped:,} record{'' if self.skipped == 1 else 's'}"
         was = "was" if self.skipped == 1 else "were"
-        warnings.warn(f"{number} {was} skipped: {shown}{rest}.", stacklevel=1)
+        warn(f"{number} {was} skipped: {shown}{rest}.")
 
 
 def _short(fault: CorruptFileError) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
-import warnings
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import (
     BrokenExecutor,
@@ -20,6 +19,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from digram._util.progress import progress as progress_bar
 from digram._util.validation import whole_number
+from digram._util.warning import warn
 from digram.corpus import CorpusLike
 from digram.distributed.complaints import without_digram
 from digram.distributed.parcels import Parcel, left
@@ -92,10 +92,9 @@ def _values(
                 skipped[found.key.shard] = found.skipped
             yield from roster.ready()
     if skipped:
-        warnings.warn(
+        warn(
             f"{several(sum(skipped.values()), 'record')} skipped, the first in shard "
-            f"{min(skipped)}; the workers' warnings name them.",
-            stacklevel=1,
+            f"{min(skipped)}; the workers' warnings name them."
         )
 
 

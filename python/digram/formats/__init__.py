@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from digram._util.collection import without_collection
 from digram._util.on_first_use import on_first_use
 from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
+from digram._util.warning import warn
 from digram.errors import CorruptFileError, OptionError, VocabError, show
 from digram.formats._folder import BESIDE, Inside, inside
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
@@ -398,7 +398,7 @@ def _refuse_half(data: bytes, path: str) -> None:
 
 def _warn(found: Definition | Compact, path: str, warned: list[str]) -> None:
     for reason in warned:
-        warnings.warn(f"{path}: {reason}.", UserWarning, stacklevel=4)
+        warn(f"{path}: {reason}.")
     if isinstance(found, Compact):
         if found.settings.unit == "byte" and not found.model.unmade():
             return
@@ -406,9 +406,7 @@ def _warn(found: Definition | Compact, path: str, warned: list[str]) -> None:
     lost = found.model.unreached(found)
     if lost:
         few = ", ".join(f"{i} {show(found.tokens[i])}" for i in lost[:3])
-        warnings.warn(
+        warn(
             f"{path}: {len(lost):,} of the tokens are unreachable, since no merge makes them "
-            f"({few}{', ...' if len(lost) > 3 else ''}). They are kept.",
-            UserWarning,
-            stacklevel=4,
+            f"({few}{', ...' if len(lost) > 3 else ''}). They are kept."
         )

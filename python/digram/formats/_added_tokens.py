@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from digram._util.warning import warn
 from digram.errors import VocabError
 from digram.formats._json import expect, unsupported
 from digram.formats._letters import LETTERS
@@ -73,11 +73,9 @@ def warn_of_other_ids(added: AddedTokens, vocab: Collection[str], path: str | No
     new = {text: token_id for text, (token_id, _) in added.items() if text not in vocab}
     other = next(((n, text) for n, text in enumerate(new, len(vocab)) if new[text] != n), None)
     if other is not None:
-        warnings.warn(
+        warn(
             f"{path or 'the file'}: the added token {show(other[1])} has the id {new[other[1]]}; "
-            f"Hugging Face's tokenizers ignores this number and gives it {other[0]}.",
-            UserWarning,
-            stacklevel=8,  # the caller of `digram.load`
+            f"Hugging Face's tokenizers ignores this number and gives it {other[0]}."
         )
 
 

@@ -5,10 +5,10 @@ Ordinary tokens are written in GPT-2's letters (see `_letters`), special tokens 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 from digram import _core
+from digram._util.warning import warn
 from digram.errors import VocabError
 from digram.formats._alone import in_order
 from digram.formats._byte_merges import core_model
@@ -124,19 +124,17 @@ def _divided(
 
 
 def _late_bytes(ordinary: dict[str, int], size: int, path: str | None) -> dict[str, int]:
-    """Ids above all others for bytes without a token that no text has, with a UserWarning.
+    """Ids above all others for bytes without a token that no text has, with a warning.
 
     digram has a token for each byte. llama.cpp leaves a byte out that has none.
     """
     missing = [byte for byte in range(256) if LETTERS[byte] not in ordinary]
     if not missing or not _NOT_IN_TEXT.issuperset(missing):
         return {}  # complete, or refused later
-    warnings.warn(
+    warn(
         f"{path or 'the file'}: {len(missing)} of the 256 bytes have no token, such as "
         f"0x{missing[0]:02X}. They are in no UTF-8 of assigned characters; here they have the ids "
-        f"from {size:,} to {size + len(missing) - 1:,}, which this model does not have.",
-        UserWarning,
-        stacklevel=9,  # the caller of `digram.load`
+        f"from {size:,} to {size + len(missing) - 1:,}, which this model does not have."
     )
     return {LETTERS[byte]: size + n for n, byte in enumerate(missing)}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from digram._util.warning import warn
 from digram.corpus import Further, Text
 from digram.corpus.file_types import files_with
 from digram.errors import several
@@ -91,12 +91,11 @@ class Spotter:
         more = f", and {several(len(ranked) - _SHOWN, 'other')}" if len(ranked) > _SHOWN else ""
         bound = "" if self._is_whole else "at least "
         separator = f"separator={first!r}"
-        warnings.warn(
+        warn(
             "the corpus contains the text of special tokens, and training treats it as ordinary "
             f"text: {bound}{named}{more}. If one of them separates documents, split the texts at "
             f"it, as {files_with(separator)} does; remove others from "
-            "the texts.",
-            stacklevel=1,
+            "the texts."
         )
 
 

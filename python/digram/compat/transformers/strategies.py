@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
+from digram._util.warning import warn
 from digram.errors import OptionError, show
 
 __all__ = ["LARGE", "Strategies", "strategies"]
@@ -43,10 +43,9 @@ def strategies(
         truncation = "longest_first"
     if padding is True:
         if verbose and max_length is not None and truncation in (None, False, "do_not_truncate"):
-            warnings.warn(
+            warn(
                 "max_length is ignored with padding=True and without truncation. To pad to "
-                "max_length, pass padding='max_length'.",
-                stacklevel=4,
+                "max_length, pass padding='max_length'."
             )
         padding = "longest"
     pads = _one("padding", "do_not_pad" if padding is False else padding, _PADDING)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from digram._util.warning import warn
 from digram.compat.transformers.batch_encoding import BatchEncoding
 from digram.compat.transformers.chats import Chatting
 from digram.compat.transformers.encoding import columns, encodings, is_batch, padded, width_of
@@ -327,10 +327,7 @@ class PreTrainedTokenizerFast(Chatting):
     def _warn_if_long(self, rows: Sequence[Any], max_length: int | None, verbose: bool) -> None:
         longest = max(map(len, rows), default=0)
         if max_length is None and verbose and LARGE > self.model_max_length < longest:
-            warnings.warn(
-                f"a text has {longest} tokens, but the model takes {self.model_max_length}.",
-                stacklevel=3,
-            )
+            warn(f"a text has {longest} tokens, but the model takes {self.model_max_length}.")
 
     def __repr__(self) -> str:
         return (
