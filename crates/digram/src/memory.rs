@@ -88,6 +88,20 @@ pub(crate) fn reserve_hint<T>(items: &mut Vec<T>, additional: usize) {
     }
 }
 
+/// Frees the memory beyond the items, if it is most of it.
+///
+/// Less is not worth it: it was never written to, so it takes no pages. And an allocator that gets back memory of the
+/// size that was requested has it for the next request; glibc's maps new memory for a request of more than it ever
+/// got back, whose pages and their zeros were a ninth of the time of encoding English again.
+pub(crate) fn free_excess<T>(items: &mut Vec<T>) {
+    if items.capacity() / MOST_EXCESS > items.len() {
+        items.shrink_to_fit();
+    }
+}
+
+/// A list with more memory than this many times that of its items has too much.
+const MOST_EXCESS: usize = 3;
+
 /// A hint for fewer bytes is ignored.
 const MIN_HINT: usize = 64 << 10;
 
@@ -185,6 +199,16 @@ mod tests {
         assert_eq!(try_reserve(&mut list, 1 << 20), Ok(()));
         assert!(list == [1] && list.capacity() > 1 << 20);
         assert_eq!(try_collect(0..3), Ok(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn much_excess_is_freed() {
+        for (len, is_freed) in [(0, true), (9, true), (99, true), (333, false), (500, false), (1000, false)] {
+            let mut list = Vec::with_capacity(1000);
+            list.extend(0..len);
+            free_excess(&mut list);
+            assert_eq!((list.len(), list.capacity() < 1000), (len, is_freed));
+        }
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Tokenizer {
         let (mut ids, mut ends, mut scratch) = (Vec::new(), Vec::new(), self.scratch_of(plan, 0));
         memory::reserve_hint(&mut ids, plan.likely_ids(texts, BYTES_PER_ID));
         self.each_part(texts, special, &plan.parts, &mut scratch, interrupt, &mut ids, &mut ends)?;
-        ids.shrink_to_fit();
+        memory::free_excess(&mut ids);
         Ok((ids, vec![ends]))
     }
 

@@ -73,8 +73,7 @@ impl Joined {
         unsafe { ids.set_len(starts[fitting]) };
         memory::try_reserve(&mut ids, starts[starts.len() - 1] - starts[fitting])?;
         left.iter().for_each(|(_, more)| ids.extend_from_slice(more));
-        // Memory for the most ids that few texts can have was reserved.
-        ids.shrink_to_fit();
+        memory::free_excess(&mut ids);
         Ok(ids)
     }
 
