@@ -129,7 +129,7 @@ ENGINE_TESTS := PYSPARK_PYTHON=$(CURDIR)/$(ENGINES)/bin/python $(ENGINES)/bin/py
 test-engines: $(ENGINES)/.tools
 	$(ENGINE_TESTS) tests/distributed/engines python/digram/distributed
 	$(ENGINE_TESTS) tests/oracles/test_chats.py tests/tokenizer/chat/test_functions.py tests/oracles/test_transformers_interface.py
-	$(ENGINE_TESTS) tests/oracles/test_transformers.py tests/oracles/test_transformers_folders.py tests/analysis/verification/test_transformers.py
+	$(ENGINE_TESTS) tests/oracles/test_transformers.py tests/oracles/test_transformers_folders.py tests/oracles/test_transformers_classes.py tests/analysis/verification/test_transformers.py
 	$(ENGINE_TESTS) tests/test_docs.py -k "every_block and frames"
 
 # Each program alone, without digram, which only writes the files and the ids that are expected.

@@ -19,6 +19,7 @@ from vocabularies import CORPUS, texts
 
 import digram
 from digram.formats._letters import to_letters
+from digram.pretokenizers import Words
 
 SPECIAL = ["<|end|>", "<s>", "</s>"]
 NAMED = ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek-v3"]
@@ -72,6 +73,10 @@ def of_one_pattern(folder: Path) -> Iterator[dict[str, Any]]:
     tok = digram.train(CORPUS, max_merges=200, pretokenizer="gpt2", special_tokens=SPECIAL)
     tok.save_tiktoken_plugin(folder / "plugin", "saved")
     yield from export("plugin", "plugin", tok, ["tiktoken"], encoding="saved")
+    prefix = digram.Pretokenizer("gpt2", normalizer=Words(prefix=" "))
+    prefixed = digram.train(CORPUS, max_merges=200, pretokenizer=prefix, special_tokens=SPECIAL)
+    prefixed.save_pretrained(folder / "prefixed-model", eos="<|end|>")
+    yield from export("prefixed-model", "pretrained", prefixed, ["transformers"])
     bare = digram.train(CORPUS, max_merges=200, pretokenizer="gpt2")
     bare.save(folder / "pair", format="vocab_merges")
     yield from export("pair", "vocab_merges", bare, ["tokenizers"])

@@ -16,6 +16,7 @@ from digram.formats import pretrained
 from digram.formats._added_tokens import AddedTokens
 from digram.formats._check import Place, check
 from digram.formats._class_rules import GEMMA, GPT2, LLAMA, T5, class_of, refuse
+from digram.formats._class_stages import wrapped
 from digram.formats._json import expect
 from digram.formats._registry import TokenizerFormat
 from digram.formats._show import show
@@ -25,7 +26,7 @@ from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
 from digram.vocab.scores import ScoredModel
 from digram.vocab.special_tokens import Matching
-from digram.vocab.template import Piece, Template
+from digram.vocab.template import Template
 from digram.vocab.wordpiece import WordPieceModel
 
 __all__ = ["joined", "pretokenizer_of"]
@@ -226,16 +227,8 @@ def _template(beside: Beside, config: Mapping[str, Any], name: str) -> Template 
             )
     if not any(asked.values()):
         return None
-    second = 0 if name == T5 else 1
-
-    def around(sequence: str, type_id: int) -> list[Piece]:
-        before, after = (
-            [(beside.named.get(role) or "", type_id)] * asked[role] for role in ("bos", "eos")
-        )
-        return [*before, (sequence, type_id), *after]
-
-    first = around("$A", 0)
-    return Template(first, [*first, *around("$B", second)])
+    texts = {role: [beside.named.get(role) or ""] if asked[role] else [] for role in asked}
+    return wrapped(texts["bos"], texts["eos"], 0 if name == T5 else 1)
 
 
 def _note(

@@ -96,16 +96,17 @@ _NOT_AS_NAMED = frozenset(
 """The models for which transformers takes another class than the one that is named."""
 
 
-def usual(config: Mapping[str, Any], model: Mapping[str, Any], *, of_bytes: bool) -> Usual:
-    """What the class has that `AutoTokenizer` of transformers 5 takes for a folder.
+def taken(config: Mapping[str, Any], model: Mapping[str, Any], *, of_bytes: bool) -> str:
+    """The class that `AutoTokenizer` of transformers 5 takes for a folder, without "Fast".
 
     `config` is the content of tokenizer_config.json, `model` that of config.json, `of_bytes`
-    whether the tokens of the folder are bytes.
+    whether the tokens of the folder are bytes. If none is named, it is one with the same inputs;
+    empty for the class without rules of its own.
 
-    >>> usual({"tokenizer_class": "BertTokenizerFast"}, {}, of_bytes=False).inputs
-    ('input_ids', 'token_type_ids', 'attention_mask')
-    >>> usual({"tokenizer_class": "Qwen2Tokenizer"}, {"model_type": "qwen2"}, of_bytes=True)
-    Usual(inputs=('input_ids', 'attention_mask'), padding_side='right')
+    >>> taken({"tokenizer_class": "BertTokenizerFast"}, {}, of_bytes=False)
+    'BertTokenizer'
+    >>> taken({"tokenizer_class": "Qwen2Tokenizer"}, {"model_type": "qwen2"}, of_bytes=True)
+    ''
     """
     named = config.get("tokenizer_class") or model.get("tokenizer_class")
     kind = model.get("model_type")
@@ -115,5 +116,14 @@ def usual(config: Mapping[str, Any], model: Mapping[str, Any], *, of_bytes: bool
     if kind == "siglip2":  # whatever class is named
         named = None
     if kind in _NOT_AS_NAMED or (named == "LlamaTokenizer" and of_bytes):
-        return Usual()
-    return _CLASSES.get(named or _OF_MODELS.get(kind, ""), Usual())
+        return ""
+    return named or _OF_MODELS.get(kind, "")
+
+
+def usual(config: Mapping[str, Any], model: Mapping[str, Any], *, of_bytes: bool) -> Usual:
+    """What the class has that is taken for a folder; see `taken`.
+
+    >>> usual({"tokenizer_class": "BertTokenizerFast"}, {}, of_bytes=False).inputs
+    ('input_ids', 'token_type_ids', 'attention_mask')
+    """
+    return _CLASSES.get(taken(config, model, of_bytes=of_bytes), Usual())

@@ -22,6 +22,7 @@ from digram.errors import LimitExceededError, OptionError, VocabError
 from digram.formats import huggingface
 from digram.formats._added_tokens import AddedTokens
 from digram.formats._check import check_input
+from digram.formats._class_stages import amended as stages_of_class
 from digram.formats._classes import usual
 from digram.formats._json import expect, parse
 from digram.formats._show import show
@@ -104,6 +105,13 @@ def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
     found = huggingface.compact(data, path, lambda added: raw.update(added) or added)
     if found.settings.pad_token is not None:
         beside.named.setdefault("pad", found.settings.pad_token)
+    by_class, notes = stages_of_class(
+        data, found.settings, found.special_tokens, beside.class_config, beside.named, path
+    )
+    beside.warnings += notes
+    if by_class is not None:
+        data = by_class
+        found = huggingface.compact(data, path)
     changed = amended(raw, beside)
     for text, id in found.special_tokens.items():
         # One that merges make too cannot be left in text; transformers has both.
@@ -168,12 +176,16 @@ def _config(definition: Definition) -> bytes:
     )
     typed = ["token_type_ids"] if takes_types and any(type_id for _, type_id in pieces) else []
     size = definition.context_size
+    words = definition.pretokenizer.words
+    # transformers 4 leaves out the prefix of the tokenizer.json without this key.
+    prefixed = definition.unit == "byte" and words is not None and words.last.prefix == " "
     return _lines(
         {
             # The only class that gives the same ids in transformers 4 and 5.
             "tokenizer_class": "PreTrainedTokenizerFast",
             # It changes decoded text.
             "clean_up_tokenization_spaces": False,
+            **({"add_prefix_space": True} if prefixed else {}),
             "model_input_names": ["input_ids", *typed, "attention_mask"],
             "model_max_length": _NO_LIMIT if size is None else size,
             "padding_side": definition.padding_side,
