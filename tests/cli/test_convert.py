@@ -182,10 +182,40 @@ def test_a_folder_without_roles_says_so(run: Run, tmp_path: Path, text: str) -> 
     assert digram.load(tmp_path / "model").special_roles == digram.SpecialRoles(**roles)
 
 
+def test_files_have_the_same_settings(run: Run, tok_path: str, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.jinja"
+    chat.write_text("{{ messages[0].content }}")
+    settings = ["--bos", "<|end|>", "--eos", "<|end|>", "--pad", "<|end|>", "--mask", "<|end|>"]
+    settings += ["--padding-side", "left", "--truncation-side", "left", "--context-size", "2k"]
+    settings += ["--chat-template", str(chat)]
+    for name, more in (("tokenizer.json", []), ("m", ["--for", "transformers"])):
+        made = run("convert", "-t", tok_path, "-o", tmp_path / name, *settings, *more)
+        assert made.exit_code == 0, made.stderr
+        tok = digram.load(tmp_path / name)
+        roles = {"bos": "<|end|>", "eos": "<|end|>", "mask": "<|end|>"}
+        assert tok.special_roles.to_dict() == roles
+        assert (tok.pad_token, tok.padding_side, tok.truncation_side) == ("<|end|>", "left", "left")
+        assert (tok.context_size, tok.chat_template) == (2000, "{{ messages[0].content }}")
+    # What is not given stays.
+    assert run("convert", "-t", tmp_path / "m", "-o", tmp_path / "b.json").exit_code == 0
+    assert digram.load(tmp_path / "b.json").padding_side == "left"
+
+
+def test_a_unigram_file_has_no_place_for_sides(run: Run, tmp_path: Path, text: str) -> None:
+    digram.train(text * 9, model="unigram", vocab_size=290).save(tmp_path / "u.model")
+    asked = ("convert", "-t", tmp_path / "u.model", "--padding-side", "left", "-o")
+    assert run(*asked, tmp_path / "tokenizer.json").exit_code == 2
+    assert run(*asked, tmp_path / "own.json").exit_code == 0
+    assert digram.load(tmp_path / "own.json").padding_side == "left"
+
+
 def test_a_plugin_for_tiktoken(run: Run, tok_path: str, tmp_path: Path) -> None:
     asked = ("convert", "-t", tok_path, "-o", tmp_path / "plugin", "--for", "tiktoken")
     made = run(*asked, "--name", "mine")
     assert made.exit_code == 0, made.stderr
+    assert f"`pip install {tmp_path / 'plugin'}` installs it; tiktoken.get_enc" in made.stderr
+    file = run("convert", "-t", tok_path, "-o", tmp_path / "a.tiktoken", "--allow-loss")
+    assert "installed package: --for tiktoken --name NAME writes one.\n" in file.stderr
     digram.load(tok_path).save_tiktoken_plugin(tmp_path / "other", "mine")
     names = [path.relative_to(tmp_path / "other") for path in (tmp_path / "other").rglob("*.*")]
     assert len(names) == 3
@@ -196,11 +226,12 @@ def test_a_plugin_for_tiktoken(run: Run, tok_path: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--eos", "<|end|>"], 2, "--eos applies only to --for transformers."),
-        (["--for", "tiktoken", "--pad", "x"], 2, "--pad applies only to --for transformers."),
+        (["--for", "tiktoken", "--pad", "x"], 2, "--pad: a package for tiktoken has no place for"),
+        (["--format", "gguf", "--padding-side", "left"], 2, "--padding-side: this file, of the"),
+        (["--format", "transformers"], 2, "is written by `digram convert --for transformers`."),
         (["--for", "transformers", "--name", "x"], 2, "--name applies only to --for tiktoken."),
         (["--for", "tiktoken"], 2, "--for tiktoken needs --name, the name of the encoding."),
-        (["--for", "tiktoken", "--allow-loss"], 2, "--allow-loss applies only to --for trans"),
+        (["--for", "tiktoken", "--allow-loss"], 2, "--allow-loss applies only to files and"),
         (["--for", "transformers", "--format", "gguf"], 2, "--for and --format exclude each"),
         (["--for", "transformers", "--eos", "<x>"], 2, "'<x>'"),
         (["--for", "tiktoken", "--name", "gpt2"], 2, "--name gpt2 is published"),

@@ -32,8 +32,8 @@ OPERATORS: dict[str, tuple[type[BaseException], ...]] = {
 }
 
 RETURNED = {"ArrowIds", "Decoder", "Encoding", "Encodings", "Intervals", "Reading", "RunningCount"}
-RETURNED |= {"Chat", "TokenFiles"}
-"""Classes that nobody makes objects of but the calls that return them."""
+RETURNED |= {"Chat", "DigramWarning", "TokenFiles"}
+"""Classes that nobody makes objects of but the calls that return or show them."""
 
 INNER = {"Alphabet", "IdRange"}
 """Classes of the inner rooms whose objects are held by those of the surface."""

@@ -46,7 +46,7 @@ def test_auto_tokenizer_gives_the_same_ids(name: str, tmp_path: Path) -> None:
     if index % 2:
         tok = tok.with_template(digram.Template("<S> $A <E>", pair="<S> $A <E> $B:1 <E>:1"))
     size, chat = [None, 77][index % 2], CHATS[index % 3]
-    roles = {"bos": "<S>", "eos": "<E>", "pad": "<P>", "unk": "<U>"}
+    roles: dict[str, Any] = {"bos": "<S>", "eos": "<E>", "pad": "<P>", "unk": "<U>"}
     tok.save_pretrained(
         tmp_path / "a", **roles, context_size=size, chat_template=chat, allow_loss=True
     )

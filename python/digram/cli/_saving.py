@@ -35,10 +35,24 @@ output_option = click.option(
     help="Where to save the tokenizer; - is stdout. An existing file is replaced atomically.",
 )
 
+
+class _Format(OneOf):
+    """A format of files; the error for that of a program names the option for it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "transformers":
+            self.fail(
+                "a folder for transformers is written by `digram convert --for transformers`.",
+                param,
+                ctx,
+            )
+        return super().convert(value, param, ctx)
+
+
 format_option = click.option(
     "--format",
     "format_",
-    type=OneOf(tokenizer_formats),
+    type=_Format(tokenizer_formats),
     metavar="NAME",
     cls=OptionWithNames,
     names=tokenizer_formats,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +43,7 @@ def _formats() -> str:
 @_saving.format_option
 @_saving.allow_loss_option
 @_exporting.program_options
+@_exporting.settings_options
 @_options.no_summary_option
 @_options.json_option
 def convert(
@@ -47,6 +51,7 @@ def convert(
     tok: Tokenizer,
     output: str,
     program: str | None,
+    name: str | None,
     format_: str | None,
     allow_loss: bool,
     quiet: bool,
@@ -57,11 +62,17 @@ def convert(
 
     Data that the format cannot store is an error, unless --allow-loss leaves it out. The exception
     are formats that store no pattern: their pretokenizer must be named when the file is loaded, and
-    a message says so.
+    a message says so. What a program that runs the model needs to know, such as --eos, is that of
+    the tokenizer where it is not given.
     """
     _saving.check_stdout(output, as_json)
-    options["allow_loss"] = allow_loss
-    if not _exporting.exported(tok, output, program, format_, options):
+    form = None
+    if program is None:
+        target = _saving.STDOUT if output == "-" else output
+        form = chosen(tok.definition, target, format_)
+        _exporting.check_sides(tok, form, options)
+    tok = _exporting.with_settings(tok, program, options)
+    if not _exporting.exported(tok, output, program, name, format_, allow_loss=allow_loss):
         _saving.save(tok, output, format_, allow_loss)
     if output == "-" or (quiet and not as_json):
         return
@@ -70,21 +81,39 @@ def convert(
         size = several(len(written), "token")
         what = output if program is None else f"the folder {output}"
         _printing.log(f"Saved {what}: {size}, digest {written.digest[:16]}")
-        if program == "transformers" and not written.special_roles.to_dict():
-            _printing.log(_without_roles(written))
-        form = None if program else chosen(tok.definition, output, format_)
-        if form is not None and form.name == "digram" != format_:
-            _printing.log(
-                "Only digram reads this file; -o tokenizer.json writes Hugging Face's, or says why "
-                "not."
-            )
-        if form is not None and not form.describes_itself:
-            _printing.log(
-                f"The file does not store the pretokenizer: load it with {_options_of(tok, form)}."
-            )
+        if form is None:
+            notes = _of_folder(written, output, name)
+        else:
+            notes = _of_file(written, form, form.name == format_)
+        for note in notes:
+            _printing.log(note)
 
     if as_json:
         _printing.emit_json(_saving.saved(written, output))
+
+
+def _of_folder(tok: Tokenizer, output: str, name: str | None) -> Iterator[str]:
+    """What there is to say of a folder for a program."""
+    if name is not None:
+        install = f"pip install {shlex.quote(os.path.join(os.curdir, output))}"
+        yield f"`{install}` installs it; tiktoken.get_encoding({name!r}) then finds it."
+    elif not tok.special_roles.to_dict():
+        yield _without_roles(tok)
+
+
+def _of_file(tok: Tokenizer, form: TokenizerFormat, asked: bool) -> Iterator[str]:
+    """What there is to say of a file; `asked` says that its format was named."""
+    if form.name == "digram" and not asked:
+        yield (
+            "Only digram reads this file; -o tokenizer.json writes Hugging Face's, or says why not."
+        )
+    if not form.describes_itself:
+        yield f"The file does not store the pretokenizer: load it with {_options_of(tok, form)}."
+    if form.name == "tiktoken":
+        yield (
+            "tiktoken finds an encoding by its name in an installed package: --for tiktoken --name "
+            "NAME writes one."
+        )
 
 
 def _without_roles(tok: Tokenizer) -> str:

@@ -189,10 +189,11 @@ def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFo
             f"{' or '.join(suffixes)}.",
         )
     if not isinstance(format, str) or format not in FORMATS:
+        folder = " tok.save_pretrained(folder) writes a folder for transformers."
         raise OptionError(
             f"format={show(format)} is not known.",
             value=format,
-            hint=f"Choose from {', '.join(FORMATS)}.",
+            hint=f"Choose from {', '.join(FORMATS)}.{folder if format == 'transformers' else ''}",
         )
     return FORMATS[format]
 

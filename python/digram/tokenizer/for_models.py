@@ -33,6 +33,8 @@ class ForModelsCore(Core):
         def _settings(self) -> Settings: ...
         def _with(self, settings: Settings) -> Tokenizer: ...
         def with_pad_token(self, pad_token: str | None) -> Tokenizer: ...
+        def with_padding_side(self, side: Side) -> Tokenizer: ...
+        def with_truncation_side(self, side: Side) -> Tokenizer: ...
         def with_context_size(self, context_size: int | None) -> Tokenizer: ...
 
     @property
@@ -141,6 +143,11 @@ class ForModelsCore(Core):
         eos: str | None = None,
         pad: str | None = None,
         unk: str | None = None,
+        sep: str | None = None,
+        cls: str | None = None,
+        mask: str | None = None,
+        padding_side: Side | None = None,
+        truncation_side: Side | None = None,
         context_size: int | None = None,
         chat_template: str | Mapping[str, str] | None = None,
         allow_loss: bool = False,
@@ -156,9 +163,10 @@ class ForModelsCore(Core):
         >>> digram.load(folder).eos_token
         '<|end|>'
 
-        `bos`, `eos`, `pad` and `unk` are special tokens, `context_size` is a number of tokens, and
-        `chat_template` a template in Jinja, or several by name. What is not given is that of the
-        tokenizer; some files name no roles, such as a `.gguf` file without a template of chats.
+        `pad` and the arguments for roles, `bos` to `mask`, are special tokens, the sides are "left"
+        or "right", `context_size` is a number of tokens, and `chat_template` a template in Jinja,
+        or several by name. What is not given is that of the tokenizer; some files name no roles,
+        such as a `.gguf` file without a template of chats.
         transformers 4 and 5 give the same ids for such a folder, and parse the text of
         special tokens, as with `special="parse"`.
 
@@ -170,12 +178,16 @@ class ForModelsCore(Core):
         """
         from digram.formats import pretrained
 
-        named = {"bos": bos, "eos": eos, "unk": unk}
+        named = {"bos": bos, "eos": eos, "unk": unk, "sep": sep, "cls": cls, "mask": mask}
         tok = self.with_special_roles(
             **{role: text for role, text in named.items() if text is not None}
         )
         if pad is not None:
             tok = tok.with_pad_token(pad)
+        if padding_side is not None:
+            tok = tok.with_padding_side(padding_side)
+        if truncation_side is not None:
+            tok = tok.with_truncation_side(truncation_side)
         if context_size is not None:
             tok = tok.with_context_size(context_size)
         if chat_template is not None:

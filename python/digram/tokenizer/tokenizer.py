@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, overload
 
 from digram._core import Model
@@ -442,6 +443,17 @@ class Tokenizer(
     def __iter__(self) -> Iterator[Any]:
         # Without this method, the error would not say what to use instead.
         raise TypeError("a Tokenizer is not iterable; encode a text, or use its merges or tokens")
+
+
+def _name_methods() -> None:
+    """Give the methods of the classes above the name by which users call them, for errors."""
+    for base in Tokenizer.__mro__[1:]:
+        for name, method in vars(base).items():
+            if isinstance(method, FunctionType):
+                method.__qualname__, method.__module__ = f"Tokenizer.{name}", Tokenizer.__module__
+
+
+_name_methods()
 
 
 def _restored(stored: bytes, special_tokens: dict[str, int], settings: Settings) -> Tokenizer:
