@@ -183,3 +183,13 @@ def test_events(run: Callable[..., Result], tmp_path: Path) -> None:
     shown = facts["first_events"] + facts["last_events"]
     assert [event["number"] for event in shown] == [0, 1, 2, 3, 4]
     assert [event["kind"] for event in shown] == ["merge", "merge", "drop", "merge", "drop"]
+
+
+def test_a_few_special_tokens_are_all_shown(run: Run, tmp_path: Path) -> None:
+    for number, rest in ((3, ""), (11, ""), (12, " and 2 more"), (300, " and 290 more")):
+        tokens = [f"<|special_{i}|>" for i in range(number)]
+        digram.train("low", max_merges=0, special_tokens=tokens).save(tmp_path / "t.json")
+        page = run("inspect", "-t", tmp_path / "t.json").stdout
+        assert max(map(len, page.splitlines())) <= 80
+        shown = [f"{token} {256 + i}" for i, token in enumerate(tokens[: 10 if rest else 11])]
+        assert f"special {', '.join(shown)}{rest} digest " in " ".join(page.split())

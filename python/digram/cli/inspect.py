@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,8 @@ _KINDS = {
     "special": "special token",
 }
 _BAR = 24  # columns
+_SPECIAL = 10
+"""How many special tokens are shown of more."""
 
 
 @click.command(
@@ -215,14 +217,33 @@ def _summary(facts: dict[str, Any]) -> Iterator[str]:
         held = {kind: value for kind, value in facts["rules"].items() if isinstance(value, list)}
         yield f"rules        {', '.join(f'{len(held[kind]):,} {kind}' for kind in held)}"
     if special:
-        shown = [f"{text} {id_}" for text, id_ in list(special.items())[:2]]
-        rest = f" and {len(special) - 2:,} more" if len(special) > 2 else ""
-        yield f"special      {', '.join(shown)}{rest}"
+        few = len(special) if len(special) <= _SPECIAL + 1 else _SPECIAL  # never "and 1 more"
+        shown = [f"{text} {id_}," for text, id_ in list(special.items())[:few]]
+        shown[-1] = shown[-1].removesuffix(",")
+        if len(special) > few:
+            shown.append(f"and {len(special) - few:,} more")
+        yield from _filled("special      ", shown)
     for name, ids in facts["reserved"].items():
         last = ids["first"] + ids["count"] - 1
         yield f"reserved     {name}: {ids['first']:,} to {last:,}"
     yield from _for_models(facts)
     yield f"digest       {facts['digest']}"
+
+
+def _filled(start: str, words: Iterable[str]) -> Iterator[str]:
+    """Words in lines of at most 78 characters, except for a longer word; others begin with spaces.
+
+    >>> [*_filled("a  ", ["b", "c" * 73, "d"])]
+    ['a  b ccc...ccc', '   d']
+    """
+    line = start.rstrip()
+    for word in words:
+        gap = " " * (1 if len(line) > len(start) else len(start) - len(line))
+        if len(line) > len(start) and len(line) + len(gap) + len(word) > 78:
+            yield line
+            line, gap = "", " " * len(start)
+        line += gap + word
+    yield line
 
 
 def _for_models(facts: dict[str, Any]) -> Iterator[str]:

@@ -519,3 +519,29 @@ def test_a_library_that_cannot_decode_one_token_is_compared(tmp_path: Path) -> N
     found = digram.verify(tmp_path / "t.json", theirs, ["a b", "b"], fuzz=0)
     assert not found.equal
     assert "PanicException" in str(found)
+
+
+def test_settings_that_differ_are_told() -> None:
+    told = "settings for a model, which differ: "
+    tok = digram.train("low", max_merges=1, special_tokens=["<s>", "<p>"])
+    other = tok.with_special_roles(eos="<s>").with_padding_side("left").with_context_size(9)
+    other = other.with_chat_template("{{ messages }}")
+    found = verify(tok, other, fuzz=10)
+    assert found.equal
+    assert found.not_compared == (
+        f"{told}eos token (none and '<s>'), padding side ('right' and 'left'), context size (none "
+        "and 9), chat templates",
+    )
+    assert verify(other, other, fuzz=10).not_compared == ()
+    assert told not in str(verify(other, tok.to_tiktoken(), fuzz=10))
+
+
+def test_bytes_are_compared_unless_a_side_refuses_them() -> None:
+    nfc = digram.train("low", max_merges=1, pretokenizer=Pretokenizer("gpt2", normalizer=NFC()))
+    assert nfc.encode(b"\xff")
+    assert verify(nfc, nfc, [b"\xff"], fuzz=0).not_compared == ()
+    chars = digram.train("low", max_merges=1, unit="char", on_unknown="bytes")
+    found = verify(nfc, chars, "low", fuzz=0, names=("a.json", "b.json"))
+    assert "bytes that are not UTF-8: digram, b.json does not take them" in found.not_compared
+    both = verify(chars, chars, "low", fuzz=0, names=("a", "b")).not_compared
+    assert both == ("bytes that are not UTF-8: digram, a and digram, b do not take them",)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from digram.analysis.verification.sides import Answers, Mode, Side
 from digram.errors import InternalError
 from digram.pretokenizers.normalizers import SentencePiece
 from digram.tokenizer.tokenizer import Tokenizer
+from digram.vocab.special_roles import ROLES
 
 __all__ = ["OwnSide"]
 
@@ -27,7 +29,8 @@ class OwnSide(Side):
             isinstance(stage, SentencePiece) and stage.add_space is not None
             for stage in tok.pretokenizer.normalizer
         )
-        self.takes_bytes = tok.unit == "byte" and not tok.pretokenizer.normalizes
+        self.takes_bytes = tok.unit == "byte"
+        self.settings = _settings(tok)
 
     @property
     def special_tokens(self) -> list[str]:
@@ -51,3 +54,11 @@ class OwnSide(Side):
             tok.decode_batch(ids, threads=threads),
             tok.decode_batch(ids, skip_special_tokens=True, threads=threads),
         )
+
+
+def _settings(tok: Tokenizer) -> dict[str, Any]:
+    """What a tokenizer tells programs that run a model, by its name in words."""
+    roles = {f"{role} token": getattr(tok.special_roles, role) for role in ROLES}
+    names = ("pad_token", "padding_side", "truncation_side", "context_size", "chat_templates")
+    more = {name.replace("_", " "): getattr(tok, name) for name in (*names, "template")}
+    return roles | more

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 __all__ = ["FACTS", "Answers", "Fact", "Mode", "Offsets", "Side", "answers", "tokens_of"]
 
@@ -64,6 +64,8 @@ class Side(ABC):
     def __init__(self) -> None:
         self.notes: list[str] = []
         """What cannot be compared with this side, and why."""
+        self.settings: dict[str, Any] = {}
+        """What it tells programs that run a model, by its name; no fact depends on it."""
         self.undecoded: frozenset[int] = frozenset()
         """Ids that it is known to decode in another way than digram."""
         self.undecoded_kind = "added tokens of byte-level letters"

@@ -98,6 +98,19 @@ def verify(
     return run.result(found, seed)
 
 
+def _differing(name: str, one: Any, other: Any) -> str:
+    """A setting of which the sides have different values.
+
+    >>> _differing("eos token", "</s>", None), _differing("chat templates", {"default": "a"}, {})
+    ("eos token ('</s>' and none)", 'chat templates')
+    """
+    values = [one, other]
+    if not all(isinstance(value, str | int | None) for value in values):
+        return name
+    told = ["none" if value is None else show(value) for value in values]
+    return f"{name} ({' and '.join(told)})"
+
+
 def _checked(names: object) -> tuple[str | None, str | None]:
     if not isinstance(names, tuple | list) or len(names) != 2:
         raise TypeError(f"names are two names, each a str or None, not {show(names)}")
@@ -196,8 +209,17 @@ class _Run:
                 continue
             missing = [side.name for side in (a, b) if fact not in side.facts]
             yield from (f"{told}: {name} does not tell it" for name in dict.fromkeys(missing))
-        if not self.takes_bytes:
-            yield "bytes that are not UTF-8: not both take them"
+        refusing = [*dict.fromkeys(side.name for side in (a, b) if not side.takes_bytes)]
+        if refusing:
+            do = "does" if len(refusing) == 1 else "do"
+            yield f"bytes that are not UTF-8: {' and '.join(refusing)} {do} not take them"
+        differing = [
+            _differing(name, one, b.settings[name])
+            for name, one in a.settings.items()
+            if b.settings.get(name, one) != one
+        ]
+        if differing:
+            yield f"settings for a model, which differ: {', '.join(differing)}"
         undecoded = dict.fromkeys(side.undecoded_kind for side in (a, b) if side.undecoded)
         amounts: Iterable[tuple[int, str]] = (
             (self.not_utf8, "texts of the corpus that are not UTF-8"),
