@@ -209,7 +209,7 @@ def test_what_convert_says_is_what_load_takes(run: Run, folder: Path) -> None:
     own = ["--regex", "[a-z]+ ?", "--regex", r"\s+", "--digits", "individual"]
     assert run("train", "a.txt", *SMALL, "t.json", *own).exit_code == 0
     said = run("convert", "-t", "t.json", "-o", "t.tiktoken").stderr
-    assert said.endswith("load it with --regex '[a-z]+ ?' --regex '\\s+' --digits individual.\n")
+    assert "load it with --regex '[a-z]+ ?' --regex '\\s+' --digits individual.\n" in said
     counted = run("count", "-t", "t.tiktoken", *own, "a.txt")
     assert counted.stdout == run("count", "-t", "t.json", "a.txt").stdout
     assert run("convert", "-t", "t.tiktoken", "-o", "back.json", *own, "-q").exit_code == 0

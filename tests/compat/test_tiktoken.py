@@ -412,8 +412,20 @@ def test_gpt2_from_its_two_files(
     assert enc.encode("hello world<|endoftext|>", allowed_special="all") == [31373, 995, 50256]
 
 
+def test_files_in_the_folder_of_names(
+    tmp_path: Path, shared_data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`digram.load` finds them there by the same names."""
+    (tmp_path / "r50k_base.tiktoken").symlink_to(shared_data("vocabs/r50k_base.tiktoken"))
+    monkeypatch.setenv("DIGRAM_TOKENIZERS", str(tmp_path))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "none"))
+    ids = digram.compat.tiktoken.registry._load("r50k_base").encode("hello world")
+    assert ids == digram.load("r50k_base").encode("hello world")
+
+
 def test_files_that_are_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("DIGRAM_TOKENIZERS", str(tmp_path / "own"))
     load = digram.compat.tiktoken.registry._load
     address = f"{HOST}/encodings/p50k_base.tiktoken"
     path = tmp_path / hashlib.sha1(address.encode()).hexdigest()
@@ -421,10 +433,11 @@ def test_files_that_are_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.M
         load("p50k_edit")
     assert address in str(missing.value)
     assert str(path) in str(missing.value)
+    assert f", or as {tmp_path / 'own' / 'p50k_base.tiktoken'}" in str(missing.value)
     with pytest.raises(FileNotFoundError):
         load("gpt2")
     path.write_bytes(b"YQ== 0\n")
-    with pytest.raises(digram.CorruptFileError, match="another SHA-256"):
+    with pytest.raises(digram.CorruptFileError, match="not the published file"):
         load("p50k_base")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     with pytest.raises(FileNotFoundError, match="name its folder in TIKTOKEN_CACHE_DIR"):

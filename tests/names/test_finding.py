@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -380,7 +381,8 @@ def test_a_published_file_is_fetched(
         monkeypatch.setattr(_published, "_PLACE", f"{address}/encodings")
         first = digram.load("davinci", download=True)
         again = digram.load("gpt2", download=True)
-        with pytest.raises(OSError, match="the download failed: HTTP Error 404"):
+        by_hand = re.escape(f"save it as {machine.own / 'cl100k_base.tiktoken'}")
+        with pytest.raises(OSError, match=f"the download failed: HTTP Error 404.*{by_hand}"):
             digram.load("gpt-4", download=True)
     assert asked == ["/encodings/r50k_base.tiktoken", "/encodings/cl100k_base.tiktoken"]
     assert first == again == digram.load(machine.own / "r50k_base.tiktoken")
@@ -388,6 +390,20 @@ def test_a_published_file_is_fetched(
     with pytest.raises(OSError, match="the download failed"):  # the server is gone
         digram.load("gpt-4", download=True)
     assert [path.name for path in machine.own.iterdir()] == ["r50k_base.tiktoken"]
+
+
+def test_without_the_library_files_are_copied_by_hand(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("digram.names.download.has_hub", lambda: False)
+    folder = machine.own / "org" / "name"
+    by_hand = re.escape(f"save them in the folder {folder}, where 'org/name' is found.")
+    with pytest.raises(OptionError, match=rf"pip install \"digram\[hub\]\".*{by_hand}$"):
+        digram.load("org/name", download=True)
+    folder.mkdir(parents=True)
+    tok = digram.train("low low", max_merges=1)
+    tok.save(folder / "tokenizer.json")
+    assert digram.load("org/name") == tok
 
 
 def test_another_answer_is_refused(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -428,5 +444,6 @@ def test_a_repository_is_fetched(machine: Machine, tok: digram.Tokenizer, tmp_pa
     offline = count("org/more", "--download", HF_HUB_OFFLINE="1")
     assert offline.returncode == 4
     assert "the download failed" in offline.stderr
+    assert f"and save them in the folder {machine.own / 'org' / 'more'}, where" in offline.stderr
     assert digram.load("org/name").eos_token == "<|end|>"
     assert json.loads(count("org/name").stdout)["total"]["tokens"] == tok.count("lower")

@@ -5,6 +5,6 @@
 and only on request; `_missing.py` says what to do about a name that is not found.
 """
 
-from digram.names.finding import Found, describes_itself, find
+from digram.names.finding import Found, describes_itself, find, find_encoding
 
-__all__ = ["Found", "describes_itself", "find"]
+__all__ = ["Found", "describes_itself", "find", "find_encoding"]

@@ -34,7 +34,10 @@ def fetch_published(file: PublishedFile) -> str:
         with urlopen(file.address, timeout=_SECONDS) as answer:
             data: bytes = answer.read(_LARGEST + 1)
     except (OSError, HTTPException) as error:
-        raise _failed(file.address, error) from error
+        by_hand = (
+            f"Fetch the file otherwise, and save it as {os.path.join(own_folder(), file.name)}"
+        )
+        raise _failed(file.address, error, by_hand) from error
     if len(data) > _LARGEST:
         raise LimitExceededError(f"{file.address} has more than {_LARGEST:,} bytes.")
     if hashlib.sha256(data).hexdigest() != file.sha256:
@@ -69,7 +72,8 @@ def fetch_repository(repository: str) -> str:
         raise OptionError(
             f"a download of {hub_address(repository)} needs the package huggingface_hub.",
             value=repository,
-            hint='Install it, as with `pip install "digram[hub]"`.',
+            hint='Install it, as with `pip install "digram[hub]"`. Without it: '
+            f"{_by_hand(repository)}.",
         )
     import huggingface_hub
 
@@ -81,10 +85,21 @@ def fetch_repository(repository: str) -> str:
             )
         )
     except Exception as error:  # its errors have many bases, which differ between its versions
-        raise _failed(hub_address(repository), error) from error
+        raise _failed(hub_address(repository), error, _by_hand(repository)) from error
 
 
-def _failed(address: str, error: BaseException) -> OSError:
+def _by_hand(repository: str) -> str:
+    """How the files of a repository are copied."""
+    folder = os.path.join(own_folder(), *repository.split("/"))
+    return (
+        f"fetch tokenizer.json and tokenizer_config.json, or what the repository has in their "
+        f"place, from {hub_address(repository)}/tree/main, and save them in the folder {folder}, "
+        f"where {repository!r} is found"
+    )
+
+
+def _failed(address: str, error: BaseException, by_hand: str) -> OSError:
     cause = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     number = getattr(error, "errno", None)
-    return OSError(number or errno.EIO, f"the download failed: {cause[:600]}", address)
+    told = f"the download failed: {cause[:600]}. {by_hand[0].upper()}{by_hand[1:]}"
+    return OSError(number or errno.EIO, told, address)

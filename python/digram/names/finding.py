@@ -15,7 +15,7 @@ from digram.names import tiktoken_cache
 from digram.names.own_folder import in_own_folder, own_folder
 from digram.names.spelling import encoding_of, is_name, is_repository
 
-__all__ = ["Found", "describes_itself", "find"]
+__all__ = ["Found", "describes_itself", "find", "find_encoding"]
 
 
 class Found(NamedTuple):
@@ -64,7 +64,11 @@ def find(name: str | PathLike[str], *, download: bool = False) -> Found:
         if encoding is None or not own.endswith(".tiktoken"):
             return Found(own)
         return _checked(own, encoding)
-    found = _repository(path, download) if encoding is None else _encoding(encoding, download)
+    found = (
+        _repository(path, download)
+        if encoding is None
+        else find_encoding(encoding, download=download)
+    )
     if found is None:
         raise missing(path)
     return found
@@ -76,7 +80,11 @@ def describes_itself(name: str | PathLike[str], *, download: bool = False) -> bo
     return found.encoding is not None or formats.describes_itself(found.path)
 
 
-def _encoding(encoding: str, download: bool) -> Found | None:
+def find_encoding(encoding: str, *, download: bool = False) -> Found | None:
+    """Find the file of a published encoding, with its digest checked; None if there is none.
+
+    It is looked for in the folder of DIGRAM_TOKENIZERS, and then in the cache of tiktoken.
+    """
     file = file_of(encoding)
     own = os.path.join(own_folder(), file.name)
     for path in (own if os.path.lexists(own) else None, tiktoken_cache.cached(file.address)):

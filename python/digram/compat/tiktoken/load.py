@@ -12,37 +12,35 @@ from digram.compat.tiktoken.checks import typed
 from digram.errors import CorruptFileError
 from digram.names import tiktoken_cache
 
-__all__ = ["cached", "dump_tiktoken_bpe", "load_tiktoken_bpe"]
+__all__ = ["dump_tiktoken_bpe", "load_tiktoken_bpe", "missing"]
 
 
-def cached(address: str, sha256: str | None = None) -> tuple[bytes, str]:
-    """The content and the path of a file that tiktoken has downloaded from this address.
+def missing(address: str, other: str = "") -> FileNotFoundError:
+    """The error for a file that tiktoken has not downloaded from this address, with the remedy.
 
-    Raises `FileNotFoundError` with the remedy, and `CorruptFileError` for a content with another
-    SHA-256.
+    `other` names another place for it.
     """
-    path = tiktoken_cache.cached(address)
-    if path is None:
-        path = tiktoken_cache.place_of(address)
-        kept = f"as {path}" if path else "and name its folder in TIKTOKEN_CACHE_DIR"
-        reason = f"{address} is not there, and digram downloads nothing here. Save it {kept}"
-        raise FileNotFoundError(errno.ENOENT, reason, path)
-    data = read_file(path)
-    _check(data, sha256, path)
-    return data, path
+    path = tiktoken_cache.place_of(address)
+    kept = f"as {path}" if path else "and name its folder in TIKTOKEN_CACHE_DIR"
+    reason = f"{address} is not there, and digram downloads nothing here. Save it {kept}{other}"
+    return FileNotFoundError(errno.ENOENT, reason, path)
 
 
 def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) -> dict[bytes, int]:
-    """Read the tokens and ranks of a .tiktoken file: a path, or an address, see `cached`.
+    """Read the tokens and ranks of a .tiktoken file: a path, or an address.
 
+    The file of an address is the one that tiktoken has downloaded from there.
     Raises `CorruptFileError` if its SHA-256 is not `expected_hash`, the errors of `digram.load` for
     its content, and `OSError`.
     """
     if isinstance(tiktoken_bpe_file, str) and "://" in tiktoken_bpe_file:
-        data, path = cached(tiktoken_bpe_file)
+        cached = tiktoken_cache.cached(tiktoken_bpe_file)
+        if cached is None:
+            raise missing(tiktoken_bpe_file)
+        path = cached
     else:
         path = path_name(tiktoken_bpe_file)
-        data = read_file(path)
+    data = read_file(path)
     _check(data, expected_hash, path)
     tokens = formats.tiktoken.loads(data, path, pretokenizer=None).tokens
     return {token: rank for rank, token in enumerate(tokens) if token is not None}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING
 
-from digram.compat.tiktoken.load import cached
+from digram._util.storage import read_file
+from digram.compat.tiktoken.load import missing
 from digram.errors import OptionError, show
 from digram.formats import ENCODINGS, vocab_merges
 from digram.formats import tiktoken as files
 from digram.formats._published import file_of
-from digram.names.tiktoken_cache import GPT2_FILES
+from digram.names import find_encoding
+from digram.names.own_folder import own_folder
 from digram.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ _loaded: dict[str, Encoding] = {}
 
 
 def get_encoding(encoding_name: str) -> Encoding:
-    """Return a published encoding, from the file that tiktoken has downloaded.
+    """Return a published encoding, from a file in a folder of one's own or tiktoken's cache.
 
     It is read once in a process; docs/tiktoken.md says from where. Raises `OptionError`, a
     `ValueError`, for an unknown name, `FileNotFoundError` if the file is not there, and
@@ -57,17 +60,15 @@ _SECOND_TEXTS = {"o200k_harmony": {"<|reserved_200018|>": 200_018}}
 def _load(name: str) -> Encoding:
     from digram.compat.tiktoken.core import Encoding
 
-    try:
+    found = find_encoding(name)
+    if found is None:
         file = file_of(name)
-        data, path = cached(file.address, file.sha256)
-    except FileNotFoundError as missing:
-        if name != "gpt2":
-            raise
-        try:
-            (vocab, path), (merges, second) = (cached(*one) for one in GPT2_FILES)
-        except FileNotFoundError:
-            raise missing from None
-        found = vocab_merges.loads(vocab, merges, path, second, encoding=name)
-        return Encoding._of(name, Tokenizer(found))
-    tok = Tokenizer._of(files.compact(data, path, encoding=name))
+        raise missing(file.address, f", or as {os.path.join(own_folder(), file.name)}")
+    data = read_file(found.path)
+    if found.merges is None:
+        tok = Tokenizer._of(files.compact(data, found.path, encoding=name))
+    else:
+        merges = read_file(found.merges)
+        both = vocab_merges.loads(data, merges, found.path, found.merges, encoding=name)
+        tok = Tokenizer(both)
     return Encoding._of(name, tok, _SECOND_TEXTS.get(name))
