@@ -126,6 +126,12 @@ def test_encodings_have_padding_and_texts_of_tokens() -> None:
     assert tok.pad({"input_ids": [1]}).n_sequences is None
 
 
+def test_an_array_of_no_numbers_has_the_type_of_ids() -> None:
+    tokenizer = PreTrainedTokenizerFast(TOK)
+    for text in ("", ["", ""]):
+        assert tokenizer(text, return_tensors="np")["input_ids"].dtype == "int64"
+
+
 def test_special_tokens_without_a_usual_role(tmp_path: Path) -> None:
     config = {"additional_special_tokens": ["<s>"], "image_token": {"content": "<pad>"}}
     tok = AutoTokenizer.from_pretrained(folder(tmp_path / "f", config))

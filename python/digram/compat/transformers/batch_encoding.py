@@ -155,14 +155,14 @@ def as_tensors(key: str, value: Any, tensor_type: str) -> Any:
             if rows and len(set(map(len, value))) > 1:
                 # As transformers does, which takes no tensor of PyTorch for such rows.
                 return np.asarray([np.asarray(row) for row in value], dtype=object)
-            return np.asarray(value)
+            return np.asarray(value, dtype=np.int64 if _is_empty(value) else None)
         try:
             import torch
         except ImportError:
             raise OptionError(
                 "return_tensors='pt' needs PyTorch.", hint="Install it: `pip install torch`."
             ) from None
-        return torch.tensor(value)
+        return torch.tensor(value, dtype=torch.int64 if _is_empty(value) else None)
     except OptionError:
         raise
     except (ValueError, TypeError) as error:
@@ -170,6 +170,11 @@ def as_tensors(key: str, value: Any, tensor_type: str) -> Any:
             f"the rows of {key} differ in length, so they are no tensor: {error}.",
             hint="Activate truncation and padding with padding=True and truncation=True.",
         ) from None
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether there is no number in lists of lists, from which a type would follow."""
+    return isinstance(value, list | tuple) and all(map(_is_empty, value))
 
 
 def _pair(first: int, second: int | None) -> tuple[int, int]:
