@@ -42,7 +42,7 @@ def test_names_are_titles(run: Run, tmp_path: Path) -> None:
     compared = run("compare", "-t", "mine-4", "-t", "mine-4.1", "a.txt", "--pretokenizer", "gpt2")
     assert compared.exit_code == 0, compared.output
     assert "mine-4.1" in compared.stdout
-    assert run("report", "-t", "mine-4.1", "--corpus", "a.txt", "--json").exit_code == 0
+    assert run("report", "-t", "mine-4.1", "a.txt", "--json").exit_code == 0
     assert run("evaluate", "-t", "mine-4", "-t", "mine-4.1", "a.txt").exit_code == 0
 
 

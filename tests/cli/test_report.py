@@ -27,7 +27,7 @@ def files(tmp_path: Path, text: str) -> Path:
 
 def test_end_to_end(process: Run, files: Path, tok: digram.Tokenizer, tok_path: str) -> None:
     """Another process writes the bytes that this one does."""
-    arguments = ["--corpus", files / "prose.txt", "--corpus", f"short={files}/more.txt"]
+    arguments = ["--by-file", files / "prose.txt", "--name", f"short={files}/more.txt"]
     arguments += ["--separator", "\\n\\n", "--parallel", files / "lines", "--reference", "en"]
     out, figures = files / "out.html", files / "figures"
     done = process("report", "-t", tok_path, *arguments, "-o", out, "--figures", figures)
@@ -37,7 +37,7 @@ def test_end_to_end(process: Run, files: Path, tok: digram.Tokenizer, tok_path: 
         tok,
         {
             name: digram.files(files / f"{file}.txt", separator="\n\n")
-            for name, file in (("prose", "prose"), ("short", "more"))
+            for name, file in (("short", "more"), ("prose", "prose"))
         },
         parallel={name: files / "lines" / f"{name}.txt" for name in ("en", "zh")},
         reference="en",
@@ -52,7 +52,7 @@ def test_end_to_end(process: Run, files: Path, tok: digram.Tokenizer, tok_path: 
 
 
 def test_json(run: Run, files: Path, tok: digram.Tokenizer, tok_path: str) -> None:
-    done = run("report", "-t", tok_path, "--corpus", files / "prose.txt", "--title", "x", "--json")
+    done = run("report", "-t", tok_path, files / "prose.txt", "--title", "x", "--json")
     assert done.exit_code == 0, done.output
     expected = digram.report(tok, {"prose": files / "prose.txt"}, title="x").to_dict()
     assert json.loads(done.stdout) == json.loads(json.dumps(expected))
@@ -61,7 +61,7 @@ def test_json(run: Run, files: Path, tok: digram.Tokenizer, tok_path: str) -> No
 def test_the_page_goes_to_stdout(
     process: Run, files: Path, tok: digram.Tokenizer, tok_path: str
 ) -> None:
-    corpus = ["--corpus", f"en={files}/lines/en.txt", "--corpus", f"zh={files}/lines/zh.txt"]
+    corpus = ["--name", f"en={files}/lines/en.txt", "--name", f"zh={files}/lines/zh.txt"]
     done = process("report", "-t", tok_path, *corpus, "--reference", "en", "-o", "-", cwd=files)
     assert done.returncode == 0, done.stderr
     texts = {name: files / "lines" / f"{name}.txt" for name in ("en", "zh")}
@@ -72,14 +72,19 @@ def test_the_page_goes_to_stdout(
 
 
 def test_wrong_usage(run: Run, files: Path, tok_path: str) -> None:
-    corpus = ["--corpus", files / "prose.txt"]
+    corpus = [files / "prose.txt"]
     wrong: list[tuple[list[Any], str]] = [
         (["-t", tok_path, *corpus], "give an output"),
         ([*corpus, "--json"], "Missing option '-t' / '--tokenizer'"),
-        (["-t", tok_path, "--json"], "--corpus"),
-        (["-t", tok_path, "--corpus", "=x", "--json"], "is not NAME=FILES"),
-        (["-t", tok_path, "--corpus", "x=", "--json"], "is not NAME=FILES"),
-        (["-t", tok_path, *corpus, *corpus, "--json"], "name of two texts"),
+        (["-t", tok_path, "--json"], "name files"),
+        (["-t", tok_path, "--name", "=x", "--json"], "is not NAME=FILES"),
+        (["-t", tok_path, "--name", "x=", "--json"], "is not NAME=FILES"),
+        (["-t", tok_path, *corpus, "--name", "a=b", "--json"], "only with --by-file"),
+        (["-t", tok_path, *corpus, "--parallel", "=x", "--json"], "is not NAME=FILES"),
+        (
+            ["-t", tok_path, *corpus, *["--parallel", files / "lines"] * 2, "--json"],
+            "name of two texts",
+        ),
         (["-t", tok_path, *corpus, "--reference", "en", "--json"], "not the name of a corpus"),
         (["-t", tok_path, *corpus, "-o", "-", "--json"], "stdout"),
         (["-t", tok_path, *corpus, "--figures", "-"], "several files are written"),
@@ -92,7 +97,7 @@ def test_wrong_usage(run: Run, files: Path, tok_path: str) -> None:
 
 
 def test_files_that_are_not_there(run: Run, files: Path, tok_path: str) -> None:
-    done = run("report", "-t", tok_path, "--corpus", files / "none.txt", "-o", files / "out.html")
+    done = run("report", "-t", tok_path, files / "none.txt", "-o", files / "out.html")
     assert done.exit_code == 4
     assert "none.txt" in done.output
     assert not (files / "out.html").exists()
@@ -102,7 +107,7 @@ def test_without_altair(
     run: Run, files: Path, tok_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
-    corpus = ["--corpus", files / "prose.txt"]
+    corpus = [files / "prose.txt"]
     done = run("report", "-t", tok_path, *corpus, "-o", files / "out.html")
     assert done.exit_code == 2
     assert 'pip install ".[plots]"' in done.output

@@ -116,8 +116,8 @@ def test_a_separator_cuts_stdin_as_it_cuts_a_file(
 @pytest.mark.parametrize(
     "line",
     [
-        "report -t {tok} --json --corpus -",
-        "report -t {tok} --json --corpus en=-",
+        "report -t {tok} --json -",
+        "report -t {tok} --json --name en=-",
         "train-fair --language en=- --ratio en=1 --max-merges 9 -o t.json",
     ],
 )

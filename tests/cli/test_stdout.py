@@ -30,7 +30,7 @@ SILENT = {
     "prune -t t.json a.txt --remove 1 -o p.json": 0,
     "shrink -t t.json -o s.json --vocab-size 258": 0,
     "convert -t t.json -o back.tiktoken": 0,
-    "report -t t.json --corpus a.txt -o r.html": 0,
+    "report -t t.json a.txt -o r.html": 0,
     "serve -t t.json --port 70000": 2,
 }
 PRINTING = [
@@ -59,7 +59,7 @@ PRINTING = [
     "grow drift g a.txt",
     "estimate-training 1GB --vocab-size 3000",
     "convert -t t.json -o -",
-    "report -t t.json --corpus a.txt -o -",
+    "report -t t.json a.txt -o -",
 ]
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from digram.cli import (
-    _binary_files,
+    _files_argument,
+    _inputs,
     _loading,
     _named_corpora,
     _options,
@@ -26,34 +27,29 @@ __all__ = ["report"]
 
 
 @click.command(
-    options_metavar="-t PATH --corpus [NAME=]FILES [OPTIONS]",
+    options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example(
-        "digram report -t tokenizer.json --corpus corpus.txt -o report.html",
-        "digram report -t tok.json --corpus en=en/ --corpus code=src/ -o report.html",
-        "digram report -t tok.json --corpus en/ --parallel xx/ --reference en --json",
+        "digram report -t tokenizer.json corpus.txt -o report.html",
+        "digram report -t tok.json --name en=en/ --name code=src/ -o report.html",
+        "digram report -t tok.json en/ --parallel xx/ --reference en --json",
     ),
 )
+@_files_argument.optional
 @_loading.tokenizer_option
 @_loading.described_options
-@click.option(
-    "--corpus",
-    multiple=True,
-    required=True,
-    metavar="[NAME=]FILES",
-    help="Text to measure: a file, folder or quoted pattern, measured as one corpus NAME; without "
-    "NAME= each file is a corpus. Repeat it for several.",
-)
+@_named_corpora.options
 @click.option(
     "--parallel",
     multiple=True,
     metavar="[NAME=]FILES",
-    help="Parallel text in several languages, line by line, named as with --corpus.",
+    help="Parallel text in several languages, line by line: a file, folder or quoted pattern as "
+    "one text NAME; without NAME= each file is a text. Repeat it for several.",
 )
 @click.option(
     "--reference",
     metavar="NAME",
-    help="The parallel text that the others are compared with. Without --parallel it is one of "
-    "--corpus, and these must be parallel.",
+    help="The parallel text that the others are compared with. Without --parallel it is one of the "
+    "named corpora, and these must be parallel.",
 )
 @click.option(
     "-o",
@@ -72,8 +68,10 @@ __all__ = ["report"]
 @_options.json_option
 def report(
     *,
+    files: tuple[str, ...],
     tokenizer: str,
-    corpus: tuple[str, ...],
+    by_file: bool,
+    named: tuple[str, ...],
     parallel: tuple[str, ...],
     reference: str | None,
     output: str | None,
@@ -87,9 +85,11 @@ def report(
     """Write a report on a tokenizer: its measures on each text, the curve of vocabulary sizes, the
     cost of languages, the tokens by length and script, an audit, and samples, with figures.
 
+    {files}. With --by-file or --name each corpus is measured by itself.
+
     The page is one file without scripts that needs no network. --figures writes the same figures
-    for a paper, --json prints all numbers. --separator splits the files of --corpus into documents;
-    those of --parallel are split into lines. Drawing needs additional packages; install them in the
+    for a paper, --json prints all numbers. --separator splits FILES into documents; those of
+    --parallel are split into lines. Drawing needs additional packages; install them in the
     folder of digram's clone with pip install ".[plots]"
     """
     import digram
@@ -104,13 +104,20 @@ def report(
         from digram.reports import check_installed
 
         check_installed()  # before anything is read
+    given = {*files, *(one.rpartition("=")[2] for one in (*named, *parallel))}
+    if "-" in given or not (files or named):
+        raise click.UsageError(
+            "stdin can be read only once, but a report reads texts several times; name files."
+        )
     tok = _loading.load(tokenizer, dict(described))
-    # With --reference but no --parallel, the corpora themselves are parallel, line by line.
-    lines = parallel or (corpus if reference is not None else ())
+    by_line = read_options._replace(separator=None)
+    lines = _parallel(parallel, by_line)
+    if reference is not None and not parallel:  # the corpora themselves are parallel
+        lines = _corpora(files, by_file, named, by_line)
     result = digram.report(
         tok,
-        _by_name("--corpus", corpus, read_options),
-        parallel=_by_name("--parallel", lines, read_options._replace(separator=None)) or None,
+        _corpora(files, by_file, named, read_options),
+        parallel=lines or None,
         reference=reference,
         title=title or _loading.short_name(tokenizer),
         threads=threads,
@@ -127,33 +134,38 @@ def report(
         _printing.emit_json(result.to_dict())
 
 
-def _by_name(
-    option: str, arguments: Sequence[str], read_options: _reading.ReadOptions
+def _corpora(
+    files: tuple[str, ...],
+    by_file: bool,
+    named: tuple[str, ...],
+    read_options: _reading.ReadOptions,
 ) -> dict[str, CorpusLike]:
-    """The corpora of an option by their names."""
+    """The corpora by their names; all files together have the name of the only one, or `corpus`."""
+    if by_file or named:
+        return _named_corpora.by_name(files, by_file, named, read_options)
+    source, paths = _inputs.texts_in(files, read_options)
+    names = [*_named_corpora.names_of(paths)]
+    return {names[0] if len(names) == 1 else "corpus": source}
+
+
+def _parallel(
+    arguments: Sequence[str], read_options: _reading.ReadOptions
+) -> dict[str, CorpusLike]:
+    """The parallel texts by their names."""
     sources: dict[str, CorpusLike] = {}
     for one in arguments:
         name, equals, files = one.partition("=")
         if equals and not (name and files):
-            raise click.UsageError(f"{option} {one!r} is not NAME=FILES, such as en=corpus/en.")
-        if "-" in (one, files):
-            raise click.UsageError(
-                "stdin can be read only once, but a report reads texts several times; name files."
-            )
-        files_found = _reading.files(files if equals else one, read_options=read_options)
-        _binary_files.warn_of_files(files_found)
-        each = (
-            {name: files_found}
-            if equals
-            else {
-                own: _reading.files(str(path), read_options=read_options)
-                for own, path in _named_corpora.names_of(files_found.paths).items()
-            }
-        )
+            raise click.UsageError(f"--parallel {one!r} is not NAME=FILES, such as en=corpus/en.")
+        found, paths = _inputs.texts_in((files if equals else one,), read_options)
+        each = {name: found}
+        if not equals:
+            named = _named_corpora.names_of(paths).items()
+            each = {own: _reading.files(str(at), read_options=read_options) for own, at in named}
         for own, source in each.items():
             if own in sources:
                 raise click.UsageError(
-                    f"{option} {own!r} is the name of two texts; give each a NAME=."
+                    f"--parallel {own!r} is the name of two texts; give each a NAME=."
                 )
             sources[own] = source
     return sources

@@ -91,6 +91,12 @@ def test_reasons_name_what_the_curve_says() -> None:
     assert "That makes 61,000 tokens, more than such models have" in reasons
 
 
+def test_a_factor_of_one_is_not_told() -> None:
+    reasons = " ".join(digram.advise(curve_of(0.1, last=60_000), parameters="7B")["large"].reasons)
+    assert "For the English text of the law that size is " in reasons
+    assert "multiplied by 1." not in reasons
+
+
 def test_a_curve_that_ends_too_early_says_so() -> None:
     one = digram.advise(curve_of(0.1, last=60_000), parameters="7B", multilingual=True)
     reasons = " ".join(one["multilingual"].reasons)

@@ -213,10 +213,9 @@ def _on_text(curve: Curve, parameters: float, width: int) -> tuple[int, float, s
         reason = (
             f"The model reads this text with the least arithmetic at {_rounded(least, 3):,} tokens."
         )
-    reason += (
-        f" For the English text of the law that size is {_rounded(theirs, 3):,}, so the law's size "
-        f"is multiplied by {times:.2g}."
-    )
+    reason += f" For the English text of the law that size is {_rounded(theirs, 3):,}"
+    factor = f"{times:.2g}"
+    reason += "." if factor == "1" else f", so the law's size is multiplied by {factor}."
     return least, times, reason
 
 
