@@ -50,19 +50,24 @@ def test_files(
     other: digram.Tokenizer,
     folder: Path,
 ) -> None:
-    result = run("compare", "-t", tok_path, "-t", small, folder, *SMALL, "--top", "3")
+    result = run("compare", "-t", tok_path, "--against", small, folder, *SMALL, "--top", "3")
     expected = digram.compare(tok, other, folder, names=("tokenizer", "small"), top=3)
     assert (result.exit_code, result.stdout) == (0, f"{expected}\n"), result.stderr
-    told = json.loads(run("compare", "-t", small, "-t", tok_path, folder, *SMALL, "--json").stdout)
+    told = json.loads(
+        run("compare", "-t", small, "--against", tok_path, folder, *SMALL, "--json").stdout
+    )
     assert told == digram.compare(other, tok, folder, names=(str(small), tok_path)).to_dict()
 
 
 def test_stdin(
     run: Run, tok: digram.Tokenizer, tok_path: str, small: Path, other: digram.Tokenizer
 ) -> None:
-    piped = run("compare", "-t", tok_path, "-t", small, *SMALL, input=EN)
+    piped = run("compare", "-t", tok_path, "--against", small, *SMALL, input=EN)
     assert piped.stdout == f"{digram.compare(tok, other, EN, names=('tokenizer', 'small'))}\n"
-    assert run("compare", "-t", tok_path, "-t", small, "-", *SMALL, input=EN).stdout == piped.stdout
+    assert (
+        run("compare", "-t", tok_path, "--against", small, "-", *SMALL, input=EN).stdout
+        == piped.stdout
+    )
 
 
 def test_sources_by_name(
@@ -76,7 +81,9 @@ def test_sources_by_name(
     options = [*SMALL, "--separator", r"\n", "--threads", "1", "--json"]
     names = ["--name", f"English={folder}/en.*"]
     told = json.loads(
-        run("compare", "-t", tok_path, "-t", small, folder, *options, "--by-file", *names).stdout
+        run(
+            "compare", "-t", tok_path, "--against", small, folder, *options, "--by-file", *names
+        ).stdout
     )
     en, xx = (digram.files(folder / f"{name}.txt", separator="\n") for name in ("en", "xx"))
     sources = {"English": en, "en": en, "xx": xx}
@@ -92,32 +99,37 @@ def test_files_of_the_same_name_are_told_apart(
     for path in paths:
         path.parent.mkdir()
         tok.save(path)
-    found = run("compare", "-t", paths[0], "-t", paths[1], input=EN).stdout.splitlines()
+    found = run("compare", "-t", paths[0], "--against", paths[1], input=EN).stdout.splitlines()
     assert found[0].split() == ["bytes", "first", "second", "change", "alike"]
-    found = run("compare", "-t", paths[0], "-t", paths[0], input=EN).stdout.splitlines()
+    found = run("compare", "-t", paths[0], "--against", paths[0], input=EN).stdout.splitlines()
     assert found[1].split()[-2:] == ["+0.0%", "100.0%"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["-t", "TOK"], 2, "compare needs two tokenizers, not 1; give each with -t."),
-        (["a.json", "b.json"], 2, "Give each tokenizer with it, as in -t old.json -t new.json."),
+        (["-t", "TOK"], 2, "Name the other tokenizer with --against, as in -t old.json --against"),
+        (["-t", "TOK", "-t", "TOK", "--against", "TOK"], 2, "-t is given 2 times. Name the other"),
+        (["a.json", "b.json"], 2, "Name a tokenizer with it, as in -t tokenizer.json."),
         (
-            ["-t", "TOK", "-t", "TOK", "lines", "--name", "a=lines"],
+            ["-t", "TOK", "--against", "TOK", "lines", "--name", "a=lines"],
             2,
             "FILES are measured by name only with --by-file",
         ),
         (
-            ["-t", "TOK", "-t", "TOK", "--by-file"],
+            ["-t", "TOK", "--against", "TOK", "--by-file"],
             2,
             "--by-file needs files, and stdin is not a file",
         ),
-        (["-t", "TOK", "-t", "TOK", "--top", "-1"], 2, "--top -1 is not at least 0"),
-        (["-t", "TOK", "-t", "SMALL"], 2, "--pretokenizer"),
-        (["-t", "TOK", "-t", "none.json"], 4, "none.json"),
-        (["-t", "TOK", "-t", "none.json", "--encoding", "cl100k_base"], 4, "none.json"),
-        (["-t", "TOK", "-t", "TOK", "none.txt"], 4, "none.txt: there is no such file or folder"),
+        (["-t", "TOK", "--against", "TOK", "--top", "-1"], 2, "--top -1 is not at least 0"),
+        (["-t", "TOK", "--against", "SMALL"], 2, "--pretokenizer"),
+        (["-t", "TOK", "--against", "none.json"], 4, "none.json"),
+        (["-t", "TOK", "--against", "none.json", "--encoding", "cl100k_base"], 4, "none.json"),
+        (
+            ["-t", "TOK", "--against", "TOK", "none.txt"],
+            4,
+            "none.txt: there is no such file or folder",
+        ),
     ],
 )
 def test_wrong_usage(

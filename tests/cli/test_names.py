@@ -39,7 +39,9 @@ def test_a_name_stands_for_a_path(run: Run, tok: digram.Tokenizer) -> None:
 
 
 def test_names_are_titles(run: Run, tmp_path: Path) -> None:
-    compared = run("compare", "-t", "mine-4", "-t", "mine-4.1", "a.txt", "--pretokenizer", "gpt2")
+    compared = run(
+        "compare", "-t", "mine-4", "--against", "mine-4.1", "a.txt", "--pretokenizer", "gpt2"
+    )
     assert compared.exit_code == 0, compared.output
     assert "mine-4.1" in compared.stdout
     assert run("report", "-t", "mine-4.1", "a.txt", "--json").exit_code == 0

@@ -30,8 +30,8 @@ CORPUS_VERBS = {
     "evaluate": "-t {tok} --json {}",
     "audit": "-t {tok} --json {}",
     "check-rules": "-t {tok} --rules {rules} --json {}",
-    "compare": "-t {tok} -t {small} --json {}",
-    "verify": "-t {tok} -t {small} --fuzz 0 --json {}",
+    "compare": "-t {tok} --against {small} --json {}",
+    "verify": "-t {tok} --against {small} --fuzz 0 --json {}",
     "report": None,  # it reads its texts several times
     "advise": "-t {tok} --json {}",
     "extend": "-t {tok} {} --add 9 -o {out}/more.json",

@@ -32,9 +32,9 @@ def test_a_file_against_another_library(run: Run, tok_path: str) -> None:
 def test_two_files(run: Run, tok: digram.Tokenizer, tok_path: str, tmp_path: Path) -> None:
     small = str(tmp_path / "small.json")
     digram.shrink(tok, 290).save(small)
-    both = ("verify", "-t", tok_path, "-t", small)
-    for more in ((), ("--against", "tokenizers")):
-        done = run(*both, *more, "--fuzz", "500", "--seed", "3")
+    both = ("verify", "-t", tok_path, "--against", small)
+    for command in (both, (*both[:-1], f"tokenizers={small}")):
+        done = run(*command, "--fuzz", "500", "--seed", "3")
         assert done.exit_code == 1, done.output
         assert done.stdout.startswith("Different: ids, found after ")
         assert max(map(len, done.stdout.splitlines())) < 80 + 2 * len(small)
@@ -74,26 +74,31 @@ def test_a_vocab_txt_against_another_library(run: Run, tmp_path: Path) -> None:
         named = ("verify", "-t", path, "--encoding", encoding, "--against", "tokenizers")
         done = run(*named, "--fuzz", "300")
         assert done.exit_code == 0, done.output
-    both = ("-t", f"{path}:bert-uncased", "-t", f"{path}:bert-cased", "--against", "tokenizers")
+    both = ("-t", f"{path}:bert-uncased", "--against", f"tokenizers={path}:bert-cased")
     assert run("verify", *both, "--fuzz", "300").exit_code == 1
-    refused = run("verify", "-t", f"{path}:bert-cased", "-t", path, "--against", "tokenizers")
+    refused = run("verify", "-t", f"{path}:bert-cased", "--against", f"tokenizers={path}")
     assert refused.exit_code == 2
     assert "no encoding was named. Pass --encoding bert-uncased or" in refused.stderr
 
 
 def test_wrong_usage(run: Run, tok_path: str, tmp_path: Path) -> None:
     for arguments, code, told in (
-        (["-t", tok_path], 2, "verify needs two tokenizers, not 1; give each with -t, or one"),
-        (["-t", tok_path] * 3, 2, "verify needs two tokenizers, not 3"),
-        (["-t", tok_path, "-t", "none.json"], 4, "-t none.json: there is no such file or folder."),
-        (["-t", tok_path, "-t", "none", "--against", "tokenizers"], 4, "none: there is no such"),
+        (["-t", tok_path], 2, "Name the other tokenizer with --against, as in -t old.json --aga"),
+        (["-t", tok_path] * 2 + ["--against", tok_path], 2, "-t is given 2 times. Name the other"),
+        (["-t", tok_path, "--against", "none.json"], 4, "--against none.json: there is no such"),
+        (["-t", tok_path, "--against", "tokenizers=none"], 4, "none: there is no such"),
+        (["-t", tok_path, "--against", "tokenizers="], 2, "is not LIBRARY=PATH."),
         (["-t", tok_path, "--against", "tiktoken"], 2, "tiktoken reads only .tiktoken files"),
         (
-            ["-t", tok_path, "-t", __file__, "--against", "tokenizers"],
+            ["-t", tok_path, "--against", f"tokenizers={__file__}"],
             3,
             "tokenizers does not load",
         ),
-        (["-t", tok_path, "-t", tok_path, "--fuzz", "-1"], 2, "--fuzz -1 is not at least 0."),
+        (
+            ["-t", tok_path, "--against", tok_path, "--fuzz", "-1"],
+            2,
+            "--fuzz -1 is not at least 0.",
+        ),
     ):
         done = run("verify", *arguments)
         assert (done.exit_code, done.stdout) == (code, ""), arguments

@@ -19,6 +19,8 @@ __all__ = [
     "download_option",
     "load",
     "load_any",
+    "one",
+    "pair_options",
     "short_name",
     "tokenizer_option",
     "tokenizers_option",
@@ -70,6 +72,29 @@ def tokenizers_option(text: str, example: str = _EXAMPLE) -> Callable[[_Verb], _
     )
 
 
+_PAIR = "Name the other tokenizer with --against, as in -t old.json --against new.json."
+
+
+def pair_options(text: str = "") -> Callable[[_Verb], _Verb]:
+    """The options that name two tokenizers, as `tokenizers` and `against`; see `one`."""
+    against = click.option(
+        "--against",
+        type=_TokenizerPath(_PAIR),
+        metavar="OTHER",
+        required=True,
+        help=f"The other tokenizer, named as with -t{text}.",
+    )
+    # Several, so that a second -t is refused, and does not silently replace the first.
+    return _options.together(tokenizers_option("the other one is that of --against."), against)
+
+
+def one(tokenizers: tuple[str, ...]) -> str:
+    """The tokenizer of `-t` beside `--against`."""
+    if len(tokenizers) != 1:
+        raise click.UsageError(f"-t is given {len(tokenizers)} times. {_PAIR}")
+    return tokenizers[0]
+
+
 download_option = click.option(
     "--download",
     is_flag=True,
@@ -111,11 +136,12 @@ def with_tokenizer(verb: _Verb) -> _Verb:
     return tokenizer_option(described_options(loading))  # type: ignore[return-value]
 
 
-def load(path: str, options: dict[str, Any]) -> Tokenizer:
+def load(path: str, options: dict[str, Any], option: str = "-t") -> Tokenizer:
     """Load the tokenizer at a path, or with a name; removes the options of `described_options`.
 
     A path may end with the encoding of its file, as in `cl100k_base.tiktoken:cl100k_base`. It
-    overrides the option, so that each of several files can name its own.
+    overrides the option, so that each of several files can name its own. `option` is the one that
+    gave the path, for errors.
     """
     import digram
 
@@ -133,11 +159,11 @@ def load(path: str, options: dict[str, Any]) -> Tokenizer:
         return digram.load(path, **keywords)
     except FileNotFoundError as error:
         if error.filename == path:
-            error.filename = f"-t {given}"
+            error.filename = f"{option} {given}"
         raise
 
 
-def load_any(path: str, described: dict[str, Any]) -> Tokenizer:
+def load_any(path: str, described: dict[str, Any], option: str = "-t") -> Tokenizer:
     """Load a tokenizer; `described` applies only if the file does not describe itself."""
     download = described.pop("download")
     if any(described.values()):
@@ -145,7 +171,7 @@ def load_any(path: str, described: dict[str, Any]) -> Tokenizer:
 
         if describes_itself(with_encoding(path)[0], download=download):
             described = dict.fromkeys(described)
-    return load(path, described | {"download": download})
+    return load(path, described | {"download": download}, option)
 
 
 def short_name(path: str) -> str:

@@ -22,17 +22,15 @@ __all__ = ["compare"]
 
 
 @click.command(
-    options_metavar="-t THIS -t OTHER [OPTIONS]",
+    options_metavar="-t THIS --against OTHER [OPTIONS]",
     epilog=_verbs.example(
-        "digram compare -t old.json -t new.json corpus/*.txt",
-        "digram compare -t old.json -t new.json --name en=en/ --name sw=sw/",
-        "digram compare -t mine.json -t gpt-4o corpus/",
+        "digram compare -t old.json --against new.json corpus/*.txt",
+        "digram compare -t old.json --against new.json --name en=en/ --name sw=sw/",
+        "digram compare -t mine.json --against gpt-4o corpus/",
     ),
 )
 @_files_argument.optional
-@_loading.tokenizers_option(
-    "give two, THIS and OTHER.", "Give each tokenizer with it, as in -t old.json -t new.json."
-)
+@_loading.pair_options()
 @_loading.described_options
 @_named_corpora.options
 @click.option(
@@ -50,6 +48,7 @@ def compare(
     *,
     files: tuple[str, ...],
     tokenizers: tuple[str, ...],
+    against: str,
     by_file: bool,
     named: tuple[str, ...],
     top: int,
@@ -70,15 +69,14 @@ def compare(
     """
     import digram
 
-    if len(tokenizers) != 2:
-        raise click.UsageError(
-            f"compare needs two tokenizers, not {len(tokenizers)}; give each with -t."
-        )
-    this, other = tokenizers
+    this, other = _loading.one(tokenizers), against
     source: Any = (
         _named_corpora.by_name(files, by_file, named, read_options) if by_file or named else None
     )
-    pair = [_loading.load_any(path, dict(described)) for path in (this, other)]
+    pair = [
+        _loading.load_any(this, dict(described)),
+        _loading.load_any(other, dict(described), "--against"),
+    ]
     if source is None:
         source = _inputs.texts_in(files or ("-",), read_options)[0]
     names = (this, other) if as_json else _names(this, other)

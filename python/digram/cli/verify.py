@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from digram.cli import _files_argument, _inputs, _loading, _options, _printing, _reading, _verbs
+from digram.cli._choices import either
 
 __all__ = ["verify"]
 
@@ -15,26 +16,20 @@ LIBRARIES = ("tiktoken", "tokenizers", "transformers", "sentencepiece")
 
 
 @click.command(
-    options_metavar="-t A [-t B] [OPTIONS]",
+    options_metavar="-t PATH --against OTHER [OPTIONS]",
     epilog=_verbs.example(
         "digram verify -t tokenizer.json --against tokenizers",
         "digram verify -t gpt-4o --against tiktoken --fuzz 100k",
         "digram verify -t vocab.txt:bert-uncased --against tokenizers",
-        "digram verify -t old.json -t new.json corpus/",
+        "digram verify -t old.json --against new.json corpus/",
     ),
 )
 @_files_argument.optional
-@_loading.tokenizers_option(
-    "give two, A and B, or one with --against.",
-    "Give each tokenizer with it, as in -t a.json -t b.json.",
+@_loading.pair_options(
+    f"; or a library that loads the tokenizer of -t itself: {either(LIBRARIES)}; or LIBRARY=PATH "
+    "for another one"
 )
 @_loading.described_options
-@click.option(
-    "--against",
-    type=click.Choice(LIBRARIES),
-    help="Load B by this library, which must be installed; without B, load the file or name of A "
-    "by it.",
-)
 @click.option(
     "--fuzz",
     type=_options.NUMBER,
@@ -57,7 +52,7 @@ def verify(
     *,
     files: tuple[str, ...],
     tokenizers: tuple[str, ...],
-    against: str | None,
+    against: str,
     fuzz: int,
     seed: int,
     offsets: bool,
@@ -69,29 +64,29 @@ def verify(
     """Find the shortest text on which two tokenizers differ: in ids, offsets or decoded text.
 
     {files}, - for stdin, and
-    compared first, before generated texts. With --against it is another library that reads a file,
-    which shows whether digram reads it exactly. The exit code is 1 if there is a difference.
+    compared first, before generated texts. A library in --against shows whether digram reads a file
+    exactly. The exit code is 1 if there is a difference.
     """
     import digram
     from digram.analysis.verification import peers
 
-    if not 1 <= len(tokenizers) <= 2 or (len(tokenizers) == 1 and against is None):
-        raise click.UsageError(
-            f"verify needs two tokenizers, not {len(tokenizers)}; give each with -t, or one with "
-            "--against."
-        )
-    a = _loading.load_any(tokenizers[0], dict(described))
-    path = tokenizers[-1]
+    this = _loading.one(tokenizers)
+    library, equals, other = against.partition("=")
+    a = _loading.load_any(this, dict(described))
     b: Any
-    if against is None:
-        b = _loading.load_any(path, dict(described))
+    if library not in LIBRARIES:
+        other = against
+        b = _loading.load_any(other, dict(described), "--against")
     else:
-        file, encoding = _loading.with_encoding(path)
+        if equals and not other:
+            raise click.UsageError(f"--against {against!r} is not LIBRARY=PATH.")
+        other = other or this
+        file, encoding = _loading.with_encoding(other)
         b = peers.load(
-            file, against, encoding or described["encoding"], download=described["download"]
+            file, library, encoding or described["encoding"], download=described["download"]
         )
     source = _inputs.texts_in(files, read_options)[0] if files else None
-    names = (tokenizers[0], path)
+    names = (this, other)
     found = digram.verify(
         a, b, source, fuzz=fuzz, seed=seed, offsets=offsets, names=names, threads=threads
     )
