@@ -52,6 +52,8 @@ class CountingCore(Core):
     ) -> list[int] | NDArray[np.uint64]:
         """Count the tokens of several texts: the result of `count` for each, in order.
 
+        `count` itself takes a list as the parts of one text, and gives one number.
+
         >>> import digram
         >>> tok = digram.train("low low lower", vocab_size=258, pretokenizer=None)
         >>> tok.count_batch(["lower", "", "so low"])
