@@ -116,7 +116,7 @@ def test_a_score_without_digits_is_refused() -> None:
     assert isinstance(model, UnigramModel)
     score = -15.380213361375489
     assert written_number(score) is None
-    model = replace(model, scores=[None, score, -2.25], unknown=score - 10)
+    model = replace(model, scores=[0.0, score, -2.25], unknown=score - 10)
     with pytest.raises(VocabError, match=r"the score -15\.380213361375489 of the token 'a'"):
         dumps(replace(definition, model=model))
     own = dumps(replace(definition, model=model), own=True)
@@ -131,7 +131,7 @@ def test_scores_of_digrams_own_files_are_not_rounded() -> None:
     definition = loads(file_of(vocab).encode())
     model = definition.model
     assert isinstance(model, UnigramModel)
-    model = replace(model, scores=[None, score, -2.25])
+    model = replace(model, scores=[0.0, score, -2.25])
     own = dumps(replace(definition, model=model), own=True)
     assert b'"Unigram"' in own
     assert repr(score).encode() in own
@@ -146,4 +146,4 @@ def test_scores_are_those_of_the_library_in_files_that_do_not_name_the_model() -
     found = loads(older.encode())
     assert found == loads(file.encode())
     assert isinstance(found.model, UnigramModel)
-    assert [*found.model.scores] == [None, *values_there([digits for _, digits in vocab[1:]])]
+    assert [*found.model.scores] == [0.0, *values_there([digits for _, digits in vocab[1:]])]

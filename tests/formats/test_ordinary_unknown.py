@@ -159,6 +159,48 @@ def test_ids_are_those_of_the_specification(fuses: bool) -> None:
         assert ours.encode(text) == expected == theirs.encode(text).ids
 
 
+def of_pieces(first: tuple[str, float]) -> Tokenizer:
+    pieces = [
+        first,
+        *((one, -3.0 - id / 8) for id, one in enumerate("▁<unk>ab") if one != first[0]),
+    ]
+    return of(
+        models.Unigram(pieces, 0),
+        pre_tokenizers.Metaspace("▁"),
+        decoders.Metaspace("▁"),
+        special=("<pad>",),
+    )
+
+
+@pytest.mark.parametrize("first", [(UNK, 0.0), (UNK, -9.0), ("[UNK]", -2.0)])
+def test_that_of_unigram_is_an_ordinary_token_too(first: Any, tmp_path: Path) -> None:
+    theirs = of_pieces(first)
+    definition = loads(theirs.to_str().encode())
+    assert isinstance(definition.on_unknown, bytes)
+    ours = digram.Tokenizer(definition)
+    choose = random.Random(str(first))
+    # The library makes one token of the name and unknown characters beside it.
+    parts = [f"a{first[0]}b ", *"<unk>ab ", "bé日b", "<pad>", "  "]
+    corpus = ["".join(choose.choices(parts, k=choose.randrange(1, 12))) for _ in range(1500)]
+    found = digram.verify(ours, theirs, [*corpus, "b日éb", ""], fuzz=0)
+    assert found.equal, str(found)
+    assert {*found.compared["parse"]} >= {"ids", "offsets", "decoded", "decoded_without_special"}
+    ours.save(tmp_path / "tokenizer.json")
+    written = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in corpus:
+        assert written.encode(text).ids == theirs.encode(text).ids
+    ours.save(tmp_path / "own.json", format="digram")
+    assert digram.load(tmp_path / "own.json").definition == definition
+
+
+@pytest.mark.parametrize("piece", ["▁", "▁a", "b"])
+def test_that_of_unigram_is_no_piece_of_text(piece: str) -> None:
+    """The library makes one token of the piece and unknown characters beside it."""
+    theirs = of_pieces((piece, -2.5))
+    with pytest.raises(VocabError, match="of Unigram, which is a piece of text, is not supported"):
+        loads(theirs.to_str().encode())
+
+
 def test_an_added_one_is_special() -> None:
     theirs = unmerged()
     theirs.add_special_tokens([UNK])

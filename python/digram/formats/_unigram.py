@@ -5,6 +5,7 @@ Files for digram alone also store BPE by scores here, and scores that are added 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,7 @@ from digram.formats._show import show
 from digram.vocab.definition import Definition
 from digram.vocab.model import Kernel, Model
 from digram.vocab.scores import ScoredModel, Spelled, UnigramModel
+from digram.vocab.settings import OnUnknown
 from digram.vocab.special_roles import SpecialRoles
 from digram.vocab.special_tokens import SpecialToken
 
@@ -29,6 +31,7 @@ __all__ = [
     "dumped",
     "number_in",
     "reader_of",
+    "refuse_ordinary",
     "unknown_role",
     "without_config",
 ]
@@ -37,6 +40,8 @@ _KEYS = ("type", "unk_id", "vocab", "byte_fallback", "digram")
 _OWN = "digram"
 _UNKNOWN = ("<unk>", "[UNK]", "<UNK>")
 """Names of tokens for unknown characters."""
+_NAME = re.compile(rb"<.+>|\[.+\]", re.DOTALL)
+"""A token that usual text does not have."""
 _PENALTY = 10.0
 """An unknown character has a score so much lower than the lowest one."""
 
@@ -287,6 +292,8 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
         [name, 0.0 if score is None else score] for name, score in zip(names, found, strict=True)
     ]
     unk_id = of.vocab[unknown.text] if isinstance(unknown, SpecialToken) else None
+    if isinstance(unknown, bytes):
+        unk_id = definition.tokens.index(unknown)
     if of.own:
         return {
             "type": _OWN,
@@ -306,7 +313,7 @@ def _written(definition: Definition, of: Names) -> dict[str, Any]:
     assert isinstance(model, UnigramModel), "other models are refused before"
     if unknown == "bytes":
         unk_id = _unknown_beside_bytes(definition, model)
-    _set_lowest(pairs, unk_id, model)
+    _set_lowest(pairs, unk_id, model, isinstance(unknown, bytes))
     fallback = unknown == "bytes"
     pairs = _without_added(pairs, definition)
     return {"type": "Unigram", "unk_id": unk_id, "byte_fallback": fallback, "vocab": pairs}
@@ -334,6 +341,20 @@ def _without_added(pairs: list[list[Any]], definition: Definition) -> list[list[
                 hint='Save it with format="digram".',
             )
     return pairs[:end]
+
+
+def refuse_ordinary(unknown: OnUnknown, path: str | None) -> None:
+    """Refuse an unknown token that is a piece of usual text.
+
+    Other libraries make one token of it and unknown characters beside it.
+    """
+    if isinstance(unknown, bytes) and not _NAME.fullmatch(unknown):
+        text = unknown.decode(errors="surrogateescape")
+        raise unsupported(
+            f"the unknown token {show(text)} of Unigram, which is a piece of text,",
+            path,
+            hint='Let unk_id be the id of a token such as "<unk>".',
+        )
 
 
 def unknown_role(
@@ -370,9 +391,15 @@ def _unknown_beside_bytes(definition: Definition, model: UnigramModel) -> int:
     return found
 
 
-def _set_lowest(pairs: list[list[Any]], unk_id: int | None, model: UnigramModel) -> None:
-    """Give the unknown token the score from which that of unknown characters follows."""
-    if unk_id is not None and min(score for _, score in pairs) - _PENALTY != model.unknown:
+def _set_lowest(
+    pairs: list[list[Any]], unk_id: int | None, model: UnigramModel, is_ordinary: bool
+) -> None:
+    """Give the unknown token the score from which that of unknown characters follows.
+
+    Text may become one that is an ordinary token, whose score stays.
+    """
+    is_other = min(score for _, score in pairs) - _PENALTY != model.unknown
+    if unk_id is not None and is_other and not is_ordinary:
         pairs[unk_id][1] = model.unknown + _PENALTY
     lowest = min((score for _, score in pairs), default=0.0)
     if unk_id is not None and lowest - _PENALTY != model.unknown:

@@ -318,7 +318,9 @@ def _definition(file: _File, vocab: dict[str, int]) -> Definition:
         if section is _unigram.UNIGRAM and own is None:
             roles = _unigram.unknown_role(model, vocab, special)
     elif unit == "char" and model.get("unk_token") is not None:
-        on_unknown = _unknown_token(section, model, vocab, special, path)
+        on_unknown = _unknown_token(model, vocab, special, path)
+        if section is _unigram.UNIGRAM and own is None:
+            _unigram.refuse_ordinary(on_unknown, path)
     ordinary = ordinary_tokens(vocab, matching, special, model, _own.of_model(own, path))
     try:
         decoded = section.model(model, own, ordinary, path)
@@ -457,11 +459,7 @@ def _pad_token(padding: Padding | None, given: _own.Given) -> str | None:
 
 
 def _unknown_token(
-    section: ModelSection,
-    model: dict[str, Any],
-    vocab: dict[str, int],
-    special: dict[str, int],
-    path: str | None,
+    model: dict[str, Any], vocab: dict[str, int], special: dict[str, int], path: str | None
 ) -> SpecialToken | bytes:
     """The token for unknown text, which is special if it is an added token."""
     text: str = model["unk_token"]
@@ -472,8 +470,6 @@ def _unknown_token(
             value=text,
             hint="Add it.",
         )
-    if section is _unigram.UNIGRAM or section is _unigram.SCORED:
-        special.setdefault(text, vocab[text])
     return SpecialToken(text) if text in special else text.encode()
 
 
