@@ -182,3 +182,47 @@ def test_the_language_is_that_of_the_config(
     again = tmp_path / "again"
     ours.save_pretrained(again, allow_loss=True)
     assert digram.load(again)("low").ids == theirs("low")["input_ids"]
+
+
+def test_a_piece_of_unigram_with_a_role_is_special(tmp_path: Path) -> None:
+    """Converters call user-defined pieces added tokens that are not special."""
+    pieces = [
+        "<unk>",
+        "[CLS]",
+        "[SEP]",
+        "\u2581",
+        "\u2581low",
+        "l",
+        "o",
+        "w",
+        "[",
+        "C",
+        "L",
+        "S",
+        "]",
+    ]
+    cut = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    vocab = [[text, -id / 4] for id, text in enumerate(pieces)]
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    added = [
+        {"id": id, "content": text, **flags, "special": id == 0}
+        for id, text in enumerate(pieces[:3])
+    ]
+    folder = put(
+        tmp_path / "f",
+        {
+            **{"version": "1.0", "normalizer": None, "pre_tokenizer": cut, "decoder": cut},
+            **{"added_tokens": added, "post_processor": None},
+            "model": {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False},
+        },
+        tokenizer_class="PreTrainedTokenizerFast",
+        **{"cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "<unk>"},
+    )
+    theirs = transformers.AutoTokenizer.from_pretrained(str(folder))
+    ours = digram.load(folder)
+    for text in ("[CLS]low[SEP]", "low [CLS] low", "<unk>[CLS][SEP]", "[CLS"):
+        ids = theirs(text)["input_ids"]
+        assert ours(text, special="parse").ids == ids
+        for skips in (False, True):
+            found = ours.decode(ids, skip_special_tokens=skips)
+            assert found == theirs.decode(ids, skip_special_tokens=skips)

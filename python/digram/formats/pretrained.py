@@ -27,6 +27,7 @@ from digram.formats._classes import usual
 from digram.formats._json import expect, parse
 from digram.formats._show import show
 from digram.formats._unigram import without_config
+from digram.vocab.bpe import BpeModel
 from digram.vocab.definition import Definition
 from digram.vocab.packed import Compact
 from digram.vocab.scores import UnigramModel
@@ -114,8 +115,10 @@ def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
         found = huggingface.compact(data, path)
     changed = amended(raw, beside)
     for text, id in found.special_tokens.items():
-        # One that merges make too cannot be left in text; transformers has both.
-        if text in changed and found.model.token(id) is not None:
+        # One that merges make too cannot be left in text; transformers has both. A piece of Unigram
+        # is no piece where it is special, since it is found in all text before.
+        is_made = found.model.token(id) is not None and found.settings.kernel.kind == BpeModel.kind
+        if text in changed and is_made:
             changed[text] = id, replace(changed[text][1], always=raw[text][1].always)
     if changed != raw:
         again = huggingface.compact(data, path, lambda _: changed)
