@@ -51,7 +51,7 @@ def test_a_sample(run: Run, tmp_path: Path) -> None:
 
 def test_mistakes(run: Run) -> None:
     for arguments, problem in (
-        (["a lot", "--vocab-size", "9"], "corpus_size='a lot' is not a size"),
+        (["a lot", "--vocab-size", "9"], "SIZE 'a lot' is not a size"),
         (["1GB", "--vocab-size", "9", "--kind", "code=x"], "not a kind and its share"),
         (["1GB", "--vocab-size", "9", "--kind", "poems"], "Kinds: english, code, multilingual"),
         (["1GB", "--vocab-size", "0"], "--vocab-size 0 is not at least 1"),

@@ -115,7 +115,7 @@ def test_wrong_usage(process: Process) -> None:
         (["--vers"], "Did you mean '--version'?"),
         (["encode", "--text", "a"], "printf %s 'some text' | digram encode -t PATH [OPTIONS]\n"),
         (["count", "-t", "t.json", "--text=a"], "printf %s 'some text' | digram count -t PATH"),
-        (["chunks", "--text", "a"], "digram chunks -t PATH --max-length N [OPTIONS]"),
+        (["chunks", "--text", "a"], "digram chunks -t PATH -n N [OPTIONS]"),
         (["decode", "--text", "a"], "Error: No such option '--text'."),
     ],
 )

@@ -149,7 +149,7 @@ def test_faults(run: Run, old: Path, folder: Path, tmp_path: Path) -> None:
     for verb, options in calls.items():
         result = run("grow", verb, folder, *options)
         assert result.exit_code == 4, verb
-        assert "there is no such file or folder" in result.stderr
+        assert "there is no history here; digram grow add begins one." in result.stderr
         assert not folder.exists()
     bad = tmp_path / "bad.txt"
     bad.write_bytes(b"\xff")

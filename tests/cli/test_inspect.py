@@ -193,3 +193,10 @@ def test_a_few_special_tokens_are_all_shown(run: Run, tmp_path: Path) -> None:
         assert max(map(len, page.splitlines())) <= 80
         shown = [f"{token} {256 + i}" for i, token in enumerate(tokens[: 10 if rest else 11])]
         assert f"special {', '.join(shown)}{rest} digest " in " ".join(page.split())
+
+
+def test_sides_are_shown_without_a_pad_token(run: Run, tmp_path: Path) -> None:
+    tok = digram.train("low", max_merges=0).with_padding_side("left").with_truncation_side("left")
+    tok.save(tmp_path / "t.json")
+    page = run("inspect", "-t", tmp_path / "t.json").stdout
+    assert "  padding      on the left\n  truncation   on the left\n" in page

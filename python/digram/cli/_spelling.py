@@ -41,11 +41,16 @@ class Spelling(NamedTuple):
 
 
 def spellings(commands: Iterable[click.Command]) -> dict[str, Spelling]:
-    """The spelling of each argument of the library; the first command that has it decides."""
+    """The spelling of each argument of the library; the first command that has it decides.
+
+    What a command takes without an option is called as its help page calls it, such as SIZE.
+    """
     by_name: dict[str, Spelling] = {}
     for command in commands:
         for option in command.params:
-            if isinstance(option, click.Option) and option.name is not None:
+            if isinstance(option, click.Argument) and option.nargs == 1:
+                by_name.setdefault(str(option.name), Spelling((option.metavar or "").strip("[]")))
+            elif isinstance(option, click.Option) and option.name is not None:
                 off = max(option.secondary_opts, key=len, default=None)
                 spelling = Spelling(max(option.opts, key=len), option.is_flag, off)
                 by_name.setdefault(option.name.rstrip("_"), spelling)

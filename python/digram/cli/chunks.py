@@ -25,14 +25,13 @@ _PLACE = ("tokens", "start", "end")
 
 
 @click.command(
-    options_metavar="-t PATH --max-length N [OPTIONS]",
-    epilog=_verbs.example(
-        "digram chunks -t tokenizer.json --max-length 512 --json docs > docs.jsonl"
-    ),
+    options_metavar="-t PATH -n N [OPTIONS]",
+    epilog=_verbs.example("digram chunks -t tokenizer.json -n 512 --json docs > docs.jsonl"),
 )
 @_files_argument.optional
 @_loading.with_tokenizer
 @click.option(
+    "-n",
     "--max-length",
     type=_options.NUMBER,
     required=True,

@@ -35,7 +35,7 @@ def _shares(
         "digram estimate-training 2TB --vocab-size 200k --kind code --machines 4",
     ),
 )
-@click.argument("size", metavar="SIZE")
+@click.argument("corpus_size", metavar="SIZE")
 @click.option(
     "--vocab-size", type=_options.NUMBER, required=True, metavar="N", help="Size of the vocabulary."
 )
@@ -87,7 +87,7 @@ def _shares(
 @_options.json_option
 def estimate_training(
     *,
-    size: str,
+    corpus_size: str,
     sample: tuple[str, ...],
     read_options: _reading.ReadOptions,
     pretokenizer: str,
@@ -104,7 +104,7 @@ def estimate_training(
     if sample:
         options["sample"] = _inputs.texts_in(sample, read_options)[0]
     options["pretokenizer"] = _pretokenizers.pretokenizer_from(pretokenizer, (), None)
-    estimate = digram.estimate_training(size, **options)
+    estimate = digram.estimate_training(corpus_size, **options)
     if as_json:
         _printing.emit_json(estimate.to_dict())
     else:

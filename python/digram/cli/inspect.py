@@ -253,9 +253,12 @@ def _for_models(facts: dict[str, Any]) -> Iterator[str]:
             yield f"pairs        {_pieces(facts['template']['pair'])}"
     if facts["context_size"] is not None:
         yield f"context      {facts['context_size']:,}"
-    if facts["pad_token"] is not None:
-        side = ", on the left" if facts["padding_side"] == "left" else ""
-        yield f"padding      {facts['pad_token']}{side}"
+    padding = [] if facts["pad_token"] is None else [facts["pad_token"]]
+    padding += ["on the left"] if facts["padding_side"] == "left" else []
+    if padding:
+        yield f"padding      {', '.join(padding)}"
+    if facts["truncation_side"] == "left":
+        yield "truncation   on the left"
     if facts["special_roles"]:
         roles = ", ".join(f"{role} {text}" for role, text in facts["special_roles"].items())
         yield f"roles        {roles}"

@@ -76,7 +76,14 @@ def verify(
     b: Any
     if library not in LIBRARIES:
         other = against
-        b = _loading.load_any(other, dict(described), "--against")
+        try:
+            b = _loading.load_any(other, dict(described), "--against")
+        except FileNotFoundError as error:
+            import difflib
+
+            for near in difflib.get_close_matches(against, LIBRARIES, 1):
+                error.add_note(f"Is the library {near} meant?")
+            raise
     else:
         if equals and not other:
             raise click.UsageError(f"--against {against!r} is not LIBRARY=PATH.")

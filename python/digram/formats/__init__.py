@@ -18,6 +18,7 @@ from digram._util.on_first_use import on_first_use
 from digram._util.storage import read_file, read_start
 from digram._util.validation import path_name
 from digram._util.warning import warn
+from digram._util.wording import said
 from digram.errors import CorruptFileError, OptionError, VocabError, show
 from digram.formats._folder import BESIDE, Inside, inside
 from digram.formats._published import ENCODINGS, MISSING, Encoding, Missing, PretokenizerLike
@@ -165,6 +166,12 @@ def write(
     chosen(definition, name, format).module.write(definition, path, allow_loss=allow_loss)
 
 
+def _folder() -> str:
+    """How a folder for transformers is written, which is no format of `save`."""
+    call = said("tok.save_pretrained(folder)", "digram convert --for transformers")
+    return f"{call} writes a folder for transformers"
+
+
 def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFormat:
     """The format to write a definition in: `format`, or the one determined by the path.
 
@@ -186,14 +193,14 @@ def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFo
             path=path,
             value=path,
             hint='Name it, as in format="vocab_merges" (a folder), or end the path in '
-            f"{' or '.join(suffixes)}.",
+            f"{' or '.join(suffixes)}. {_folder()}.",
         )
     if not isinstance(format, str) or format not in FORMATS:
-        folder = " tok.save_pretrained(folder) writes a folder for transformers."
         raise OptionError(
             f"format={show(format)} is not known.",
             value=format,
-            hint=f"Choose from {', '.join(FORMATS)}.{folder if format == 'transformers' else ''}",
+            hint=f"Choose from {', '.join(FORMATS)}."
+            f"{f' {_folder()}.' if format == 'transformers' else ''}",
         )
     return FORMATS[format]
 

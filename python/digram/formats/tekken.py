@@ -272,7 +272,7 @@ def _first(special_tokens: dict[str, int]) -> list[str]:
                 f"in {_WHAT} the special tokens have the first ids, but {show(name)} has the id "
                 f"{special_tokens[name]}, and not {token_id}.",
                 value=special_tokens[name],
-                hint=f"Train with special_first=True. {_OTHER}",
+                hint='Train with special_first=True, or save it with format="huggingface".',
             )
     return names
 

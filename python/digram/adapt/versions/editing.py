@@ -33,7 +33,7 @@ def edited(
     """
     path = Path(folder) / files.NAME
     if begin is None:
-        path.stat()  # raises before a folder is created
+        files.check_begun(folder)  # before a folder is created
     with files.held(folder):
         history = (
             begin() if begin is not None and not path.exists() else VocabularyHistory.load(folder)

@@ -8,6 +8,7 @@ whose names are digests of their content, so unchanged ones are not written agai
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -23,6 +24,7 @@ from typing import Any
 from digram._util.json_files import digest, unsealed
 from digram._util.storage import LARGEST, advise_on_full_disk, atomic_write, lock_folder, read_file
 from digram._util.validation import fraction, fraction_in
+from digram._util.wording import said
 from digram.adapt import Change
 from digram.adapt.versions.batches import Batch
 from digram.adapt.versions.version import CLOSING, Entry, Event, VocabularyVersion
@@ -35,7 +37,7 @@ from digram.training.counts import Counts
 from digram.training.counts.settings import CountsMetadata, from_json, to_json
 from digram.vocab.settings import Unit
 
-__all__ = ["NAME", "State", "entry_as_json", "held", "load", "save", "write"]
+__all__ = ["NAME", "State", "check_begun", "entry_as_json", "held", "load", "save", "write"]
 
 VERSION = 1
 """The version of the format. Readers refuse later ones."""
@@ -66,6 +68,10 @@ def held(folder: str | PathLike[str]) -> Iterator[None]:
     """
     home = Path(folder)
     made = not home.is_dir()
+    if made and home.exists():
+        raise NotADirectoryError(
+            errno.ENOTDIR, "a history is a folder, and this is not one", os.fspath(folder)
+        )
     with advise_on_full_disk("Free some disk space, and save again; the old history is kept."):
         home.mkdir(exist_ok=True)
         try:
@@ -121,8 +127,17 @@ def write(folder: str | PathLike[str], state: State) -> None:
             (home / entry).unlink(missing_ok=True)
 
 
+def check_begun(folder: str | PathLike[str]) -> None:
+    """Raise `FileNotFoundError` for a folder without a history, or one that there is not."""
+    if not (Path(folder) / NAME).exists():
+        begun = said("VocabularyHistory.save writes", "digram grow add begins")
+        reason = f"there is no history here; {begun} one"
+        raise FileNotFoundError(errno.ENOENT, reason, os.fspath(folder))
+
+
 def load(folder: str | PathLike[str]) -> State:
     """Read a folder; see `VocabularyHistory.load`."""
+    check_begun(folder)
     path = Path(folder) / NAME
     for tries in range(_TRIES):
         data = read_file(path)

@@ -157,7 +157,7 @@ def token_to_id(tok: Tokenizer, token: int | str | bytes) -> int:
             f"{show(token)} is not a token of this vocabulary.",
             value=token,
             hint="See how it is encoded with "
-            f"{said('digram.explain(tok, ...)', 'digram explain')}.",
+            f"{said('digram.explain(tok, ...)', 'digram explain')}.{_as_id(token)}",
         )
     return found
 
@@ -173,3 +173,10 @@ def _node(id: int, symbols: Symbols) -> Tree:
     elif symbols.is_first(id):
         kind = "byte" if symbols.unit == "byte" or symbols.is_fallback(id) else "character"
     return Tree(id, token, kind, None, None, None, symbols)
+
+
+def _as_id(token: str | bytes) -> str:
+    """What to do if a text of digits is meant as an id."""
+    if not token.isdigit():
+        return ""
+    return f" If it is an id, pass {said('it as an int', '--by id')}."
