@@ -226,3 +226,40 @@ def test_a_piece_of_unigram_with_a_role_is_special(tmp_path: Path) -> None:
         for skips in (False, True):
             found = ours.decode(ids, skip_special_tokens=skips)
             assert found == theirs.decode(ids, skip_special_tokens=skips)
+
+
+@pytest.mark.parametrize("name", ["T5Tokenizer", "XLMRobertaTokenizer"])
+@pytest.mark.parametrize("said", [True, False, None])
+@pytest.mark.parametrize("scheme", ["always", "never"])
+def test_a_prefix_that_only_version_5_takes_from_the_config(
+    name: str, said: bool | None, scheme: str, tmp_path: Path
+) -> None:
+    pieces = ["<s>", "</s>", "<unk>", "<unk>", "\u2581", "\u2581low", "low", "l", "o", "w"]
+    pieces[3] = "<unk>" if name != "T5Tokenizer" else "<x>"
+    pieces[2] = "<unk>" if name == "T5Tokenizer" else "<x>"
+    cut = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": scheme, "split": True}
+    vocab = [[text, -id / 4] for id, text in enumerate(pieces)]
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    added = [
+        {"id": id, "content": text, **flags, "special": True} for id, text in enumerate(pieces[:4])
+    ]
+    config: dict[str, Any] = {"tokenizer_class": name, "extra_ids": 0}
+    if said is not None:
+        config["add_prefix_space"] = said
+    content = {
+        **{"version": "1.0", "normalizer": None, "pre_tokenizer": cut, "decoder": cut},
+        **{"added_tokens": added, "post_processor": None},
+        "model": {
+            **{"type": "Unigram", "unk_id": pieces.index("<unk>")},
+            **{"vocab": vocab, "byte_fallback": False},
+        },
+    }
+    folder = put(tmp_path / "f", content, **config)
+    theirs = transformers.AutoTokenizer.from_pretrained(str(folder))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ours = digram.load(folder)
+    told = any("space before a text" in str(one.message) for one in caught)
+    ids = theirs("low", add_special_tokens=False)["input_ids"]
+    assert (ours.encode("low") == ids) is not told
+    assert told is ((said is not False or name == "T5Tokenizer") is not (scheme == "always"))

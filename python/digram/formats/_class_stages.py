@@ -15,7 +15,7 @@ from digram.formats import _own
 from digram.formats._classes import taken
 from digram.formats._json import dump, kind_of, parse
 from digram.formats._show import show
-from digram.pretokenizers.normalizers import BertNormalizer
+from digram.pretokenizers.normalizers import BertNormalizer, Prepend
 from digram.vocab.settings import Settings
 from digram.vocab.template import Piece, Template
 
@@ -56,6 +56,15 @@ _PREFIXED = frozenset(
     )
 )
 """Classes that put a space before a text if their config says so, and only then."""
+_SPACED = frozenset(
+    (
+        *("AlbertTokenizer", "BarthezTokenizer", "BigBirdTokenizer", "CamembertTokenizer"),
+        *("CodeLlamaTokenizer", "LlamaTokenizer", "XGLMTokenizer", "XLMRobertaTokenizer"),
+    )
+)
+"""Classes of transformers 5 that put a space before a text unless the config says false."""
+_ALWAYS_SPACED = frozenset(("MBartTokenizer", "NllbTokenizer", "PegasusTokenizer", "T5Tokenizer"))
+"""Those that put it there whatever the config says."""
 _GPT_NEOX = "GPTNeoXTokenizer"
 """A class that has no post_processor, so that offsets have the spaces of tokens."""
 _BEGUN = {
@@ -135,7 +144,9 @@ def amended(
     has_prefix = words is not None and words.last.prefix != ""
     if found.unit == "byte" and prefixed is not has_prefix:
         changes["pre_tokenizer"] = {"add_prefix_space": prefixed}
-    notes = _wrapped_otherwise(name, configs, found, named)
+    notes = _wrapped_otherwise(name, configs, found, named) + _spaced_otherwise(
+        name, configs[0].get("add_prefix_space"), found, has_prefix
+    )
     return (_changed(data, name, changes, notes, path) if changes else None), notes
 
 
@@ -257,6 +268,19 @@ def _of_bert(found: Settings, config: Mapping[str, Any]) -> dict[str, Any]:
     )
     same = (lowercase, lowercase if accents is None else accents, ideographs) == there
     return {} if same else wanted
+
+
+def _spaced_otherwise(name: str, said: Any, found: Settings, has_prefix: bool) -> list[str]:
+    """A warning if a class puts a space before a text where the file does not, or the reverse."""
+    stages = found.pretokenizer.normalizer
+    has_prefix = has_prefix or any(isinstance(one, Prepend) for one in stages)
+    puts = said is not False or name in _ALWAYS_SPACED
+    if found.unit == "byte" or name not in _SPACED | _ALWAYS_SPACED or puts is has_prefix:
+        return []
+    return [
+        f"the class {name} of transformers 5 puts {'a' if puts else 'no'} space before a text, "
+        f"which tokenizer.json {'does not' if puts else 'does'}; digram does what it says"
+    ]
 
 
 def _wrapped_otherwise(
