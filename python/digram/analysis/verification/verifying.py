@@ -98,6 +98,18 @@ def verify(
     return run.result(found, seed)
 
 
+def _lacking(what: str, a: bool, b: bool, does: str) -> Iterator[str]:
+    """What is not compared since one side, or neither, does this.
+
+    >>> [*_lacking("offsets", True, False, "tell them"), *_lacking("it", True, True, "tell it")]
+    ['offsets: a does not tell them', 'it: a and b do not tell it']
+    """
+    if a and b:
+        yield f"{what}: a and b do not {does}"
+    elif a or b:
+        yield f"{what}: {'a' if a else 'b'} does not {does}"
+
+
 def _differing(name: str, one: Any, other: Any) -> str:
     """A setting of which the sides have different values.
 
@@ -198,21 +210,19 @@ class _Run:
         a, b = self.pair.sides
         yield from dict.fromkeys([*a.notes, *b.notes])
         if self.pair.widens and self.offsets:
-            empty, other = (a, b) if a.puts_empty_space else (b, a)
+            empty, other = ("a", "b") if a.puts_empty_space else ("b", "a")
             yield (
-                f"the range of the space put before a text: none for {empty.name}, as in "
-                f"SentencePiece, that of the next character for {other.name}"
+                f"the range of the space put before a text: none for {empty}, as in "
+                f"SentencePiece, that of the next character for {other}"
             )
         for fact, told in FACTS.items():
             if fact == "offsets" and not self.offsets:
                 yield "offsets: left out on request"
                 continue
-            missing = [side.name for side in (a, b) if fact not in side.facts]
-            yield from (f"{told}: {name} does not tell it" for name in dict.fromkeys(missing))
-        refusing = [*dict.fromkeys(side.name for side in (a, b) if not side.takes_bytes)]
-        if refusing:
-            do = "does" if len(refusing) == 1 else "do"
-            yield f"bytes that are not UTF-8: {' and '.join(refusing)} {do} not take them"
+            yield from _lacking(told, fact not in a.facts, fact not in b.facts, "tell it")
+        yield from _lacking(
+            "bytes that are not UTF-8", not a.takes_bytes, not b.takes_bytes, "take them"
+        )
         differing = [
             _differing(name, one, b.settings[name])
             for name, one in a.settings.items()
