@@ -121,3 +121,8 @@ def test_a_language_that_is_no_special_token_is_refused(tmp_path: Path) -> None:
     put(folder, ENDED, {}, tokenizer_class="MBartTokenizer", src_lang=None)
     with pytest.warns(UserWarning, match=r"another post_processor .* \(text </s> en_XX\)"):
         assert digram.load(folder)("low").ids[-1] == TOK.special_tokens["en_XX"]
+
+
+def test_a_program_in_python_does_not_read_the_file(tmp_path: Path) -> None:
+    [message] = told(put(tmp_path / "f", None, {}, tokenizer_class="MarianTokenizer"))
+    assert "MarianTokenizer of transformers is a program in Python, which does not read" in message

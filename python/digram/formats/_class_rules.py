@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from digram.errors import VocabError
+from digram.formats._classes import PYTHON
 from digram.formats._folder import PIECES
 from digram.formats.pretrained import content_of
 
@@ -15,22 +16,6 @@ __all__ = ["GEMMA", "GPT2", "LLAMA", "T5", "class_of", "refuse", "refuse_python"
 GEMMA, GPT2, LLAMA, T5 = "GemmaTokenizer", "GPT2Tokenizer", "LlamaTokenizer", "T5Tokenizer"
 _CONFIG, _MODEL = "tokenizer_config.json", "config.json"
 
-_PYTHON = frozenset(
-    (
-        *("BartphoTokenizer", "BertGenerationTokenizer", "BertJapaneseTokenizer"),
-        *("BertweetTokenizer", "BioGptTokenizer", "BlenderbotSmallTokenizer", "ByT5Tokenizer"),
-        *("CTRLTokenizer", "CanineTokenizer", "ClvpTokenizer", "CpmAntTokenizer", "DiaTokenizer"),
-        *("ErnieMTokenizer", "EsmTokenizer", "FSMTTokenizer", "FastSpeech2ConformerTokenizer"),
-        *("FlaubertTokenizer", "GPTNeoXJapaneseTokenizer", "GPTSanJapaneseTokenizer"),
-        *("GPTSw3Tokenizer", "JukeboxTokenizer", "M2M100Tokenizer", "MarianTokenizer"),
-        *("MgpstrTokenizer", "MyT5Tokenizer", "PLBartTokenizer", "PerceiverTokenizer"),
-        *("PhobertTokenizer", "ProphetNetTokenizer", "RoCBertTokenizer", "SiglipTokenizer"),
-        *("Speech2Text2Tokenizer", "Speech2TextTokenizer", "SpeechT5Tokenizer", "TapasTokenizer"),
-        *("TapexTokenizer", "TransfoXLTokenizer", "VitsTokenizer", "Wav2Vec2CTCTokenizer"),
-        *("Wav2Vec2PhonemeCTCTokenizer", "XLMProphetNetTokenizer", "XLMTokenizer"),
-    )
-)
-"""Classes that are programs in Python alone, of which there is no tokenizer.json."""
 _OTHER_IDS = frozenset(
     (
         *("BarthezTokenizer", "CamembertTokenizer", "LayoutXLMTokenizer", "MBart50Tokenizer"),
@@ -140,7 +125,7 @@ def refuse_python(folder: str) -> None:
     Its other files are no tokenizer by themselves, whatever their names are.
     """
     name = class_of(folder, content_of(folder, _CONFIG))
-    if name not in _PYTHON:
+    if name not in PYTHON:
         return
     files = [one for one in (*PIECES, "vocab.txt") if os.path.exists(os.path.join(folder, one))]
     alone = f" To read {files[0]} by the rules of its format, pass its path." if files else ""

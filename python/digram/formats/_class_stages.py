@@ -12,7 +12,7 @@ from typing import Any
 
 from digram.errors import VocabError
 from digram.formats import _own
-from digram.formats._classes import taken
+from digram.formats._classes import PYTHON, taken
 from digram.formats._json import dump, kind_of, parse
 from digram.formats._show import show
 from digram.pretokenizers.normalizers import BertNormalizer, Prepend
@@ -147,6 +147,11 @@ def amended(
     notes = _wrapped_otherwise(name, configs, found, named) + _spaced_otherwise(
         name, configs[0].get("add_prefix_space"), found, has_prefix
     )
+    if name in PYTHON:
+        notes.append(
+            f"the class {name} of transformers is a program in Python, which does not read "
+            "tokenizer.json; digram does what this file says"
+        )
     return (_changed(data, name, changes, notes, path) if changes else None), notes
 
 

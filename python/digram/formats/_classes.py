@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from digram.vocab.settings import Side
 
-__all__ = ["INPUTS", "Usual", "usual"]
+__all__ = ["INPUTS", "PYTHON", "Usual", "taken", "usual"]
 
 INPUTS = ("input_ids", "attention_mask")
 _TYPED = ("input_ids", "token_type_ids", "attention_mask")
@@ -50,6 +50,23 @@ _CLASSES = {
     ),
 }
 """The classes that differ from all others, without the "Fast" at the end of their names."""
+
+PYTHON = frozenset(
+    (
+        *("BartphoTokenizer", "BertGenerationTokenizer", "BertJapaneseTokenizer"),
+        *("BertweetTokenizer", "BioGptTokenizer", "BlenderbotSmallTokenizer", "ByT5Tokenizer"),
+        *("CTRLTokenizer", "CanineTokenizer", "ClvpTokenizer", "CpmAntTokenizer", "DiaTokenizer"),
+        *("ErnieMTokenizer", "EsmTokenizer", "FSMTTokenizer", "FastSpeech2ConformerTokenizer"),
+        *("FlaubertTokenizer", "GPTNeoXJapaneseTokenizer", "GPTSanJapaneseTokenizer"),
+        *("GPTSw3Tokenizer", "JukeboxTokenizer", "M2M100Tokenizer", "MarianTokenizer"),
+        *("MgpstrTokenizer", "MyT5Tokenizer", "PLBartTokenizer", "PerceiverTokenizer"),
+        *("PhobertTokenizer", "ProphetNetTokenizer", "RoCBertTokenizer", "SiglipTokenizer"),
+        *("Speech2Text2Tokenizer", "Speech2TextTokenizer", "SpeechT5Tokenizer", "TapasTokenizer"),
+        *("TapexTokenizer", "TransfoXLTokenizer", "VitsTokenizer", "Wav2Vec2CTCTokenizer"),
+        *("Wav2Vec2PhonemeCTCTokenizer", "XLMProphetNetTokenizer", "XLMTokenizer"),
+    )
+)
+"""Classes that are programs in Python alone, of which there is no tokenizer.json."""
 
 _OF_MODELS = {
     **dict.fromkeys(
