@@ -129,3 +129,17 @@ def test_options_that_do_nothing_are_refused(
     done = run(*arguments, "-t", tok_path, path)
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("verb", ["encode", "count"])
+def test_a_template_may_be_in_a_file(run: Run, tok_path: str, path: Path, verb: str) -> None:
+    text = "{{ messages[-1].content }}"
+    path.with_name("chat.jinja").write_text(text, encoding="utf-8")
+    asked = (verb, "-t", tok_path, path, "--chats", "--chat-template")
+    done = run(*asked, path.with_name("chat.jinja"))
+    assert done.exit_code == 0
+    assert done.stdout == run(*asked, text).stdout == run(*asked, "last").stdout
+    missing = run(*asked, "lst")
+    assert missing.exit_code == 4
+    assert "lst: there is no such file or folder." in missing.stderr
+    assert "'default', 'last'" in missing.stderr

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from digram.tokenizer.chat.chat import Chat
     from digram.tokenizer.tokenizer import Tokenizer
 
-__all__ = ["chats_of", "checked", "in_lines", "options"]
+__all__ = ["chats_of", "checked", "in_lines", "options", "template_in", "template_of"]
 
 options = _options.together(
     click.option(
@@ -25,12 +25,47 @@ options = _options.together(
     ),
     click.option(
         "--chat-template",
-        metavar="NAME",
-        help="The template of chats: its name in the tokenizer, or a template in Jinja.  "
+        metavar="TEMPLATE",
+        help="The template of chats: its name in the tokenizer, a file, or text in Jinja.  "
         "[default: the tokenizer's]",
     ),
 )
 """What says that documents are chats; `checked` takes the values."""
+
+
+def template_in(value: str) -> str:
+    """The template of an option that names a file, or is a template itself.
+
+    >>> template_in("{{ messages[0].content }}")
+    '{{ messages[0].content }}'
+    """
+    if "{{" in value or "{%" in value:
+        return value
+    from digram._util.storage import read_file
+    from digram.errors import CorruptFileError
+
+    try:
+        return read_file(value).decode()
+    except UnicodeDecodeError as error:
+        raise CorruptFileError(
+            f"byte {error.start} is not UTF-8.", path=value, hint="Save the template as UTF-8."
+        ) from None
+
+
+def template_of(tok: Tokenizer, value: str | None) -> str | None:
+    """The template of the option: a name in the tokenizer stays, since it has the template."""
+    known = tok.chat_templates
+    if value is None or value in known:
+        return value
+    try:
+        return template_in(value)
+    except FileNotFoundError as error:
+        error.add_note(
+            f"The tokenizer has the templates {', '.join(map(repr, known))}."
+            if known
+            else "The tokenizer has no templates with names."
+        )
+        raise
 
 
 def checked(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from digram.cli import _options, _saving
+from digram.cli import _chats, _options, _saving
 
 if TYPE_CHECKING:
     from digram.formats import TokenizerFormat
@@ -52,8 +52,8 @@ settings_options = _options.together(
     ),
     click.option(
         "--chat-template",
-        metavar="FILE",
-        help="A file with the template of the model's chats, in Jinja.",
+        metavar="TEMPLATE",
+        help="The template of the model's chats: a file, or text in Jinja.",
     ),
 )
 """What a program that runs the model needs to know; what is not given stays."""
@@ -81,7 +81,7 @@ def with_settings(tok: Tokenizer, program: str | None, options: dict[str, Any]) 
     if roles:
         tok = tok.with_special_roles(**roles)
     if "chat_template" in given:
-        given["chat_template"] = _text_of(given["chat_template"])
+        given["chat_template"] = _chats.template_in(given["chat_template"])
     for name, value in given.items():
         tok = getattr(tok, _SETTERS[name])(value)
     return tok
@@ -133,16 +133,3 @@ def exported(
     else:
         raise click.UsageError("--for tiktoken needs --name, the name of the encoding.")
     return True
-
-
-def _text_of(path: str) -> str:
-    """The text of a file in UTF-8."""
-    from digram._util.storage import read_file
-    from digram.errors import CorruptFileError
-
-    try:
-        return read_file(path).decode()
-    except UnicodeDecodeError as error:
-        raise CorruptFileError(
-            f"byte {error.start} is not UTF-8.", path=path, hint="Save the template as UTF-8."
-        ) from None

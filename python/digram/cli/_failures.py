@@ -125,7 +125,8 @@ def _system_message(error: OSError, options: Mapping[str, Spelling]) -> str:
     if error.strerror is None:
         return str(error)
     where = "" if error.filename is None else f"{click.format_filename(error.filename)}: "
+    reason = spelled(error.strerror, options)
     if error.errno == errno.ENOENT and error.strerror == os.strerror(errno.ENOENT):
-        return f"{where}there is no such file or folder."  # the words of `digram.files`
+        reason = "there is no such file or folder"  # the words of `digram.files`
     advice = "".join(f" {spelled(note, options)}" for note in getattr(error, "__notes__", ()))
-    return f"{where}{spelled(error.strerror, options)}.{advice}"
+    return f"{where}{reason}.{advice}"

@@ -79,6 +79,7 @@ def count(
         failed[-1].show()
 
     read_options = _chats.checked(chats, chat_template, special, files, read_options)
+    chat_template = _chats.template_of(tok, chat_template)
     sources = _texts_by_file.named(files, read_options, "Counting", fail)
     several = sources.hold_several
     if chats:

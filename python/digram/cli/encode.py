@@ -93,6 +93,7 @@ def encode(
     says.
     """
     read_options = _chats.checked(chats, chat_template, special, files, read_options)
+    chat_template = _chats.template_of(tok, chat_template)
     if mask and not chats:
         raise click.UsageError("--mask needs --chats.")
     if _training_files.asked(options):

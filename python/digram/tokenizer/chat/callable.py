@@ -209,7 +209,7 @@ class ChattingCore(Core):
         if "default" in templates:
             return templates["default"]
         has = f"has the templates {', '.join(map(show, templates))}" if templates else "has none"
-        folder = "digram convert --for transformers --chat-template FILE"
+        folder = "digram convert --for transformers --chat-template TEMPLATE"
         setting = said("tok.with_chat_template(...)", folder)
         raise OptionError(
             f"a chat needs a template, and this tokenizer {has}.",
