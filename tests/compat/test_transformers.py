@@ -132,6 +132,15 @@ def test_an_array_of_no_numbers_has_the_type_of_ids() -> None:
         assert tokenizer(text, return_tensors="np")["input_ids"].dtype == "int64"
 
 
+def test_a_token_that_could_not_be_named_is_refused_when_it_is_added() -> None:
+    tok = digram.train("low lower", model="wordpiece", vocab_size=30)
+    tokenizer = PreTrainedTokenizerFast(tok)
+    with pytest.raises(ValueError, match="this interface names tokens as"):
+        tokenizer.add_special_tokens({"pad_token": "covid"})
+    assert tokenizer.pad_token is None
+    assert tokenizer("low")["input_ids"] == tok.encode("low")
+
+
 def test_special_tokens_without_a_usual_role(tmp_path: Path) -> None:
     config = {"additional_special_tokens": ["<s>"], "image_token": {"content": "<pad>"}}
     tok = AutoTokenizer.from_pretrained(folder(tmp_path / "f", config))

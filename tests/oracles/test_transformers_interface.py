@@ -257,6 +257,23 @@ def test_arrays_of_empty_texts_are_of_numbers_too(tmp_path: Path) -> None:
             assert found[name].tolist() == expected[name].tolist()
 
 
+def test_options_of_calls_are_saved_again(tmp_path: Path) -> None:
+    """As `clean_up_tokenization_spaces` of BERT, which changes decoded text."""
+    special = ["[PAD]", "[CLS]", "[SEP]", "[MASK]"]
+    tok = digram.train("low , lower .", model="wordpiece", vocab_size=40, special_tokens=special)
+    tok.save_pretrained(tmp_path / "f", unk="[UNK]", pad="[PAD]")
+    path = tmp_path / "f" / "tokenizer_config.json"
+    options = {"clean_up_tokenization_spaces": True, "split_special_tokens": True}
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | options))
+    for number in range(2):
+        ours = AutoTokenizer.from_pretrained(tmp_path / "fg"[number])
+        theirs = transformers.AutoTokenizer.from_pretrained(str(tmp_path / "fg"[number]))
+        ids = theirs("low , lower . [MASK]")["input_ids"]
+        assert ours("low , lower . [MASK]")["input_ids"] == ids
+        assert ours.decode(ids) == theirs.decode(ids)
+        ours.save_pretrained(tmp_path / "g")
+
+
 def test_it_goes_through_datasets(tmp_path: Path) -> None:
     datasets: Any = pytest.importorskip("datasets")
     ours, theirs = pair("qwen2", tmp_path / "f")

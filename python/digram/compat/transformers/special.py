@@ -243,7 +243,9 @@ class SpecialTokens:
         definition = (tok.with_special_tokens(ids) if ids else tok).definition
         all_flags = {**tok.matching, **{text: flags[text] for text in new}, **changed}
         matching = {text: one for text, one in all_flags.items() if one != Matching()}
-        self._tok = Tokenizer(replace(definition, matching=matching))
+        made = Tokenizer(replace(definition, matching=matching))
+        names_of(made)  # raises for tokens that this interface could not name later
+        self._tok = made
         return len(new) + len(changed)
 
 

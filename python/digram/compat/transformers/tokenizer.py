@@ -123,6 +123,8 @@ class PreTrainedTokenizerFast(Chatting):
         with open(path, encoding="utf-8") as file:
             config = json.load(file)
         config |= {
+            "clean_up_tokenization_spaces": self.clean_up_tokenization_spaces,
+            **({"split_special_tokens": True} if self.split_special_tokens else {}),
             "model_input_names": self.model_input_names,
             "model_max_length": self.model_max_length,
             "padding_side": self.padding_side,
