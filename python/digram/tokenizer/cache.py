@@ -23,7 +23,7 @@ def limit_cache(total: int | None = None, *, per_thread: int | None = None) -> N
     `total` is the number of bytes for all tokenizers and threads of the process together, those
     that work now and what is kept for later calls. The default is the value of the environment
     variable `DIGRAM_CACHE_BYTES` when a tokenizer is made, or else 256 MiB, or 16 MiB for each
-    processor if that is more. `per_thread` limits each thread; no thread takes more than 37 MiB,
+    processor if that is more. `per_thread` limits each thread; no thread takes more than 81 MiB,
     nor more than its part of the total. A thread that encodes needs about 20 KiB in any case, even
     with 0.
 

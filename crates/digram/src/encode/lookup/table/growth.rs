@@ -12,7 +12,7 @@ pub(super) const FEW_LINES: usize = 1 << 8;
 
 /// A table that has outgrown this part of its maximum size is filled with all tokens. Filling takes as long as the
 /// first pass over half a megabyte, so tables for less text get only the tokens that it contains.
-const SEEDED_PART: usize = 8;
+pub(super) const SEEDED_PART: usize = 16;
 
 /// The bytes of a text for which its table has a line at the start. The different words of a text of 100 KB are so
 /// many that a table which grew with them would move all entries several times: with 8 bytes, first passes over such
