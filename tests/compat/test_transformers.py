@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from formats import test_pipelines as pipelines
 
 import digram
 from digram.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
@@ -139,6 +140,15 @@ def test_a_token_that_could_not_be_named_is_refused_when_it_is_added() -> None:
         tokenizer.add_special_tokens({"pad_token": "covid"})
     assert tokenizer.pad_token is None
     assert tokenizer("low")["input_ids"] == tok.encode("low")
+
+
+def test_a_token_with_a_space_at_its_start_is_refused_beside_the_symbol(tmp_path: Path) -> None:
+    """transformers keeps the space at the start of decoded text."""
+    pipelines.llama2().save(str(tmp_path / "tokenizer.json"))
+    tokenizer = PreTrainedTokenizerFast(digram.load(tmp_path / "tokenizer.json"))
+    with pytest.raises(ValueError, match="' new' begins with a space"):
+        tokenizer.add_tokens([" new"])
+    assert tokenizer.add_tokens(["new"]) == 1
 
 
 def test_special_tokens_without_a_usual_role(tmp_path: Path) -> None:

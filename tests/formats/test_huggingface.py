@@ -242,6 +242,26 @@ def test_a_text_with_two_ids_is_refused() -> None:
         dumps(replace(characters, tokens=spelled, special_tokens={}))
 
 
+@pytest.mark.parametrize("format", ["huggingface", "digram"])
+def test_a_special_token_with_the_text_of_one_with_the_symbol_is_refused(
+    format: str, tmp_path: Path
+) -> None:
+    """A file could have both, but a reader could not tell which of them a text is."""
+    tok = digram.Tokenizer(
+        digram.Definition(
+            tokens=[b" ", b"l", b"o", b" l"],
+            model=digram.BpeModel([(0, 1, 3)]),
+            pretokenizer=digram.Pretokenizer(None),
+            unit="char",
+            space_symbol="\u2581",
+            on_unknown=digram.SpecialToken("<unk>"),
+            special_tokens={"<unk>": 4, " l": 5},
+        )
+    )
+    with pytest.raises(VocabError, match="' l' and the token '\u2581l' have the same text"):
+        tok.save(tmp_path / "a.json", format=format)
+
+
 def test_ids_that_could_not_be_read_are_refused() -> None:
     far = replace(PLAIN, special_tokens={"<far>": 10_000_000})
     assert loads(dumps(far)) == far

@@ -38,6 +38,16 @@ def spelled(definition: Definition) -> dict[str, int]:
                 value=name,
                 hint="Choose another text for the special token, or another format.",
             )
+    symbol = definition.space_symbol
+    for text in definition.special_tokens if symbol is not None else ():
+        # A reader cannot tell which of both text with spaces is.
+        if " " in text and named(text, symbol) in ids:
+            raise VocabError(
+                f"the special token {show(text)} and the token {show(named(text, symbol))} have "
+                "the same text, and a file has only one token for it.",
+                value=text,
+                hint="Choose another text for the special token.",
+            )
     return ids
 
 

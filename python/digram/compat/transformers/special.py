@@ -230,6 +230,13 @@ class SpecialTokens:
                     value=text,
                     hint="Add a text that is no token.",
                 )
+            if text.startswith(" ") and tok.definition.space_symbol is not None:
+                raise OptionError(
+                    f"{show(text)} begins with a space, which transformers keeps at the start of "
+                    "decoded text, and this tokenizer leaves out.",
+                    value=text,
+                    hint="Add it without the space, with lstrip=True to take spaces before it.",
+                )
         changed = {}
         for text in flags.keys() & tok.special_tokens.keys() if changes else ():
             before = tok.matching.get(text, Matching())
