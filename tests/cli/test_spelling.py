@@ -87,6 +87,14 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("command", "code", "says"),
     [
         ("train a.txt --vocab-size 9 -o t.json", 2, "--vocab-size 9 leaves no room"),
+        ("train a.txt --vocab-size 9 -o t.json", 2, "base has 256 tokens. It must be at least 257"),
+        (
+            "train a.txt --vocab-size 9 --special-token <s> --reserve x=2 -o t.json",
+            2,
+            "has 256 tokens, in addition to 1 special token and 2 reserved ids. It must be",
+        ),
+        ("counts merge -o c.arrow", 2, "'FILES...'. Name files of counts."),
+        ("train --vocab-size 300 -o t.json", 2, "'FILES...'. Name files, or - for stdin."),
         ("train a.txt --min-frequency 1 -o t.json", 2, "--vocab-size 32000 is a common size"),
         ("train a.txt --max-merges -1 -o t.json", 2, "--max-merges -1 is not at least 0"),
         ("train a.txt --vocab-size 99999999999999999999 -o t.json", 2, "--vocab-size 9"),

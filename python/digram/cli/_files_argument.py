@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["optional", "required"]
+__all__ = ["of_counts", "optional", "required"]
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
@@ -26,10 +26,32 @@ _SENTENCES = {
 }
 
 
+class _Path(click.types.StringParamType):
+    """A path; the error for a missing one says what can be named."""
+
+    def __init__(self, missing: str) -> None:
+        self.missing = missing
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        return self.missing
+
+
 def required(verb: _Verb) -> _Verb:
     """Give a verb the argument `FILES...`, and its docstring the sentences that it names."""
+    return _named(verb, "Name files, or - for stdin.")
+
+
+def of_counts(verb: _Verb) -> _Verb:
+    """Give a verb the argument `FILES...`, for files of counts."""
+    return _named(verb, "Name files of counts.")
+
+
+def _named(verb: _Verb, missing: str) -> _Verb:
     _tell(verb)
-    return click.argument("files", nargs=-1, required=True, metavar="FILES...")(verb)
+    paths = click.argument(
+        "files", nargs=-1, required=True, type=_Path(missing), metavar="FILES..."
+    )
+    return paths(verb)
 
 
 def optional(verb: _Verb) -> _Verb:

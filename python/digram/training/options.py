@@ -360,10 +360,11 @@ def room_for_merges(vocab_size: int | None, base: int, special: int, reserved: i
         return None
     taken = base + special + reserved
     if vocab_size <= taken:
-        more = f" and {several(reserved, 'reserved id')}" if reserved else ""
+        beside = [(special, "special token"), (reserved, "reserved id")]
+        more = " and ".join(several(number, what) for number, what in beside if number)
         raise OptionError(
             f"vocab_size={vocab_size} leaves no room for a merge: the base has "
-            f"{several(base, 'token')}, in addition to {several(special, 'special token')}{more}.",
+            f"{several(base, 'token')}{f', in addition to {more}' if more else ''}.",
             value=vocab_size,
             hint=f"It must be at least {taken + 1}.",
         )

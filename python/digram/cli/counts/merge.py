@@ -32,7 +32,7 @@ def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None
     options_metavar="-o PATH [OPTIONS]",
     epilog=_verbs.example("digram counts merge part-*.arrow -o counts.arrow"),
 )
-@_files_argument.required
+@_files_argument.of_counts
 @_output.output_option
 @click.option(
     "--weights",
