@@ -309,7 +309,7 @@ def test_formats_that_cannot_carry_blocks_refuse_them(format_: str, tmp_path: Pa
         ({"reserve": {"a": 2}, "special_tokens": ["<|a_1|>"]}, "special token already"),
         (
             {"reserve": {"a": 200}},
-            "room for a merge: the base has 256 tokens. It",
+            "room for a merge: the base has 256 tokens, in addition to 200 reserved ids",
         ),
         ({"pad_to_multiple": 0}, "not between 1"),
     ],
