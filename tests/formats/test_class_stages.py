@@ -126,3 +126,9 @@ def test_a_language_that_is_no_special_token_is_refused(tmp_path: Path) -> None:
 def test_a_program_in_python_does_not_read_the_file(tmp_path: Path) -> None:
     [message] = told(put(tmp_path / "f", None, {}, tokenizer_class="MarianTokenizer"))
     assert "MarianTokenizer of transformers is a program in Python, which does not read" in message
+
+
+def test_a_regex_that_transformers_mends(tmp_path: Path) -> None:
+    [message] = told(put(tmp_path / "f", None, {}, fix_mistral_regex=True))
+    assert "fix_mistral_regex is true in tokenizer_config.json" in message
+    assert told(put(tmp_path / "g", None, {}, fix_mistral_regex=False)) == []

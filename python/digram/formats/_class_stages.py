@@ -147,6 +147,11 @@ def amended(
     notes = _wrapped_otherwise(name, configs, found, named) + _spaced_otherwise(
         name, configs[0].get("add_prefix_space"), found, has_prefix
     )
+    if configs[0].get("fix_mistral_regex") is True:
+        notes.append(
+            "fix_mistral_regex is true in tokenizer_config.json, with which transformers may put "
+            "another regex in the place of that of tokenizer.json; digram does what this file says"
+        )
     if name in PYTHON:
         notes.append(
             f"the class {name} of transformers is a program in Python, which does not read "
