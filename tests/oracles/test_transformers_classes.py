@@ -263,3 +263,20 @@ def test_a_prefix_that_only_version_5_takes_from_the_config(
     ids = theirs("low", add_special_tokens=False)["input_ids"]
     assert (ours.encode("low") == ids) is not told
     assert told is ((said is not False or name == "T5Tokenizer") is not (scheme == "always"))
+
+
+def test_a_file_for_newer_versions_is_refused(
+    bytes_in_file: dict[str, Any], tmp_path: Path
+) -> None:
+    """transformers reads it instead of tokenizer.json."""
+    named = ["tokenizer.json", "tokenizer.4.0.0.json"]
+    folder = put(tmp_path / "f", bytes_in_file, fast_tokenizer_files=named)
+    other = bytes_in_file | {"post_processor": None}
+    (folder / named[1]).write_text(json.dumps(other))
+    theirs = transformers.AutoTokenizer.from_pretrained(str(folder))
+    alone = digram.load(folder / named[1])
+    assert (
+        theirs("low")["input_ids"] == alone("low").ids != digram.load(folder / named[0])("low").ids
+    )
+    with pytest.raises(digram.VocabError, match="which transformers reads instead of"):
+        digram.load(folder)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -51,6 +52,8 @@ _NO_LIMIT = int(1e30)
 _UNLIMITED = int(1e20)
 """Above this, transformers takes a `model_max_length` for none."""
 
+_VERSIONED = re.compile(r"tokenizer\..+\.json")
+"""The name of a file for newer versions of transformers."""
 _CLASSES = {"[CLS]", "<cls>"}
 """Special tokens of models that tell two texts apart by their types."""
 _NAMED = {f"{role}_token": role for role in (*ROLES, "pad")}
@@ -101,6 +104,7 @@ def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
     which it does not have, or has with other ids.
     """
     beside = read_beside(folder)
+    _refuse_other_file(beside)
     path = os.path.join(folder, _TOKENIZER)
     raw: AddedTokens = {}
     found = huggingface.compact(data, path, lambda added: raw.update(added) or added)
@@ -140,6 +144,20 @@ def load(folder: str, data: bytes) -> tuple[Compact, list[str]]:
                 "them, and digram and transformers 5 do not"
             )
     return _joined(found, beside), beside.warnings
+
+
+def _refuse_other_file(beside: Beside) -> None:
+    """Refuse a config that names a file for newer versions, which transformers reads instead."""
+    files = beside.class_config[0].get("fast_tokenizer_files")
+    for name in files if isinstance(files, list) else ():
+        if isinstance(name, str) and _VERSIONED.fullmatch(name):
+            raise VocabError(
+                f"the config names {show(name)}, which transformers reads instead of {_TOKENIZER}.",
+                path=beside.config,
+                value=name,
+                hint=f"Pass the path of that file, or copy it to {_TOKENIZER} and leave out "
+                f"fast_tokenizer_files. {beside.alone}",
+            )
 
 
 def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bool = False) -> None:
