@@ -132,3 +132,9 @@ def test_a_regex_that_transformers_mends(tmp_path: Path) -> None:
     [message] = told(put(tmp_path / "f", None, {}, fix_mistral_regex=True))
     assert "fix_mistral_regex is true in tokenizer_config.json" in message
     assert told(put(tmp_path / "g", None, {}, fix_mistral_regex=False)) == []
+
+
+def test_code_for_the_tokenizer(tmp_path: Path) -> None:
+    [message] = told(put(tmp_path / "f", None, {}, auto_map={"AutoTokenizer": ["a.B", None]}))
+    assert "auto_map in tokenizer_config.json names code for the tokenizer" in message
+    assert told(put(tmp_path / "g", None, {}, auto_map={"AutoModel": "a.B"})) == []

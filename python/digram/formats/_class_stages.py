@@ -147,17 +147,31 @@ def amended(
     notes = _wrapped_otherwise(name, configs, found, named) + _spaced_otherwise(
         name, configs[0].get("add_prefix_space"), found, has_prefix
     )
-    if configs[0].get("fix_mistral_regex") is True:
-        notes.append(
+    notes += _told_by_config(name, configs[0])
+    return (_changed(data, name, changes, notes, path) if changes else None), notes
+
+
+def _told_by_config(name: str, config: Mapping[str, Any]) -> list[str]:
+    """Warnings of what transformers may do instead of what tokenizer.json says."""
+    code = config.get("auto_map")
+    of_tokenizer = code.get("AutoTokenizer") if isinstance(code, dict) else code
+    told = []
+    if config.get("fix_mistral_regex") is True:
+        told.append(
             "fix_mistral_regex is true in tokenizer_config.json, with which transformers may put "
-            "another regex in the place of that of tokenizer.json; digram does what this file says"
+            "another regex in the place of that of tokenizer.json"
         )
     if name in PYTHON:
-        notes.append(
+        told.append(
             f"the class {name} of transformers is a program in Python, which does not read "
-            "tokenizer.json; digram does what this file says"
+            "tokenizer.json"
         )
-    return (_changed(data, name, changes, notes, path) if changes else None), notes
+    elif of_tokenizer:
+        told.append(
+            "auto_map in tokenizer_config.json names code for the tokenizer, which transformers "
+            "runs if trust_remote_code is set"
+        )
+    return [f"{one}; digram does what tokenizer.json says" for one in told]
 
 
 def _changed(
