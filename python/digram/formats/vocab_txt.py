@@ -281,7 +281,7 @@ def _refuse_loss(definition: Definition, names: list[str]) -> None:
                 hint=f'Save it with format="huggingface", or {without(len(differ))}.',
             )
     raise VocabError(
-        f"{_WHAT} cannot store {what}: readers assume those of BERT.",
+        f"{_WHAT} cannot store {what}: readers assume what BERT has.",
         hint='Save it with format="huggingface", or pass allow_loss=True to accept this.',
     )
 
