@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from formats.test_sentencepiece import OPTIONS, PARTS, texts, trained
 from tokenizers import Tokenizer
 
 import digram
-from digram import VocabError
+from digram import Definition, Pretokenizer, VocabError
 from digram.formats import sentencepiece
 from digram.formats._sentencepiece_file import Kind, ModelFile, Normalization, Piece, Type
 from digram.formats.huggingface import dumps
+from digram.pretokenizers import Prepend, Replace
 
 spm = pytest.importorskip("sentencepiece")
 
@@ -67,6 +69,104 @@ def test_a_gguf_file_has_the_same_ids(name: str, tmp_path: Path) -> None:
     for text in texts(200, 4, TEXTS):
         assert again.encode(text) == scored.encode(text), text
         assert again.decode(again.encode(text)) == scored.decode(scored.encode(text)), text
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        *((name, "tokenizer.json") for name in FOUND),
+        ("Llama 2", "a.gguf"),
+        ("characters", "a.gguf"),
+    ],
+)
+def test_the_model_file_of_merges_has_the_same_ids(name: str, file: str, tmp_path: Path) -> None:
+    data = trained(**FOUND[name])
+    digram.Tokenizer(sentencepiece.loads(data)).save(tmp_path / file, allow_loss=True)
+    merged = digram.load(tmp_path / file)
+    merged.save(tmp_path / "again.model", allow_loss=True)
+    again = digram.load(tmp_path / "again.model")
+    assert merged.definition.model.kind == "bpe"
+    assert again.definition.model.kind == "scored"
+    theirs = spm.SentencePieceProcessor(model_file=str(tmp_path / "again.model"))
+    before = spm.SentencePieceProcessor(model_proto=data)
+    assert (theirs.unk_id(), theirs.eos_id()) == (before.unk_id(), before.eos_id())
+    for text in texts(300, 5, TEXTS):
+        ids = before.encode(text)
+        assert theirs.encode(text) == again.encode(text) == merged.encode(text) == ids, text
+        assert again.decode(ids) == merged.decode(ids), text
+
+
+def of_merges(**fields: Any) -> digram.Tokenizer:
+    """A tokenizer with the symbol "▁", some parts of which are others."""
+    definition = Definition(
+        tokens=[b"a", b"b", b" ", b"ab", b"aba"],
+        model=digram.BpeModel([(0, 1, 3), (3, 0, 4)], fuse_unknown=True),
+        pretokenizer=Pretokenizer(None, normalizer=[Replace("▁", " "), Prepend(" ")]),
+        special_tokens={"<unk>": 5},
+        unit="char",
+        on_unknown=digram.SpecialToken("<unk>"),
+        space_symbol="▁",
+        strip_first_space=True,
+    )
+    return digram.Tokenizer(replace(definition, **fields))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"pretokenizer": Pretokenizer(None)}, "which is not that of Llama 2"),
+        ({"pretokenizer": Pretokenizer("gpt2")}, "which is not that of Llama 2"),
+        ({"strip_first_space": False}, "strip_first_space=False"),
+        ({"model": digram.BpeModel([(0, 1, 3), (3, 0, 4)])}, "an unknown token for each"),
+        (
+            {"model": digram.BpeModel([(0, 1, 3)], fuse_unknown=True, ignore_merges=True)},
+            "not applied by rank alone",
+        ),
+        ({"model": digram.BpeModel([(0, 1, 3)], fuse_unknown=True)}, "no scores mean the merges"),
+        ({"dropout": 0.5}, "dropout"),
+        (
+            {
+                "special_tokens": {"<unk>": 5, "<x>": 6},
+                "matching": {"<x>": digram.Matching(always=True)},
+            },
+            "it puts one behind each",
+        ),
+        (
+            {
+                "special_tokens": {"<unk>": 5, "  ": 6},
+                "matching": {"  ": digram.Matching(always=True, normalized=False)},
+                "pretokenizer": Pretokenizer(None, normalizer=Replace("▁", " ")),
+                "strip_first_space": False,
+            },
+            "where the symbol of spaces stands",
+        ),
+        (
+            {
+                "special_tokens": {},
+                "on_unknown": "error",
+                "model": digram.BpeModel([(0, 1, 3), (3, 0, 4)]),
+            },
+            "unknown characters are an error",
+        ),
+        (
+            {
+                "special_tokens": {},
+                "on_unknown": "bytes",
+                "model": digram.BpeModel([(0, 1, 3), (3, 0, 4)]),
+                "byte_ids": [*range(5, 261)],
+                "tokens": [b"a", b"b", b" ", b"ab", b"aba", *(bytes([n]) for n in range(256))],
+            },
+            "without a special token for unknown characters",
+        ),
+    ],
+)
+def test_merges_that_no_model_file_means(
+    fields: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    of_merges().save(tmp_path / "a.model")
+    with pytest.raises(VocabError, match=message):
+        of_merges(**fields).save(tmp_path / "b.model")
+    assert not (tmp_path / "b.model").exists()
 
 
 def test_ties_of_scores() -> None:

@@ -22,6 +22,7 @@ import digram
 from digram import Definition, DigramError, VocabError, WordPieceModel
 from digram.formats import gguf, huggingface, sentencepiece, vocab_txt
 from digram.formats._gguf_splits import _REFUSED as REFUSED_SPLITS
+from digram.formats._merged import merged
 from digram.formats._protobuf import bytes_field
 from digram.formats._registry import FORMATS, TokenizerFormat
 from digram.formats._sentencepiece_file import Kind, ModelFile, Normalization, Piece, Type
@@ -67,7 +68,9 @@ def definitions() -> Iterator[Definition]:
     for kind in Kind:
         yield sentencepiece.loads(model_file(kind=kind, normalization=plain))
     fallback = {"pieces": [UNKNOWN, *SPACED, *BYTE_PIECES], "byte_fallback": True}
-    yield sentencepiece.loads(model_file(kind=Kind.BPE, normalization=plain, **fallback))
+    by_scores = sentencepiece.loads(model_file(kind=Kind.BPE, normalization=plain, **fallback))
+    yield by_scores
+    yield merged(by_scores, "a file of merges")
     pieces = models.Unigram([("<unk>", 0.0), ("▁", -1.0), ("a", -2.0)], 0, False)
     theirs = Tokenizer(pieces)
     theirs.pre_tokenizer, theirs.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()

@@ -6,7 +6,6 @@ does the same. A character without a token is encoded as its bytes.
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Sequence
 from math import isnan
@@ -17,7 +16,7 @@ from digram.formats._gguf_fields import Defaults, Fields
 from digram.formats._gguf_tokens import BYTE, NORMAL, UNUSED, USER_DEFINED, padding, special_of
 from digram.formats._gguf_unknown import BYTE_NAMES, SYMBOL, byte_ids_of, in_bytes
 from digram.formats._json import unsupported
-from digram.formats._scores import merges_of, scores_of
+from digram.formats._scores import check_scores, merges_of, scores_of, without
 from digram.formats._show import show
 from digram.formats._spaces import named
 from digram.pretokenizers.normalizers import Prepend, Replace
@@ -29,6 +28,7 @@ from digram.vocab.scores import ScoredModel
 __all__ = ["read_scores", "written_scores"]
 
 _BACK = Replace(SYMBOL, " ")
+_HINT = 'Save it with format="huggingface".'
 _DEFAULTS = Defaults(bos=1, eos=2, add_bos=True)
 
 
@@ -55,7 +55,7 @@ def read_scores(fields: Fields) -> Definition:
         and name != padding(i)
     }
     found = {name for name, i in ids.items() if types[i] == USER_DEFINED and i not in apart}
-    merges = _merges(_reached(merged, found - spaced), scores, path)
+    merges = _merges(without(merged, found - spaced), scores, path)
     made = {name for name in merged if len(name) > 1}
     if merges is not None:
         made = {names[token_id] for _, _, token_id in merges}
@@ -112,14 +112,6 @@ def _merges(
         return None
 
 
-def _reached(merged: dict[str, int], found: set[str]) -> dict[str, int]:
-    """The tokens without any of these in them, which are found in all text before merges."""
-    if not found:
-        return merged
-    one = re.compile("|".join(map(re.escape, found)))
-    return {name: token_id for name, token_id in merged.items() if one.search(name) is None}
-
-
 def written_scores(
     definition: Definition, model: BpeModel | ScoredModel, what: str, size: int
 ) -> tuple[list[str], list[int], dict[str, object]]:
@@ -143,7 +135,8 @@ def written_scores(
         scores = scores_of(size, model.merges)
         ids = {name: i for i, name in enumerate(names) if types[i] == NORMAL}
         found = {text for text, one in definition.matching.items() if one.always} - ids.keys()
-        _check_scores(names, _reached(ids, found), scores, model, what)
+        reached = without(ids, found)
+        check_scores(names, reached, scores, model.merges, f"{what} with characters", _HINT)
     prefix = len(definition.pretokenizer.normalizer) > 1
     return (
         names,
@@ -169,34 +162,12 @@ def _check_way(definition: Definition, what: str) -> None:
             f"on_unknown={definition.on_unknown!r}, space_symbol={definition.space_symbol!r} and "
             f"{cut!r}.",
             value=cut,
-            hint='Save it with format="huggingface".',
+            hint=_HINT,
         )
     if definition.strip_first_space != (len(stages) > 1):
         raise VocabError(
             f"{what} means that decoding removes the first space if one is put before a text, and "
             "only then.",
             value=definition.strip_first_space,
-            hint='Save it with format="huggingface".',
-        )
-
-
-def _check_scores(
-    names: Sequence[str],
-    ids: dict[str, int],
-    scores: Sequence[float],
-    model: BpeModel,
-    what: str,
-) -> None:
-    """Raises `VocabError` unless the scores of these tokens mean the merges of the tokenizer."""
-    implied = merges_of(ids, scores, None)
-    wanted = set(implied)
-    # A token that several pairs make is made by one of them alone; see `_scores`.
-    used = [merge for merge in model.merges if merge in wanted]
-    if used != implied or {made for _, _, made in implied} != {m for _, _, m in model.merges}:
-        differ = {made for _, _, made in {*implied} ^ {*model.merges}}
-        first = show(names[min(differ)]) if differ else "them"
-        raise VocabError(
-            f"{what} with characters stores scores of tokens instead of merges, and no scores mean "
-            f"the merges of {first}.",
-            hint='Save it with format="huggingface".',
+            hint=_HINT,
         )

@@ -12,7 +12,8 @@ vocabulary of Llama 2: see `_runs`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from digram.formats._alone import NEVER, Alone
 from digram.formats._runs import is_length, run_of
 from digram.formats._show import show
 
-__all__ = ["merges_of", "scores_of"]
+__all__ = ["check_scores", "merges_of", "scores_of", "without"]
 
 Merge = tuple[int, int, int]
 
@@ -131,6 +132,18 @@ def _without_ties(group: list[_Made], path: str | None) -> Iterator[tuple[str, s
     yield from ((made.left, made.right) for made in group if not runs & {*made.name})
 
 
+def without(ids: dict[str, int], found: Collection[str]) -> dict[str, int]:
+    """The tokens without any of these texts in them, which are found in all text before merges.
+
+    >>> without({"a": 0, "ab": 1, "b": 2}, ["b"])
+    {'a': 0}
+    """
+    if not found:
+        return ids
+    one = re.compile("|".join(map(re.escape, found)))
+    return {name: token_id for name, token_id in ids.items() if one.search(name) is None}
+
+
 def scores_of(size: int, merges: Sequence[Merge]) -> list[float]:
     """Scores that fall along the merges; tokens that no merge makes have lower ones.
 
@@ -141,3 +154,29 @@ def scores_of(size: int, merges: Sequence[Merge]) -> list[float]:
     for rank, (_, _, made) in reversed([*enumerate(merges)]):
         scores[made] = -float(rank)
     return scores
+
+
+def check_scores(
+    names: Sequence[str],
+    ids: Mapping[str, int],
+    scores: Sequence[float],
+    merges: Sequence[Merge],
+    what: str,
+    hint: str,
+) -> None:
+    """Raise `VocabError` unless the scores of these tokens mean these merges.
+
+    `names` are those of all ids, and `what` is the file that has scores, for messages.
+    """
+    implied = merges_of(ids, scores, None)
+    wanted = set(implied)
+    # A token that several pairs make is made by one of them alone.
+    used = [merge for merge in merges if merge in wanted]
+    if used != implied or {made for _, _, made in implied} != {made for _, _, made in merges}:
+        differ = {made for _, _, made in {*implied} ^ {*merges}}
+        first = show(names[min(differ)]) if differ else "them"
+        raise VocabError(
+            f"{what} stores scores of tokens instead of merges, and no scores mean the merges of "
+            f"{first}.",
+            hint=hint,
+        )

@@ -24,6 +24,7 @@ from digram.errors import CorruptFileError, OptionError, VocabError, several
 from digram.formats._check import Place, check
 from digram.formats._json import unsupported
 from digram.formats._loss import refuse_input
+from digram.formats._merged import scored
 from digram.formats._sentencepiece_file import (
     USUAL,
     Kind,
@@ -267,9 +268,11 @@ def dumps(definition: Definition, *, allow_loss: bool = False) -> bytes:
 
     It can store a `UnigramModel` that adds in single precision, a `ScoredModel`, or a
     `WordLevelModel` that splits text, with the normalizer `SentencePiece` and without a
-    pretokenizer. Raises `VocabError` for anything else;
-    for a template, a context size or a pad token unless `allow_loss` is true.
+    pretokenizer; and merges of characters that scores mean, with the normalizer of Llama 2 or
+    Gemma. Raises `VocabError` for anything else, and for a template, a context size or a pad token
+    unless `allow_loss` is true.
     """
+    definition = scored(definition, "a .model file")
     rules = _rules(definition)
     names = _named_roles(definition)
     roles = definition.special_roles.to_dict()
