@@ -151,6 +151,15 @@ def test_a_token_with_a_space_at_its_start_is_refused_beside_the_symbol(tmp_path
     assert tokenizer.add_tokens(["new"]) == 1
 
 
+@pytest.mark.parametrize("value", ["input_ids", 3, [None]])
+def test_names_of_inputs_are_a_list(value: Any, tmp_path: Path) -> None:
+    TOK.save_pretrained(tmp_path / "f")
+    path = tmp_path / "f" / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"model_input_names": value}))
+    with pytest.raises(ValueError, match="model_input_names is a list of names, not"):
+        AutoTokenizer.from_pretrained(tmp_path / "f")
+
+
 def test_special_tokens_without_a_usual_role(tmp_path: Path) -> None:
     config = {"additional_special_tokens": ["<s>"], "image_token": {"content": "<pad>"}}
     tok = AutoTokenizer.from_pretrained(folder(tmp_path / "f", config))

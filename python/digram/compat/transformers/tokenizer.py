@@ -79,7 +79,7 @@ class PreTrainedTokenizerFast(Chatting):
         for name in ("padding_side", "truncation_side"):
             side = named.pop(name, getattr(tokenizer_object, name))
             setattr(self, name, _side(name, side))
-        self.model_input_names: list[str] = list(named.pop("model_input_names", INPUTS))
+        self.model_input_names: list[str] = _names(named.pop("model_input_names", INPUTS))
         self.clean_up_tokenization_spaces = named.pop("clean_up_tokenization_spaces", False)
         self.split_special_tokens: bool = named.pop("split_special_tokens", False)
         self.name_or_path: str = named.pop("name_or_path", "")
@@ -345,6 +345,16 @@ def _side(name: str, value: Any) -> str:
             f"{name}={show(value)} is not known. Pass 'left' or 'right'.", value=value
         )
     return str(value)
+
+
+def _names(value: Any) -> list[str]:
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise OptionError(
+            f"model_input_names is a list of names, not {show(value)}.",
+            value=value,
+            hint="Correct tokenizer_config.json if it says so, or pass another one.",
+        )
+    return list(value)
 
 
 def _check_text(text: Any) -> None:
