@@ -144,7 +144,7 @@ def folder(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
             2,
             "Save the texts of the records as a text file first",
         ),
-        ("decode -t a.json a.parquet", 2, "Save the texts of the records as a text file first"),
+        ("decode -t a.json a.parquet", 2, "For a file of digram encode -o, pass its folder."),
         (
             "count -t pair/vocab.json a.txt",
             3,

@@ -163,9 +163,15 @@ def open_bytes(path: str) -> Iterator[BufferedReader]:
     if path == "-":
         yield stdin()
         return
-    from digram.corpus import open_text
+    from digram.corpus import kind_of, open_text
 
-    with open_text(one_of(files(path), path), as_is=True) as file:
+    one = one_of(files(path), path)
+    if kind_of(one).form != "text":
+        raise click.UsageError(
+            f"{path} is named as a file of records, and not of ids. For a file of digram encode "
+            "-o, pass its folder."
+        )
+    with open_text(one, as_is=True) as file:
         yield cast(BufferedReader, file)
 
 

@@ -209,8 +209,7 @@ class ChattingCore(Core):
         if "default" in templates:
             return templates["default"]
         has = f"has the templates {', '.join(map(show, templates))}" if templates else "has none"
-        folder = "digram convert --for transformers --chat-template TEMPLATE"
-        setting = said("tok.with_chat_template(...)", folder)
+        setting = said("tok.with_chat_template(...)", "digram convert --chat-template TEMPLATE")
         raise OptionError(
             f"a chat needs a template, and this tokenizer {has}.",
             hint=f"Pass one as template=, or set it: {setting}.",
