@@ -458,3 +458,12 @@ def test_unigram_and_a_tokenizer_like_another(run: Run, tmp_path: Path) -> None:
     assert digram.load(new) == digram.train(text, like=digram.load(old), vocab_size=20)
     result = run("train", text, "--like", old, "--unit", "byte", "-o", new)
     assert "unit='byte' contradicts" in result.stderr or "contradicts --like" in result.stderr
+
+
+def test_a_checkpoint_of_another_normalizer_is_told_in_words(
+    run: Run, corpus: Path, tmp_path: Path
+) -> None:
+    asked = ["train", corpus, "--max-merges", "2", "--checkpoint", tmp_path / "run", "-o"]
+    assert run(*asked, tmp_path / "a.json").exit_code == 0
+    refused = run(*asked, tmp_path / "b.json", "--normalizer", "nfc", "--normalizer", "lowercase")
+    assert "a run with no normalizer, but this call has the normalizer NFC() th" in refused.stderr

@@ -377,13 +377,14 @@ def _opened(
     if cut.name or not cuts:
         cuts = [_argument("pretokenizer", cut.name) if cut.name else "pretokenizer=None"]
     digits = f" with digits={cut.digits!r}" if cut.digits else ""
+    stages = " then ".join(map(repr, cut.normalizer))
     unknown = 'on_unknown="bytes"'
     options = {
         "corpus": kind,
         "weights": _argument("weights", plain(weights) if weights else None),
         "pretokenizer": f"{' then '.join(cuts)}{digits}",
         "rules": f"rules={cut.rules!r}" if cut.rules else "no rules",
-        "normalizer": f"normalizer={[*cut.normalizer]!r}" if cut.normalizer else "no normalizer",
+        "normalizer": f"the normalizer {stages}" if stages else "no normalizer",
         "byte_patterns": f"byte_patterns={cut.byte_patterns!r}"
         if cut.byte_patterns
         else "no byte_patterns",
