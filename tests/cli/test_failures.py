@@ -116,6 +116,8 @@ def test_wrong_usage(process: Process) -> None:
         (["encode", "--text", "a"], "printf %s 'some text' | digram encode -t PATH [OPTIONS]\n"),
         (["count", "-t", "t.json", "--text=a"], "printf %s 'some text' | digram count -t PATH"),
         (["chunks", "--text", "a"], "digram chunks -t PATH -n N [OPTIONS]"),
+        (["evaluate", "-t", "a", "--against", "b"], "repeat -t, as in -t old.json -t new.json"),
+        (["count", "-t", "a", "--against", "b"], "Error: No such option '--against'."),
         (["decode", "--text", "a"], "Error: No such option '--text'."),
     ],
 )

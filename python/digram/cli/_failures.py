@@ -39,12 +39,18 @@ class Failure(NamedTuple):
 
 _TEXT_IN = frozenset({"encode", "count", "truncate", "chunks"})
 """Verbs without `--text` that read text, and for which users may try `--text`."""
+_OF_SEVERAL = frozenset({"evaluate", "serve"})
+"""Verbs that take any number of tokenizers, and for which users may try `--against`."""
 
 
 def advised(error: click.NoSuchOption) -> click.UsageError:
     """The error for an unknown option, with what to write instead if that is known."""
     context = error.ctx
-    if context is None or error.option_name != "--text" or context.info_name not in _TEXT_IN:
+    name = None if context is None else context.info_name
+    if name in _OF_SEVERAL and error.option_name == "--against":
+        several = "there is no option --against; repeat -t, as in -t old.json -t new.json"
+        return click.UsageError(several, context)
+    if context is None or error.option_name != "--text" or name not in _TEXT_IN:
         return error
     return click.UsageError(
         "there is no option --text; text comes from a file or stdin, as in\n"
