@@ -54,8 +54,9 @@ def spellings(commands: Iterable[click.Command]) -> dict[str, Spelling]:
                 off = max(option.secondary_opts, key=len, default=None)
                 spelling = Spelling(max(option.opts, key=len), option.is_flag, off)
                 by_name.setdefault(option.name.rstrip("_"), spelling)
-    if "chat_template" in by_name:
-        by_name.setdefault("template", by_name["chat_template"])  # as `tok.chat` calls it
+    for name, other in (("template", "chat_template"), ("pad_token", "pad")):
+        if other in by_name:  # `tok.chat` and the settings of a tokenizer call it otherwise
+            by_name.setdefault(name, by_name[other])
     return by_name
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from digram._util.validation import size_in_bytes, whole_number
 from digram.errors import OptionError, show
 from digram.shards.formats import FORMATS, Format, named
-from digram.vocab.special_tokens import OnSpecial
+from digram.vocab.special_tokens import OnSpecial, named_tokens
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -152,7 +152,8 @@ def _end(tok: Tokenizer, asked: EndOfText) -> tuple[str, int] | None:
             has = f"has {' and '.join(map(repr, known))}" if known else "has none with a known name"
             raise OptionError(
                 f"which token ends a document? This tokenizer {has}.",
-                hint=f"Pass one as end_of_text=, or end_of_text=None for none. {_listed(special)}",
+                hint="Pass one as end_of_text=, or end_of_text=None for none. "
+                f"{named_tokens(special)}",
             )
         return known[0], special[known[0]]
     if isinstance(asked, str):
@@ -160,19 +161,11 @@ def _end(tok: Tokenizer, asked: EndOfText) -> tuple[str, int] | None:
             raise OptionError(
                 f"end_of_text={show(asked)} is not a special token of this tokenizer.",
                 value=asked,
-                hint=f"{_listed(special)} In Python, with_special_tokens adds one.",
+                hint=f"{named_tokens(special)} In Python, with_special_tokens adds one.",
             )
         return asked, special[asked]
     id = whole_number("end_of_text", asked, 0)
     return tok.id_to_token(id).decode("utf-8", "backslashreplace"), id
-
-
-def _listed(special: Mapping[str, int]) -> str:
-    if not special:
-        return "It has no special tokens."
-    shown = ", ".join(map(repr, [*special][:5]))
-    more = f", … {len(special):,} in all" if len(special) > 5 else ""
-    return f"Its special tokens: {shown}{more}."
 
 
 def _tokens(tokens: int | None, size: int | str | None, width: int) -> int:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from digram._util.validation import instance, word
 from digram.errors import OptionError, show
+from digram.vocab.special_tokens import named_tokens
 
 __all__ = ["ROLES", "SpecialRoles", "check_chat_templates", "check_roles"]
 
-_SHOWN = 8
 ROLES = ("bos", "eos", "unk", "sep", "cls", "mask")
 """The fields of `SpecialRoles` in order."""
 
@@ -64,16 +64,8 @@ def check_roles(roles: SpecialRoles | None, special_tokens: Mapping[str, int]) -
                 f"the {role} token is {show(text)}, which is not a special token of this "
                 "tokenizer.",
                 value=text,
-                hint=f"{_known(special_tokens)} In Python, with_special_tokens adds one.",
+                hint=f"{named_tokens(special_tokens)} In Python, with_special_tokens adds one.",
             )
-
-
-def _known(special_tokens: Mapping[str, int]) -> str:
-    """The special tokens that there are, as a sentence."""
-    if not special_tokens:
-        return "It has none."
-    first = ", ".join(map(show, list(special_tokens)[:_SHOWN]))
-    return f"It has {first}{', …' if len(special_tokens) > _SHOWN else '.'}"
 
 
 def check_chat_templates(templates: Mapping[str, str] | None) -> None:

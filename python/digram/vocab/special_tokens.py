@@ -18,6 +18,7 @@ __all__ = [
     "TextOrParts",
     "checked",
     "flags_of",
+    "named_tokens",
     "rule_of",
 ]
 
@@ -123,3 +124,16 @@ TextOrParts: TypeAlias = str | bytes | Sequence[str | bytes | SpecialToken]
 def rule_of(special: OnSpecial) -> OnSpecial | None:
     """The argument for the core; None for "text", which is the fastest."""
     return None if isinstance(special, str) and special == "text" else special
+
+
+def named_tokens(special_tokens: Mapping[str, int]) -> str:
+    """The special tokens that a tokenizer has, as a sentence of a message about another one.
+
+    >>> named_tokens({}), named_tokens({"<s>": 7})
+    ('It has no special tokens.', "Its special tokens: '<s>'.")
+    """
+    if not special_tokens:
+        return "It has no special tokens."
+    shown = ", ".join(map(show, [*special_tokens][:5]))
+    more = f", … {len(special_tokens):,} in all" if len(special_tokens) > 5 else ""
+    return f"Its special tokens: {shown}{more}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from digram._util.progress import amount
+from digram._util.wording import said
 from digram.analysis.metrics.table import WIDTH, aligned, shortened
 from digram.analysis.verification.sides import FACTS, Mode
 from digram.analysis.verification.value import named
@@ -86,8 +87,8 @@ def _counterexample(found: Counterexample) -> list[str]:
         lines += ["", f"The first token that differs has index {found.place}."]
         if found.what == "offsets":
             lines[-1] += (
-                " Its ids are equal.\nOffsets are left out with offsets=False, in a shell with "
-                "--no-offsets."
+                " Its ids are equal.\nOffsets are left out with "
+                f"{said('offsets=False', '--no-offsets')}."
             )
     elif found.what != "error":
         lines += ["", f"The first character that differs has index {found.place}."]

@@ -9,6 +9,7 @@ from digram._util.validation import choice, instance, word
 from digram.errors import OptionError, show
 from digram.tokenizer.encoding.trimming import Trimming
 from digram.vocab.settings import Settings, Side
+from digram.vocab.special_tokens import named_tokens
 
 if TYPE_CHECKING:  # most tokenizers have none of them
     from digram.vocab.limits import Padding, Truncation
@@ -66,7 +67,7 @@ class Layout(NamedTuple):
                 raise OptionError(
                     f"{what} names {show(name)}, which is not a special token of this tokenizer.",
                     value=name,
-                    hint="Add it first; in Python, with_special_tokens does.",
+                    hint=f"{named_tokens(special_tokens)} In Python, with_special_tokens adds one.",
                 )
         single, pair = _PLAIN if template is None else _parts_of(template, special_tokens)
         pair_plain = None if pair is None else _plain(pair)
