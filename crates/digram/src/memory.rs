@@ -88,13 +88,14 @@ pub(crate) fn reserve_hint<T>(items: &mut Vec<T>, additional: usize) {
     }
 }
 
-/// Frees the memory beyond the items, if it is most of it.
+/// Frees the memory beyond the items, unless the list is large and it is less than twice as much as theirs.
 ///
-/// Less is not worth it: it was never written to, so it takes no pages. And an allocator that gets back memory of the
-/// size that was requested has it for the next request; glibc's maps new memory for a request of more than it ever
-/// got back, whose pages and their zeros were a ninth of the time of encoding English again.
+/// That memory was never written to, so it takes no pages. And an allocator that gets back memory of the size that was
+/// requested has it for the next request; glibc's maps new memory for a request of more than it ever got back, whose
+/// pages and their zeros were a ninth of the time of encoding English again.
 pub(crate) fn free_excess<T>(items: &mut Vec<T>) {
-    if items.capacity() / MOST_EXCESS > items.len() {
+    let capacity = items.capacity();
+    if capacity.saturating_mul(size_of::<T>()) < LARGE || capacity / MOST_EXCESS > items.len() {
         items.shrink_to_fit();
     }
 }
@@ -202,12 +203,15 @@ mod tests {
     }
 
     #[test]
-    fn much_excess_is_freed() {
-        for (len, is_freed) in [(0, true), (9, true), (99, true), (333, false), (500, false), (1000, false)] {
-            let mut list = Vec::with_capacity(1000);
-            list.extend(0..len);
-            free_excess(&mut list);
-            assert_eq!((list.len(), list.capacity() < 1000), (len, is_freed));
+    fn excess_is_freed_unless_a_large_list_has_little() {
+        for capacity in [999, LARGE] {
+            for len in [0, capacity / 100, capacity / 3 - 1, capacity / 3, capacity / 2, capacity] {
+                let mut list = Vec::with_capacity(capacity);
+                list.resize(len, 1u8);
+                free_excess(&mut list);
+                let is_kept = capacity == len || capacity == LARGE && len >= capacity / 3;
+                assert_eq!((list.len(), list.capacity() == capacity), (len, is_kept));
+            }
         }
     }
 
