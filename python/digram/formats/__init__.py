@@ -196,11 +196,11 @@ def chosen(definition: Definition, path: str, format: str | None) -> TokenizerFo
             f"{' or '.join(suffixes)}. {_folder()}.",
         )
     if not isinstance(format, str) or format not in FORMATS:
+        program = isinstance(format, str) and format == "transformers"  # not of an array
         raise OptionError(
             f"format={show(format)} is not known.",
             value=format,
-            hint=f"Choose from {', '.join(FORMATS)}."
-            f"{f' {_folder()}.' if format == 'transformers' else ''}",
+            hint=f"Choose from {', '.join(FORMATS)}.{f' {_folder()}.' if program else ''}",
         )
     return FORMATS[format]
 
