@@ -111,7 +111,7 @@ impl Core {
     /// Raises `InvalidTextError` for a lone surrogate in a `str`, and for a character that a vocabulary
     /// of characters lacks; `SpecialTokenError` for a special token that is unknown. Takes time linear
     /// in the text. From 16 KiB of text on it runs without the GIL, and from 256 KiB on it uses all
-    /// cores. `encode_batch` encodes many texts at once, and gives arrays.
+    /// cores. A list is one text in parts; `encode_batch` encodes many texts at once, and gives arrays.
     #[pyo3(
         signature = (text, *, special=None, dropout=None, seed=None),
         text_signature = "($self, text, *, special='text', dropout=0.0, seed=None)"
@@ -229,7 +229,7 @@ impl Core {
     /// (8, 2)
     ///
     /// Raises what `encode` raises. Takes time linear in the text, on all cores from 256 KiB on, and
-    /// stores no ids. `count_batch` counts many texts; `fits` stops as soon as it knows whether a text
+    /// stores no ids. A list is one text in parts; `count_batch` counts many texts; `fits` stops as soon as it knows whether a text
     /// has at most n tokens; `intervals` counts parts of a text, `counter` one that grows.
     #[pyo3(signature = (text, *, special=None), text_signature = "($self, text, *, special='text')")]
     fn count<'py>(
