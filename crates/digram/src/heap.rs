@@ -16,20 +16,35 @@ pub const MAPPED: usize = 128 << 10;
 
 /// The heap while objects are made.
 ///
-/// Nothing depends on it but time: memory is allocated and freed as by any other code.
+/// Nothing depends on it but time: memory is allocated and freed as by any other code. But if the heap grew for objects
+/// of up to [`MOST_KEPT`] bytes, their memory stays in the process when they are freed, for those of the next call.
 #[derive(Default)]
 pub struct GrowingHeap {
     state: system::State,
     is_begun: bool,
+    /// The number of bytes of all objects, as expected at the start.
+    bytes: usize,
 }
+
+/// The memory of more bytes of objects is returned to the system.
+const MOST_KEPT: usize = 32 << 20;
 
 impl GrowingHeap {
     /// To be called now and then, when objects of about `expected` bytes will still be made.
     #[inline]
     pub fn before(&mut self, expected: usize) {
         if expected >= if self.is_begun { system::STEP } else { MANY } {
+            self.bytes = self.bytes.max(expected);
             self.is_begun = true;
             self.state.grow();
+        }
+    }
+}
+
+impl Drop for GrowingHeap {
+    fn drop(&mut self) {
+        if self.is_begun {
+            self.state.end(self.bytes <= MOST_KEPT);
         }
     }
 }
@@ -48,6 +63,7 @@ pub fn provide_pages(start: *mut u8, len: usize) {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux {
     use std::ptr;
+    use std::sync::atomic::{AtomicPtr, Ordering};
 
     use libc::{MADV_POPULATE_WRITE, c_void, madvise};
 
@@ -59,6 +75,11 @@ mod linux {
 
     /// The heap grows by blocks that are smaller than those which the allocator maps for themselves.
     const BLOCK: usize = 64 << 10;
+
+    /// The block behind the objects that were made last, or null. The allocator returns free memory to the system only
+    /// from the end of the heap: without this block, the objects of each call would take new pages, which made decoding
+    /// 12 MB of English again and again take twice as long.
+    static BEHIND: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
     /// The most blocks at a time. The first ones may be in memory inside the heap that objects have left.
     const BLOCKS: usize = 4 * STEP / BLOCK;
@@ -78,6 +99,21 @@ mod linux {
         pub(super) fn grow(&mut self) {
             if !self.is_useless && end_of_heap() != self.end {
                 self.is_useless = self.grow_by_step().is_none();
+            }
+        }
+
+        /// To be called when all objects are made; `keeps` says whether their memory stays in the process, and that of
+        /// the objects before.
+        pub(super) fn end(&mut self, keeps: bool) {
+            let farther = |block: &Block| block.0.addr() > BEHIND.load(Ordering::Relaxed).addr();
+            let behind = self.last.take().filter(|block| keeps && farther(block));
+            // Objects in memory of earlier ones have a block behind them already.
+            if behind.is_none() && keeps {
+                return;
+            }
+            let before = BEHIND.swap(behind.map_or(ptr::null_mut(), Block::into_raw), Ordering::Relaxed);
+            if !before.is_null() {
+                drop(Block(before));
             }
         }
 
@@ -113,6 +149,10 @@ mod linux {
             // SAFETY: an allocation of a size that is not 0.
             let block = unsafe { libc::malloc(BLOCK) };
             (!block.is_null()).then_some(Block(block))
+        }
+
+        fn into_raw(self) -> *mut c_void {
+            std::mem::ManuallyDrop::new(self).0
         }
     }
 
@@ -155,6 +195,8 @@ mod other {
 
     impl State {
         pub(super) fn grow(&mut self) {}
+
+        pub(super) fn end(&mut self, _: bool) {}
     }
 
     pub(super) fn provide_pages(_: *mut u8, _: usize) {}

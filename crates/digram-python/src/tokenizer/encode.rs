@@ -229,8 +229,9 @@ impl Core {
     /// (8, 2)
     ///
     /// Raises what `encode` raises. Takes time linear in the text, on all cores from 256 KiB on, and
-    /// stores no ids. A list is one text in parts; `count_batch` counts many texts; `fits` stops as soon as it knows whether a text
-    /// has at most n tokens; `intervals` counts parts of a text, `counter` one that grows.
+    /// stores no ids. A list is one text in parts; `count_batch` counts many texts. `fits` stops as soon
+    /// as it knows whether a text has at most n tokens; `intervals` counts parts of a text, `counter` one
+    /// that grows.
     #[pyo3(signature = (text, *, special=None), text_signature = "($self, text, *, special='text')")]
     fn count<'py>(
         &self,
