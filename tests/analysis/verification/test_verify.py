@@ -346,7 +346,7 @@ def test_the_space_before_a_text_may_have_no_range() -> None:
     trimmed = library(post_processor=processing.ByteLevel(trim_offsets=True))
     found = verify(plain, trimmed, " ", fuzz=0)
     assert shown(found).what == "offsets"
-    assert "Its ids are equal.\nOffsets are left out with offsets=False, in a shell" in str(found)
+    assert "Its ids are equal.\nOffsets are left out with offsets=False." in str(found)
 
 
 def test_offsets_can_be_left_out() -> None:
