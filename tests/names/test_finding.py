@@ -282,6 +282,13 @@ def test_a_model_without_a_tokenizer(machine: Machine) -> None:
         digram.load("org/name")
 
 
+def test_a_class_that_is_a_program(machine: Machine) -> None:
+    config = json.dumps({"tokenizer_class": "ByT5Tokenizer"}).encode()
+    put_in_hub(machine, "google/byt5-small", {"tokenizer_config.json": config})
+    with pytest.raises(digram.VocabError, match=r"class ByT5Tokenizer.* is a program in Python"):
+        digram.load("google/byt5-small")
+
+
 def test_a_folder_of_ones_own(machine: Machine, tok: digram.Tokenizer, shared_data: Find) -> None:
     tok.save(machine.own / "mine.json")
     (machine.own / "org").mkdir()

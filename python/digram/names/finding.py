@@ -131,7 +131,13 @@ def _repository(name: str, download: bool) -> Found | None:
         from digram.names.download import fetch_repository
 
         folder = fetch_repository(name)
-    elif folder is None or not _has_tokenizer(folder):
+    elif folder is None:
+        return None
+    elif not _has_tokenizer(folder):
+        # One whose class is a program in Python may be complete without a tokenizer.
+        from digram.formats._class_rules import refuse_python
+
+        refuse_python(folder)
         return None
     hub_cache.check_digests(folder)
     return Found(folder)
