@@ -167,7 +167,7 @@ def write(
 
 
 def _folder() -> str:
-    """How a folder for transformers is written, which is no format of `save`."""
+    """The hint that names the call for a folder for transformers; `save` does not write one."""
     call = said("tok.save_pretrained(folder)", "digram convert --for transformers")
     return f"{call} writes a folder for transformers"
 

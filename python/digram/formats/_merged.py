@@ -80,7 +80,17 @@ def in_stages(definition: Definition, what: str) -> Definition:
 
 def _found(text: str, one: Matching) -> Matching:
     """How a piece is found; one without spaces is the same in the normalized text."""
-    return one if " " in text or SYMBOL in text else replace(one, normalized=False)
+    return one if _has_space(text) else replace(one, normalized=False)
+
+
+def _found_as_given(definition: Definition) -> str | None:
+    """A piece with spaces that is found before the text is normalized; None if there is none."""
+    found = definition.matching.items()
+    return next((text for text, one in found if _has_space(text) and not one.normalized), None)
+
+
+def _has_space(text: str) -> bool:
+    return " " in text or SYMBOL in text
 
 
 def _stages(definition: Definition, model: ScoredModel, what: str) -> list[Normalizer]:
@@ -149,7 +159,6 @@ def _check_scored(definition: Definition, model: BpeModel, what: str) -> None:
     """Raise `VocabError` for what surrounds merges and cannot surround scores."""
     cut = definition.pretokenizer
     stages = [*cut.normalizer]
-    fuses = definition.on_unknown != "bytes"
     problem = None
     if stages not in _OTHERS or cut.patterns or cut.digits or cut.rules:
         problem = f"{cut!r}, which is not that of Llama 2 or Gemma"
@@ -163,14 +172,13 @@ def _check_scored(definition: Definition, model: BpeModel, what: str) -> None:
         problem = "a decoder of its own" if definition.decoding else "dropout"
     elif definition.strip_first_space and definition.matching:
         problem = "user-defined pieces with a space before a text (it puts one behind each)"
-    elif spaced := [
-        text
-        for text, one in definition.matching.items()
-        if (" " in text or SYMBOL in text) and not one.normalized
-    ]:
+    elif (spaced := _found_as_given(definition)) is not None:
         cause = "(it finds one where the symbol of spaces stands, too)"
-        problem = f"the user-defined piece {show(spaced[0])} in the given text alone {cause}"
-    elif not fuses and (definition.special_roles.unk or "<unk>") not in definition.special_tokens:
+        problem = f"the user-defined piece {show(spaced)} in the given text alone {cause}"
+    elif (
+        definition.on_unknown == "bytes"
+        and (definition.special_roles.unk or "<unk>") not in definition.special_tokens
+    ):
         problem = 'a tokenizer without a special token for unknown characters, as "<unk>"'
     if problem is not None:
         raise VocabError(f"{what} cannot store {problem}.", value=cut, hint=_IN_JSON)
