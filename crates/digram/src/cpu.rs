@@ -1,4 +1,4 @@
-//! Prefetching, and detection of the processor's instruction sets.
+//! Prefetching, stores past the caches, and detection of the processor's instruction sets.
 
 use std::sync::OnceLock;
 
@@ -13,6 +13,41 @@ pub(crate) fn prefetch<T>(value: *const T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;
+}
+
+/// Copies numbers to memory that is not read soon: on x86-64 with non-temporal stores, so that the processor does not
+/// read that memory first, and its caches keep what they have.
+///
+/// # Safety
+///
+/// The memory is valid for writes of as many numbers, is aligned, and is no part of `from`.
+pub(crate) unsafe fn copy_past_caches(from: &[u32], to: *mut u32) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+        /// The numbers of a store.
+        const WIDTH: usize = 4;
+        let before = to.align_offset(WIDTH * size_of::<u32>()).min(from.len());
+        let (head, rest) = from.split_at(before);
+        let (stores, tail) = rest.as_chunks::<WIDTH>();
+        // SAFETY: all of it is within what the caller promises, and from `before` on the places of stores are aligned.
+        // All x86-64 processors have these instructions. The fence lets other threads see the stores in order.
+        unsafe {
+            to.copy_from_nonoverlapping(head.as_ptr(), head.len());
+            let mut place = to.add(before);
+            for numbers in stores {
+                _mm_stream_si128(place.cast(), _mm_loadu_si128(numbers.as_ptr().cast()));
+                place = place.add(WIDTH);
+            }
+            place.copy_from_nonoverlapping(tail.as_ptr(), tail.len());
+            _mm_sfence();
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: as the caller promises.
+    unsafe {
+        to.copy_from_nonoverlapping(from.as_ptr(), from.len())
+    }
 }
 
 /// The instruction set that vectorized code uses.
@@ -87,6 +122,23 @@ thread_local! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_copied_to_every_alignment() {
+        let numbers: Vec<u32> = (1..=50).collect();
+        for start in 0..8 {
+            for len in 0..=numbers.len() {
+                let mut copied = [0; 60];
+                // SAFETY: it has place for them.
+                unsafe { copy_past_caches(&numbers[..len], copied[start..].as_mut_ptr()) };
+                let (before, rest) = copied.split_at(start);
+                assert_eq!(
+                    (&rest[..len], [before, &rest[len..]].concat()),
+                    (&numbers[..len], vec![0; 60 - len])
+                );
+            }
+        }
+    }
 
     #[test]
     fn a_level_is_forced_during_a_call() {
