@@ -70,9 +70,11 @@ _CHARACTERS = {
     "tabs": "\t",
     "CRLF": "\r\n",
     "dots": ".",
+    "hyphens": "-",
     "apostrophes": "'",
     "zeros": "0",
     "ab": "ab",
+    "brackets": "()",
     "a and space": "a ",
     "é": "é",
     "emoji": "😀",
@@ -87,9 +89,12 @@ _DRAWN = {
     "digits": "0123456789",
     "letters": "abcdefghijklmnopqrstuvwxyz",
     "DNA": "ACGT",
+    "hex": "0123456789abcdef",
+    "base64": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
     "Latin-1": "".join(map(chr, range(0x21, 0x7F))) + "".join(map(chr, range(0xA1, 0x100))),
     "white space": " \t\n\r\u00a0\u3000",
     "case": "aA",
+    "Hangul": "".join(map(chr, range(0xAC00, 0xD7A4))),
 }
 """Shapes that are drawn at random from some characters."""
 

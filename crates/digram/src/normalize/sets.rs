@@ -53,9 +53,11 @@ pub(super) struct Block<const N: usize> {
     pub(super) sets: [u64; N],
     /// The first bytes of characters of more than one byte.
     pub(super) leads: u64,
-    /// Their other bytes.
+    /// The other bytes of characters, also of one that began before the block.
     pub(super) inside: u64,
-    /// The number of bytes of the characters that begin in it.
+    /// The bytes behind the block that belong to its last character.
+    pub(super) beyond: u64,
+    /// The number of bytes from its start to the end of its last character.
     pub(super) len: usize,
 }
 
@@ -123,15 +125,16 @@ impl<const N: usize> Block<N> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     fn ascii(left: usize) -> Block<N> {
-        Block { mixed: 0, sets: [0; N], leads: 0, inside: 0, len: BLOCK.min(left) }
+        Block { mixed: 0, sets: [0; N], leads: 0, inside: 0, beyond: 0, len: BLOCK.min(left) }
     }
 
     /// The first bytes of the characters that follow those, and whether the last one of the block is among those.
+    /// `before` says whether the character before the first one of the block is.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    pub(super) fn behind(&self, firsts: u64) -> (u64, bool) {
+    pub(super) fn behind(&self, firsts: u64, before: bool) -> (u64, bool) {
         // A carry runs through the other bytes of a character.
-        let next = (firsts << 1).wrapping_add(self.inside) & !self.inside;
+        let next = (firsts << 1 | u64::from(before)).wrapping_add(self.inside) & !self.inside;
         let starts = !self.inside & u64::MAX >> (BLOCK - self.len.min(BLOCK));
         (next, firsts >> (starts | 1).ilog2() & 1 != 0)
     }
@@ -151,11 +154,11 @@ mod tests {
         [is_whole || number & 1 == 0, number & 6 == 0]
     }
 
-    fn read(sets: &Sets<2>, text: &[u8], start: usize, simd: SimdLevel) -> Option<Block<2>> {
+    fn read(sets: &Sets<2>, text: &[u8], start: usize, inside: u64, simd: SimdLevel) -> Option<Block<2>> {
         // SAFETY: callers make sure that the processor has these instructions.
         match simd {
-            SimdLevel::Avx512 => unsafe { sets.read_avx512(text, start, &mut LastRow::default()) },
-            _ => unsafe { sets.read(text, start) },
+            SimdLevel::Avx512 => unsafe { sets.read_avx512(text, start, inside, &mut LastRow::default()) },
+            _ => unsafe { sets.read(text, start, inside) },
         }
     }
 
@@ -171,7 +174,7 @@ mod tests {
         let (mut in_sets, mut outside, mut widths) = ([0u64; 2], 0u64, Vec::new());
         while offset < text.len().min(start + BLOCK) {
             let (Some(c), len) = decode(&text[offset..]) else {
-                return assert!(offset + 3 < text.len() || read(sets, text, start, simd).is_none());
+                return assert!(offset + 3 < text.len() || read(sets, text, start, 0, simd).is_none());
             };
             let bit = 1 << (offset - start);
             let [is_first, is_second] = if len == 4 { [false; 2] } else { is_in(c) };
@@ -181,14 +184,14 @@ mod tests {
             widths.push((offset - start, len));
             offset += len;
         }
-        let block = read(sets, text, start, simd).unwrap();
+        let block = read(sets, text, start, 0, simd).unwrap();
         assert_eq!(block.mixed & !block.sets[0], outside);
         assert_eq!(block.sets, in_sets.map(|set| set & block.mixed));
         assert_eq!(block.len, offset - start);
         let last = widths.last().copied();
         for (at, len) in widths {
             let next = if at + len < BLOCK { 1 << (at + len) } else { 0 };
-            assert_eq!(block.behind(1 << at), (next, Some((at, len)) == last));
+            assert_eq!(block.behind(1 << at, false), (next, Some((at, len)) == last));
         }
     }
 
@@ -237,6 +240,38 @@ mod tests {
         #[test]
         fn blocks_of_characters_of_all_widths(text in "[aé֑क्षि語가😀\u{7ff}\u{800}\u{ffff}]{1,60}") {
             compare(&Sets::new(is_in), text.as_bytes(), 0);
+        }
+
+        #[test]
+        fn blocks_that_begin_inside_characters(text in "[aé֑क्षि語가😀\u{7ff}\u{800}\u{ffff}]{1,200}", cut in 0..4usize) {
+            let sets = Sets::new(|c| [false, is_in(c)[1]]);
+            let bytes = &text.as_bytes()[..text.len() - cut.min(text.len())];
+            let whole = std::str::from_utf8(bytes);
+            for simd in SimdLevel::available().into_iter().filter(|simd| *simd != SimdLevel::Plain) {
+                let (mut inside, mut second, mut follows, mut is_second) = (0, Vec::new(), Vec::new(), false);
+                for start in (0..bytes.len()).step_by(BLOCK) {
+                    let Some(block) = read(&sets, bytes, start, inside, simd) else {
+                        prop_assert!(whole.is_err() && bytes.len() <= start + BLOCK + 3);
+                        break;
+                    };
+                    let (behind, is_last) = block.behind(block.sets[1], is_second);
+                    let places = |mask: u64| (0..BLOCK).filter(move |at| mask >> at & 1 != 0).map(move |at| start + at);
+                    second.extend(places(block.sets[1]));
+                    follows.extend(places(behind).filter(|&at| at < bytes.len()));
+                    (inside, is_second) = (block.beyond, is_last);
+                }
+                let Ok(whole) = whole else { continue };
+                let chars: Vec<(usize, char)> = whole.char_indices().collect();
+                let is_second = |c: char| matches!(c.len_utf8(), 2..4) && is_in(c)[1];
+                let behind = |number: usize| chars.get(number + 1).map(|&(at, _)| at);
+                let (expected, next): (Vec<usize>, Vec<Option<usize>>) = (0..)
+                    .zip(&chars)
+                    .filter(|(_, (_, c))| is_second(*c))
+                    .map(|(number, (at, _))| (*at, behind(number)))
+                    .unzip();
+                prop_assert_eq!(second, expected);
+                prop_assert_eq!(follows, next.into_iter().flatten().collect::<Vec<_>>());
+            }
         }
     }
 }

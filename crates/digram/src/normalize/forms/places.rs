@@ -20,6 +20,9 @@ pub(super) struct Places {
     pub(super) places: u64,
     /// The end of the block.
     pub(super) end: usize,
+    /// The bytes behind the block that belong to its last character.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    inside: u64,
     /// What the character before its end is certain to be.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     is_after: After,
@@ -42,6 +45,7 @@ impl Places {
             start,
             places: 0,
             end: start,
+            inside: 0,
             is_after: After::default(),
             #[cfg(target_arch = "x86_64")]
             last_row: LastRow::default(),
@@ -79,14 +83,14 @@ impl Places {
             self.places |= u64::from(class.is_some_and(|class| class != 0)) << (self.end - self.start);
             self.end += len;
         }
-        self.is_after = After::default();
+        (self.inside, self.is_after) = (0, After::default());
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn advance_avx2(&mut self, table: &FormTable, text: &[u8]) {
         while self.places == 0 && self.end < text.len() {
-            self.take(table.sets.read(text, self.end), table, text);
+            self.take(table.sets.read(text, self.end, self.inside), table, text);
         }
     }
 
@@ -94,7 +98,7 @@ impl Places {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     fn advance_avx512(&mut self, table: &FormTable, text: &[u8]) {
         while self.places == 0 && self.end < text.len() {
-            let block = table.sets.read_avx512(text, self.end, &mut self.last_row);
+            let block = table.sets.read_avx512(text, self.end, self.inside, &mut self.last_row);
             self.take(block, table, text);
         }
     }
@@ -107,7 +111,10 @@ impl Places {
             Some(block) => {
                 self.start = self.end;
                 self.places = self.uncertain(&block);
-                self.end += block.len;
+                // Where the next block starts does not depend on the characters, so that the processor need not wait
+                // for them: it may be inside one.
+                self.inside = block.beyond;
+                self.end = text.len().min(self.end + BLOCK);
             }
             None => self.each_character(table, text),
         }
@@ -120,18 +127,15 @@ impl Places {
         let [inert, marks, joining, solid, tones, even] = block.sets;
         let others = block.mixed & !inert;
         if others == 0 {
-            let [solid, even] = [solid, even].map(|firsts| block.behind(firsts).1);
+            let [solid, even] = [solid, even].map(|firsts| block.behind(firsts, false).1);
             self.is_after = After { inert: true, solid, even };
             return 0;
         }
-        let After { inert, solid: after_solid, even: after_even } = self.is_after;
-        let (behind_others, is_other) = block.behind(others);
-        let (behind_solid, is_solid) = block.behind(solid);
-        let (behind_even, is_even) = block.behind(even);
+        let after = self.is_after;
+        let (behind_others, is_other) = block.behind(others, !after.inert);
+        let (behind_solid, is_solid) = block.behind(solid, after.solid);
+        let (behind_even, is_even) = block.behind(even, after.even);
         self.is_after = After { inert: !is_other, solid: is_solid, even: is_even };
-        let behind_others = behind_others | u64::from(!inert);
-        let behind_solid = behind_solid | u64::from(after_solid);
-        let behind_even = behind_even | u64::from(after_even);
         let stay = marks & !behind_others | joining & behind_solid | tones & behind_even;
         others & !stay
     }

@@ -69,7 +69,7 @@ impl Compiled {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn plain_by_avx2(&self, sets: &Sets<SETS>, text: &[u8], is_after_space: bool) -> Option<usize> {
-        self.plain_by(text, is_after_space, |at| Some((sets.read(text, at)?, Ascii::at(text, at))))
+        self.plain_by(text, is_after_space, |at| Some((sets.read(text, at, 0)?, Ascii::at(text, at))))
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -77,7 +77,7 @@ impl Compiled {
     fn plain_by_avx512(&self, sets: &Sets<SETS>, text: &[u8], is_after_space: bool) -> Option<usize> {
         let mut last = LastRow::default();
         self.plain_by(text, is_after_space, |at| {
-            Some((sets.read_avx512(text, at, &mut last)?, Ascii::at_avx512(text, at)))
+            Some((sets.read_avx512(text, at, 0, &mut last)?, Ascii::at_avx512(text, at)))
         })
     }
 
@@ -90,7 +90,7 @@ impl Compiled {
         mut read: impl FnMut(usize) -> Option<(Block<SETS>, Ascii)>,
     ) -> Option<usize> {
         // What precedes the start is replaced already, and makes no entry with what follows.
-        let (mut at, mut after_space, mut after_kept) = (0, u64::from(is_after_space), 1);
+        let (mut at, mut after_space, mut after_kept) = (0, u64::from(is_after_space), true);
         while at < text.len() && at < MAX_PLAIN {
             // Bytes that are not UTF-8 are replaced.
             let Some((block, ascii)) = read(at) else { break };
@@ -98,9 +98,9 @@ impl Compiled {
             let [common, begins, seconds, kept] = block.sets;
             let starts = in_block & !block.inside;
             let kept = block.leads & (!block.mixed | common | kept);
-            let (behind_kept, is_kept) = block.behind(kept);
+            let (behind_kept, is_kept) = block.behind(kept, after_kept);
             // It may be in an entry with the one before it.
-            let joins = seconds & !(behind_kept | after_kept);
+            let joins = seconds & !behind_kept;
             let repeats = if self.removes { ascii.spaces & (ascii.spaces << 1 | after_space) } else { 0 };
             let changes = starts & (!(ascii.printable | kept | begins) | joins | repeats | ascii.invalid);
             if changes != 0 {
@@ -109,13 +109,13 @@ impl Compiled {
                 return Some(if joins >> place & 1 != 0 { last_start(text, at) } else { at });
             }
             after_space = ascii.spaces >> (block.len - 1).min(63) & u64::from(block.len <= 64);
-            after_kept = u64::from(is_kept);
+            after_kept = is_kept;
             at += block.len;
         }
         // The last character may be in an entry with what is not read.
         match at {
             0 if !text.is_empty() => None,
-            _ if at < text.len() && after_kept == 0 => Some(last_start(text, at)),
+            _ if at < text.len() && !after_kept => Some(last_start(text, at)),
             _ => Some(at),
         }
     }

@@ -3,20 +3,23 @@
 use std::arch::x86_64::*;
 
 use super::{Ascii, BLOCK, Block, Row, Sets, row_number};
-use crate::utf8::is_inside;
 
 /// The bytes after a block that are read too: the others of a character of three bytes.
 const MORE: usize = 2;
+
+/// The bytes after a block that may belong to its last character, and one more.
+const BEYOND: usize = 4;
 
 /// The bits of the part of a row that the second byte from the end of a character selects, and then the last one.
 const BITS: [i8; 16] = [1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128];
 
 impl<const N: usize> Sets<N> {
-    /// The characters of the 64 bytes from an offset on, which begins a character. `None` if there are bytes that do
-    /// not have the form of UTF-8. Overlong forms count as what they stand for.
+    /// The characters that begin in the 64 bytes from an offset on, of which those of `inside` belong to a character
+    /// before it. `None` if there are bytes that do not have the form of UTF-8. Overlong forms count as what they stand
+    /// for.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    pub(in crate::normalize) fn read(&self, text: &[u8], start: usize) -> Option<Block<N>> {
+    pub(in crate::normalize) fn read(&self, text: &[u8], start: usize, inside: u64) -> Option<Block<N>> {
         let rest = text.get(start..)?;
         let mut copy = [0; BLOCK + MORE];
         let bytes = block_of(rest, &mut copy);
@@ -27,29 +30,12 @@ impl<const N: usize> Sets<N> {
             return Some(Block::ascii(rest.len()));
         }
         let leads = [0xc0, 0xe0, 0xf0].map(|byte| first.at_least(byte));
-        let len = self.complete_len(rest, high, leads)?;
-        let mut block = Block { mixed, sets: [0; N], leads: leads[0], inside: high & !leads[0], len };
+        let mut block = Block::of(rest, high, leads, inside)?;
+        block.mixed = mixed;
         if mixed != 0 {
             self.look_up(&first, bytes, leads, &mut block);
         }
         Some(block)
-    }
-
-    /// The number of bytes of the characters that begin in a block; `None` if their bytes are not followed by the right
-    /// number of others.
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub(super) fn complete_len(&self, rest: &[u8], high: u64, [two, three, four]: [u64; 3]) -> Option<usize> {
-        if high & !two != two << 1 | three << 2 | four << 3 {
-            return None;
-        }
-        let beyond = (two >> 63) | (three >> 62) | (four >> 61);
-        let more = beyond.count_ones() as usize;
-        if more == 0 {
-            return Some(BLOCK.min(rest.len()));
-        }
-        let others = rest.get(BLOCK..BLOCK + more)?;
-        others.iter().all(|&byte| is_inside(byte)).then_some(BLOCK + more)
     }
 
     /// Looks up the characters that are not all in the first set.
@@ -93,6 +79,29 @@ impl<const N: usize> Sets<N> {
             let set = _mm256_shuffle_epi8(by_low, _mm256_and_si256(half, four));
             _mm256_cmpgt_epi8(_mm256_and_si256(set, bit), _mm256_setzero_si256())
         })
+    }
+}
+
+impl<const N: usize> Block<N> {
+    /// A block with these bytes beyond ASCII and first bytes of at least two, three and four, in no set yet. `None` if
+    /// first bytes are not followed by the right number of others.
+    #[target_feature(enable = "bmi1,bmi2,popcnt")]
+    #[inline]
+    pub(super) fn of(rest: &[u8], high: u64, [two, three, four]: [u64; 3], inside: u64) -> Option<Block<N>> {
+        let beyond = two >> 63 | three >> 62 | four >> 61;
+        // Without a branch on whether there are such bytes, which depends on each character.
+        let next = rest.get(BLOCK..).map_or([0; BEYOND], |next| match next.first_chunk() {
+            Some(next) => *next,
+            None => std::array::from_fn(|at| next.get(at).copied().unwrap_or_default()),
+        });
+        let next = u32::from_le_bytes(next);
+        let inside_next = _pext_u32(next, 0x8080_8080) & !_pext_u32(next, 0x4040_4040);
+        let expected = inside | two << 1 | three << 2 | four << 3;
+        if (high & !two != expected) | (beyond & !u64::from(inside_next) != 0) {
+            return None;
+        }
+        let len = rest.len().min(BLOCK + beyond.count_ones() as usize);
+        Some(Block { mixed: 0, sets: [0; N], leads: two, inside: expected, beyond, len })
     }
 }
 

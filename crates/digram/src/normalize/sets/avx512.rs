@@ -22,6 +22,7 @@ impl<const N: usize> Sets<N> {
         &self,
         text: &[u8],
         start: usize,
+        inside: u64,
         last: &mut LastRow,
     ) -> Option<Block<N>> {
         let rest = text.get(start..)?;
@@ -32,9 +33,8 @@ impl<const N: usize> Sets<N> {
         }
         let leads =
             [0xc0u8, 0xe0, 0xf0].map(|byte| _mm512_cmpge_epu8_mask(first, _mm512_set1_epi8(byte as i8)));
-        let len = self.complete_len(rest, high, leads)?;
+        let mut block = Block::of(rest, high, leads, inside)?;
         let [two, three, four] = leads;
-        let mut block = Block { mixed: 0, sets: [0; N], leads: two, inside: high & !two, len };
         // SAFETY: these are 64 bytes each.
         let [by_lead, by_row] = [&self.mixed_leads, &self.mixed_rows]
             .map(|table| unsafe { _mm512_loadu_si512(table.as_ptr().cast()) });
