@@ -21,6 +21,8 @@ from digram._util.progress import amount
 from digram.display.terminal import chip, columns, render, use_color
 
 TOKENS = 8_000
+END = "<|endoftext|>"
+"""Separates documents, if a text has several."""
 OUTPUT = Path("demo-output")
 LEFT_OUT = {"site-packages", "dist-packages", "test", "tests", "idlelib", "__pycache__"}
 LINES = [
@@ -86,7 +88,8 @@ def learn(paths: list[Path]) -> digram.Tokenizer:
     step(2, "Train", "Start from the 256 bytes. Make the most frequent pair of")
     more("neighbours a token of its own, and again, until there are enough.")
     begun = time.perf_counter()
-    tok = digram.train(paths, vocab_size=TOKENS, special_tokens=["<|endoftext|>"])
+    documents = digram.files(*paths, separator=END)
+    tok = digram.train(documents, vocab_size=TOKENS, special_tokens=[END])
     seconds = time.perf_counter() - begun
     assert tok.training is not None
     log = tok.merge_log
@@ -129,19 +132,20 @@ def round_trip(tok: digram.Tokenizer, paths: list[Path]) -> bool:
     path = max(paths, key=lambda path: path.stat().st_size)
     with path.open("rb") as file:
         text = file.read(10_000_000)
+    part = "" if len(text) == path.stat().st_size else "the first "
     begun = time.perf_counter()
     ids = tok.encode(text)
     encoded = time.perf_counter()
     back = tok.decode_bytes(ids)
     decoded = time.perf_counter()
-    row("file", f"{path.name}, {len(text):,} bytes")
+    row("file", f"{path.name}, {part}{len(text):,} bytes")
     row("ids", f"{len(ids):,}, so {bold(f'{len(text) / max(1, len(ids)):.2f} bytes per token')}")
     row("encode", f"{(encoded - begun) * 1000:.1f} ms, {amount(len(text) / (encoded - begun))}/s")
     row(
         "decode",
         f"{(decoded - encoded) * 1000:.1f} ms, {amount(len(text) / (decoded - encoded))}/s",
     )
-    row("check", check(back == text, "the decoded bytes are the file, bit for bit"))
+    row("check", check(back == text, "the decoded bytes are the same, bit for bit"))
     print()
     return back == text
 

@@ -83,6 +83,23 @@ def test_tiktoken_gives_the_same_ids(name: str, tmp_path: Path) -> None:
         assert theirs.decode(ids) == text
 
 
+def test_a_part_of_a_published_file_is_told_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "cl100k_base.tiktoken"
+    path.write_bytes(GOOD)
+    with pytest.raises(OptionError, match="the name of that of the encoding cl100k_base, but"):
+        digram.load(path)
+    with pytest.warns(digram.DigramWarning, match="Is it complete"):
+        assert digram.load(path, pretokenizer="cl100k").encode("banan") == [258]
+    with pytest.raises(VocabError, match="100,256 tokens, but this file holds 259"):
+        digram.load(path, encoding="cl100k_base")
+    path.write_bytes(GOOD[:-5])  # what is wrong with a line comes first
+    with pytest.raises(CorruptFileError, match="ends inside the line"):
+        digram.load(path)
+    other = path.rename(tmp_path / "ranks.tiktoken")
+    with pytest.raises(CorruptFileError, match="ends inside the line"):
+        digram.load(other)
+
+
 PUBLISHED = {"r50k_base": (50256, 1), "cl100k_base": (100256, 5), "o200k_base": (199998, 2)}
 
 

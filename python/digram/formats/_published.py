@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import basename
 from typing import NamedTuple
 
 from digram.errors import OptionError, VocabError, show
@@ -23,6 +24,7 @@ __all__ = [
     "PublishedFile",
     "check_count",
     "encoding_of_file",
+    "encoding_of_name",
     "file_of",
     "nearest",
     "pretokenizer_of",
@@ -117,9 +119,9 @@ def pretokenizer_of(
             raise OptionError(
                 "this format does not store the pretokenizer, and none was given.",
                 path=path,
-                hint='Name the pretokenizer, as in pretokenizer="cl100k" (pretokenizer=None for '
-                'none), or a published encoding, as in encoding="cl100k_base" '
-                f"({names}).",
+                hint='Name a published encoding, as in encoding="cl100k_base" '
+                f'({names}), or the pretokenizer, as in pretokenizer="cl100k" '
+                "(pretokenizer=None for none).",
             )
         return resolve(pretokenizer), None
     if pretokenizer is not MISSING:
@@ -178,6 +180,16 @@ def encoding_of_file(data: bytes) -> str | None:
 
     digest = hashlib.sha256(data).hexdigest()
     return next((encoding for encoding, known in _SHA256.items() if known == digest), None)
+
+
+def encoding_of_name(path: str | None) -> str | None:
+    """The published encoding whose file has the name of this one.
+
+    >>> encoding_of_name("vocabs/cl100k_base.tiktoken"), encoding_of_name("ranks.tiktoken")
+    ('cl100k_base', None)
+    """
+    name = basename(path or "")
+    return next((encoding for encoding in _SHA256 if file_of(encoding).name == name), None)
 
 
 def check_count(encoding: str, tokens: int, path: str | None) -> None:

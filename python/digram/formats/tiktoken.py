@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, NoReturn
 
 from digram import _core
 from digram._util.storage import LARGEST, atomic_write, read_file
-from digram.errors import CorruptFileError, InternalError, LimitExceededError, VocabError
+from digram._util.warning import warn
+from digram.errors import (
+    CorruptFileError,
+    InternalError,
+    LimitExceededError,
+    OptionError,
+    VocabError,
+)
 from digram.formats._check import check_bytes, check_special, id_table
 from digram.formats._loss import (
     ranked,
@@ -30,6 +37,7 @@ from digram.formats._published import (
     PretokenizerLike,
     check_count,
     encoding_of_file,
+    encoding_of_name,
     pretokenizer_of,
 )
 from digram.formats._ranks import RANKS, check_ranks
@@ -160,13 +168,33 @@ def compact(
     The core reads files that are written like the published ones. Python reads all others: files
     with different spacing, and invalid files, in which it finds the line.
     """
-    if pretokenizer is MISSING and encoding is None:
-        encoding = encoding_of_file(data)
-    cut, published = pretokenizer_of(pretokenizer, encoding, path)
     ranks = _in_core(data, path)
+    if encoding is None:
+        encoding = _encoding(data, path, is_needed=pretokenizer is MISSING)
+    cut, published = pretokenizer_of(pretokenizer, encoding, path)
     if encoding is not None:
         check_count(encoding, len(ranks), path)
     return _of(ranks, cut, {} if published is None else dict(published.special_tokens), path)
+
+
+def _encoding(data: bytes, path: str | None, *, is_needed: bool) -> str | None:
+    """The published encoding of a file for which none is named, if one is needed.
+
+    A file with the name of a published one and other bytes is an error then, and otherwise a
+    warning: it is probably a part of that file.
+    """
+    named = encoding_of_name(path)
+    if not is_needed and named is None:
+        return None
+    found = encoding_of_file(data)
+    if found is None and named is not None:
+        problem = f"the file has the name of that of the encoding {named}, but other bytes."
+        hint = "Is it complete? Copy it again, or rename it."
+        if is_needed:
+            own = 'For a vocabulary of your own name its pretokenizer, as in pretokenizer="cl100k".'
+            raise OptionError(problem, path=path, value=named, hint=f"{hint} {own}")
+        warn(f"{path}: {problem} {hint}")
+    return found if is_needed else None
 
 
 def of_ranks(
