@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import pickle
 import re
 import shutil
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -314,7 +317,7 @@ def test_a_path_wins_over_a_name(machine: Machine, tok: digram.Tokenizer) -> Non
     assert digram.load("gpt-4") == tok
     Path("gpt-4").unlink()
     Path("gpt-4").symlink_to("nowhere")
-    with pytest.raises(FileNotFoundError, match="No such file"):
+    with pytest.raises(FileNotFoundError, match="this link points to 'nowhere', which does not"):
         digram.load("gpt-4")
     assert digram.load(f"{machine.own}/gpt-4.json") == other
     with pytest.raises(FileNotFoundError):  # only a text is a name
@@ -338,12 +341,12 @@ MISSING = [
     ("gpt4", "the most similar one is 'gpt-4'"),
     ("cl100k_base.tiktoken", "is loaded by its name, 'cl100k_base'"),
     ("https://example.org/a.tiktoken", r"`curl -O https://example\.org/a\.tiktoken`"),
-    ("missing.json", "No such file"),
-    ("a/b/c", "No such file"),
-    ("org/..", "No such file"),
-    ("../own/mine", "No such file"),
-    ("", "No such file"),
-    ("x" * 300, "No such file|too long"),
+    ("missing.json", r"missing\.json: there is no such .* folder; relative paths start at /.*\.$"),
+    ("a/b/c", "no such file or folder; 'a' does not exist, and relative paths start at /"),
+    ("org/..", "no such file"),
+    ("../own/mine", "no such file"),
+    ("", "'': there is no such file"),
+    ("x" * 300, "no such file|too long"),
 ]
 
 
@@ -351,6 +354,34 @@ MISSING = [
 def test_a_missing_name_says_how_to_get_it(machine: Machine, name: str, message: str) -> None:
     with pytest.raises(OSError, match=message):
         digram.load(name)
+
+
+def test_a_missing_file_and_a_similar_name(machine: Machine, tok: digram.Tokenizer) -> None:
+    tok.save("tokenizer.json")
+    Path("notes").mkdir()
+    for missing, near in [
+        ("tokeniser.json", "tokenizer.json"),
+        ("Tokenizer.model", "tokenizer.json"),
+        ("./nots", "notes"),
+        (os.path.abspath("tokenizer.jsn"), "tokenizer.json"),
+    ]:
+        for verified in (False, True):
+            with pytest.raises(FileNotFoundError) as caught:
+                _ = digram.verify(tok, missing) if verified else digram.load(missing)
+            assert str(caught.value).endswith(
+                f"{missing}: there is no such file or folder; the most similar name there is "
+                f"{near!r}."
+            )
+            assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, missing)
+    with pytest.raises(FileNotFoundError, match="'notes/a' does not exist, and relative paths"):
+        digram.load("notes/a/b/c.json")
+    with pytest.raises(FileNotFoundError, match=r"'tokenizer\.json' is not a folder, and"):
+        digram.load("tokenizer.json/c.json")
+    with pytest.raises(FileNotFoundError, match="folder; check the path") as caught:
+        digram.load(os.path.abspath("zzz.json"))
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(again, FileNotFoundError)
+    assert str(again) == str(caught.value)
 
 
 def test_nothing_connects_unless_asked(machine: Machine, tok: digram.Tokenizer) -> None:
@@ -394,8 +425,12 @@ def test_a_published_file_is_fetched(
     assert asked == ["/encodings/r50k_base.tiktoken", "/encodings/cl100k_base.tiktoken"]
     assert first == again == digram.load(machine.own / "r50k_base.tiktoken")
     assert first == digram.load("r50k_base")
-    with pytest.raises(OSError, match="the download failed"):  # the server is gone
+    with pytest.raises(OSError, match="the download failed") as gone:  # no server is there now
         digram.load("gpt-4", download=True)
+    told = "".join(traceback.format_exception(gone.value))
+    assert told.count("Traceback") == 1  # the last line has the cause
+    end = rf"{address}/\S+: the download failed: .*refused\. Fetch .*\.tiktoken\.\n$"
+    assert re.search(rf"\nOSError: \[Errno \d+\] {end}", told)
     assert [path.name for path in machine.own.iterdir()] == ["r50k_base.tiktoken"]
 
 

@@ -11,6 +11,8 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from digram._util.system_errors import no_such_file, system_error
+
 __all__ = ["each_once", "matches"]
 
 
@@ -26,7 +28,7 @@ def matches(pattern: str) -> list[Path]:
         remedy = "there is no file in this folder"
     elif mode is not None:
         if not stat.S_ISREG(mode):
-            raise OSError(
+            raise system_error(
                 errno.EINVAL,
                 "not a regular file; pass its text, or pipe it into `digram train -`",
                 pattern,
@@ -36,13 +38,13 @@ def matches(pattern: str) -> list[Path]:
         parts = Path(pattern).parts
         fixed = next((i for i, part in enumerate(parts) if _is_magic(part)), None)
         if fixed is None:
-            raise FileNotFoundError(errno.ENOENT, "there is no such file or folder", pattern)
+            raise no_such_file(pattern)
         start = os.path.join(*parts[:fixed]) if fixed else os.curdir
         folder = stat.S_ISDIR(_mode(start) or 0)
         found = list(_expand(start, _simplified(parts[fixed:]))) if folder else []
         remedy = "no file matches this pattern; `**` crosses folders, `*` does not"
     if not found:
-        raise FileNotFoundError(errno.ENOENT, remedy, pattern)
+        raise system_error(errno.ENOENT, remedy, pattern)
     return [Path(path) for path in sorted(found, key=lambda path: path.split(os.sep))]
 
 
@@ -67,17 +69,8 @@ def _mode(path: str) -> int | None:
         if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
             raise
         if error.errno == errno.ENOENT and os.path.islink(path):
-            raise _leads_nowhere(path) from None
+            raise no_such_file(path) from None
         return None
-
-
-def _leads_nowhere(path: str) -> FileNotFoundError:
-    return FileNotFoundError(
-        errno.ENOENT,
-        f"this link points to {os.readlink(path)!r}, which does not exist; mount or restore it, or "
-        "remove the link",
-        path,
-    )
 
 
 def _is_magic(part: str) -> bool:

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 
+from digram._util.system_errors import no_such_file, system_error
 from digram.formats._models import model_like
 from digram.formats._published import ENCODINGS, file_of, nearest
 from digram.names import hub_cache, tiktoken_cache
@@ -18,12 +19,12 @@ __all__ = ["missing"]
 _ADDRESS = re.compile(r"(https?|ftp):/+(.*)", re.DOTALL)
 
 
-def missing(name: str) -> FileNotFoundError:
+def missing(name: str) -> OSError:
     """The error for a name that is not found, with what would be fetched, from where, and how."""
     remedy = _remedy(name)
-    plain = os.strerror(errno.ENOENT)
-    reason = plain if remedy is None else f"there is no such file or folder, and {remedy}"
-    return FileNotFoundError(errno.ENOENT, reason, name)
+    if remedy is None:
+        return no_such_file(name)
+    return system_error(errno.ENOENT, f"there is no such file or folder, and {remedy}", name)
 
 
 def _remedy(name: str) -> str | None:

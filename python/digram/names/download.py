@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from digram._util.storage import atomic_write
+from digram._util.system_errors import system_error
 from digram.errors import CorruptFileError, LimitExceededError, OptionError
 from digram.formats._published import PublishedFile
 from digram.names.hub_cache import TOKENIZER_FILES, cache_folder
@@ -37,7 +38,7 @@ def fetch_published(file: PublishedFile) -> str:
         by_hand = (
             f"Fetch the file otherwise, and save it as {os.path.join(own_folder(), file.name)}"
         )
-        raise _failed(file.address, error, by_hand) from error
+        raise _failed(file.address, error, by_hand) from None
     if len(data) > _LARGEST:
         raise LimitExceededError(f"{file.address} has more than {_LARGEST:,} bytes.")
     if hashlib.sha256(data).hexdigest() != file.sha256:
@@ -85,7 +86,7 @@ def fetch_repository(repository: str) -> str:
             )
         )
     except Exception as error:  # its errors have many bases, which differ between its versions
-        raise _failed(hub_address(repository), error, _by_hand(repository)) from error
+        raise _failed(hub_address(repository), error, _by_hand(repository)) from None
 
 
 def _by_hand(repository: str) -> str:
@@ -99,7 +100,9 @@ def _by_hand(repository: str) -> str:
 
 
 def _failed(address: str, error: BaseException, by_hand: str) -> OSError:
-    cause = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    reason = getattr(error, "reason", None)  # of urllib's error for a failed connection
+    why = reason.strerror or reason if isinstance(reason, OSError) else error
+    cause = " ".join(str(why).split()).rstrip(".") or type(error).__name__
     number = getattr(error, "errno", None)
     told = f"the download failed: {cause[:600]}. {by_hand[0].upper()}{by_hand[1:]}"
-    return OSError(number or errno.EIO, told, address)
+    return system_error(number or errno.EIO, told, address)

@@ -12,6 +12,7 @@ from typing import Any
 from digram._core import EncodedDocuments, __version__, default_threads
 from digram._util.progress import progress as progress_bar
 from digram._util.storage import advise_on_full_disk, lock_folder
+from digram._util.system_errors import system_error
 from digram._util.validation import check_threads, instance, path_name
 from digram.corpus import CorpusLike
 from digram.corpus.prefetch import Ahead
@@ -126,7 +127,7 @@ def encode_files(
     tok.encode_batch([], special=special, threads=threads)  # checks the arguments
     home = Path(path_name(folder))
     if home.exists() and not home.is_dir():
-        raise NotADirectoryError(
+        raise system_error(
             errno.ENOTDIR,
             "shards are written to a folder, and this is a file; name a folder, which need not "
             "exist yet",

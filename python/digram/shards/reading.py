@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from digram._util.system_errors import no_such_file, system_error
 from digram._util.validation import path_name, whole_number
 from digram.errors import CorruptFileError, OptionError, show
 from digram.shards.formats import FORMATS, Format, named
@@ -51,7 +52,7 @@ def read_tokens(
     end = None if end_of_text is None else whole_number("end_of_text", end_of_text, 0)
     given = Path(path_name(path))
     if not given.exists():
-        raise FileNotFoundError(errno.ENOENT, "there is no such file or folder", os.fspath(path))
+        raise no_such_file(str(given))
     manifest = _manifest_of(given, format)
     if manifest is not None:
         return _of_manifest(given, manifest, format, end)
@@ -146,7 +147,7 @@ def _shards(folder: Path, format: Format | None) -> list[Path]:
     suffixes = {one.suffix for one in ([format] if format else FORMATS.values())}
     found = sorted(path for path in folder.iterdir() if path.suffix in suffixes and path.is_file())
     if not found:
-        raise FileNotFoundError(
+        raise system_error(
             errno.ENOENT, f"there is no file of tokens ({', '.join(sorted(suffixes))})", str(folder)
         )
     return found

@@ -27,6 +27,7 @@ from typing import Any
 from digram import _core
 from digram._util.json_files import digest
 from digram._util.storage import atomic_write, lock_folder, read_file
+from digram._util.system_errors import system_error
 from digram._util.validation import path_name
 from digram.corpus import Further, Text
 from digram.errors import CheckpointError, CorruptFileError, several
@@ -103,7 +104,7 @@ class Checkpoint:
         self.folder = Path(path_name(folder))
         self._options = dict(options or {})
         if self.folder.exists() and not self.folder.is_dir():
-            raise NotADirectoryError(
+            raise system_error(
                 errno.ENOTDIR,
                 "a checkpoint is a folder, and this is not one; name a folder, which need not "
                 "exist yet",
@@ -159,7 +160,7 @@ class Checkpoint:
                 path=error.path,
                 offset=error.offset,
                 hint=_ANEW,
-            ) from error
+            ) from None
 
     def _holds(self, path: str | None) -> bool:
         """Whether a file is in this folder, or in that of one of several corpora."""
@@ -190,7 +191,7 @@ class Checkpoint:
                 f"a file of the checkpoint is missing: {Path(error.filename).name}.",
                 path=self.folder,
                 hint=_ANEW,
-            ) from error
+            ) from None
 
     def rest(
         self,

@@ -22,6 +22,7 @@ from typing import BinaryIO, Self, TypeAlias
 
 from digram._core import Blake3
 from digram._util.storage._unnamed import LEFT_BEHIND, Unnamed, remove_left
+from digram._util.system_errors import builtin_kind, no_such_file
 from digram._util.validation import path_name
 from digram.errors import LimitExceededError
 
@@ -88,8 +89,9 @@ def read_file(path: StrPath, limit: int | None = LARGEST) -> bytes:
     >>> read_file(path)
     b'{}'
 
-    Links are followed. Raises OSError immediately for a folder, a device, a socket or a pipe, since
-    reading could block or never end; `LimitExceededError` for a file of more than `limit` bytes,
+    Links are followed. Raises FileNotFoundError with a similar name or the folder that was looked
+    in; OSError immediately for a folder, a device, a socket or a pipe, since reading could block or
+    never end; `LimitExceededError` for a file of more than `limit` bytes,
     before reading it. Memory: the size of the file.
     """
     name = path_name(path)
@@ -165,7 +167,8 @@ def atomic_write(path: StrPath, data: bytes | Iterable[bytes], limit: int | None
         mode = _writable(target)
         outcome = _NOTHING if mode is None else _UNCHANGED
         if not os.path.lexists(os.path.dirname(target)):
-            raise FileNotFoundError(errno.ENOENT, "there is no folder to write it to", name)
+            reason = "there is no folder to write it to; make it first"
+            raise FileNotFoundError(errno.ENOENT, reason, name)
         with (
             _folder(os.path.dirname(target)) as folder,
             _temporary(target, data, mode) as temporary,
@@ -174,7 +177,7 @@ def atomic_write(path: StrPath, data: bytes | Iterable[bytes], limit: int | None
             outcome = _UNCONFIRMED
             _sync_folder(folder)
     except OSError as error:
-        raise _with_outcome(error, name, outcome) from error
+        raise _with_outcome(error, name, outcome) from None
 
 
 def write_pair(folder: StrPath, first: tuple[str, bytes], second: tuple[str, bytes]) -> None:
@@ -234,7 +237,7 @@ def write_pair(folder: StrPath, first: tuple[str, bytes], second: tuple[str, byt
             with contextlib.suppress(OSError):
                 os.rmdir(name)
         if isinstance(error, OSError):
-            raise _with_outcome(error, name, outcome) from error
+            raise _with_outcome(error, name, outcome) from None
         raise
 
 
@@ -261,11 +264,20 @@ def _read_second(folder: StrPath, first: bytes, second: str) -> bytes:
     path = os.path.join(folder, second)
     with contextlib.suppress(FileNotFoundError):
         home = os.path.dirname(os.path.realpath(path))
-        return read_file(os.path.join(home, _pending(second, first)))
+        pending = os.path.join(home, _pending(second, first))
+        with _opened(pending) as file:
+            return _whole(file, pending, LARGEST)
     return read_file(path)
 
 
 def _open(path: str) -> BinaryIO:
+    try:
+        return _opened(path)
+    except FileNotFoundError:
+        raise no_such_file(path) from None
+
+
+def _opened(path: str) -> BinaryIO:
     _check_regular(os.stat(path), path)
     # Another process may replace the file by a pipe between the check and the opening; O_NONBLOCK
     # avoids blocking on it, and has no effect on regular files.
@@ -441,7 +453,7 @@ class NewFile:
         try:
             yield
         except OSError as error:
-            raise _with_outcome(error, self.path, self._outcome) from error
+            raise _with_outcome(error, self.path, self._outcome) from None
 
 
 @contextlib.contextmanager
@@ -583,13 +595,7 @@ class _SaveError(OSError):
 
 def _with_outcome(error: OSError, path: str, outcome: str) -> OSError:
     """The error with `path` and its outcome, still of the same built-in class."""
-    result = _kind(type(error))(error.errno, error.strerror or str(error), path)
+    result = builtin_kind(type(error), _SaveError)(error.errno, error.strerror or str(error), path)
+    assert isinstance(result, _SaveError)
     result.outcome = outcome
     return result
-
-
-def _kind(builtin: type[OSError]) -> type[_SaveError]:
-    if issubclass(builtin, _SaveError):
-        return builtin
-    # Has the name of the built-in class, so that a traceback shows `OSError: [Errno 28] ...`.
-    return type(builtin.__name__, (_SaveError, builtin), {"__module__": "builtins"})

@@ -23,6 +23,7 @@ from typing import Any
 
 from digram._util.json_files import digest, unsealed
 from digram._util.storage import LARGEST, advise_on_full_disk, atomic_write, lock_folder, read_file
+from digram._util.system_errors import system_error
 from digram._util.validation import fraction, fraction_in
 from digram._util.wording import said
 from digram.adapt import Change
@@ -69,7 +70,7 @@ def held(folder: str | PathLike[str]) -> Iterator[None]:
     home = Path(folder)
     made = not home.is_dir()
     if made and home.exists():
-        raise NotADirectoryError(
+        raise system_error(
             errno.ENOTDIR, "a history is a folder, and this is not one", os.fspath(folder)
         )
     with advise_on_full_disk("Free some disk space, and save again; the old history is kept."):
@@ -132,7 +133,7 @@ def check_begun(folder: str | PathLike[str]) -> None:
     if not (Path(folder) / NAME).exists():
         begun = said("VocabularyHistory.save writes", "digram grow add begins")
         reason = f"there is no history here; {begun} one"
-        raise FileNotFoundError(errno.ENOENT, reason, os.fspath(folder))
+        raise system_error(errno.ENOENT, reason, os.fspath(folder))
 
 
 def load(folder: str | PathLike[str]) -> State:

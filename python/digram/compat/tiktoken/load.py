@@ -7,6 +7,7 @@ import hashlib
 
 from digram import formats
 from digram._util.storage import atomic_write, read_file
+from digram._util.system_errors import system_error
 from digram._util.validation import path_name
 from digram.compat.tiktoken.checks import typed
 from digram.errors import CorruptFileError
@@ -15,7 +16,7 @@ from digram.names import tiktoken_cache
 __all__ = ["dump_tiktoken_bpe", "load_tiktoken_bpe", "missing"]
 
 
-def missing(address: str, other: str = "") -> FileNotFoundError:
+def missing(address: str, other: str = "") -> OSError:
     """The error for a file that tiktoken has not downloaded from this address, with the remedy.
 
     `other` names another place for it.
@@ -23,7 +24,7 @@ def missing(address: str, other: str = "") -> FileNotFoundError:
     path = tiktoken_cache.place_of(address)
     kept = f"as {path}" if path else "and name its folder in TIKTOKEN_CACHE_DIR"
     reason = f"{address} is not there, and digram downloads nothing here. Save it {kept}{other}"
-    return FileNotFoundError(errno.ENOENT, reason, path)
+    return system_error(errno.ENOENT, reason, path)
 
 
 def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) -> dict[bytes, int]:

@@ -5,11 +5,11 @@ No library is imported before an object of it is given, or `load` names it.
 
 from __future__ import annotations
 
-import errno
 import os
 from importlib import import_module
 from typing import Any
 
+from digram._util.system_errors import no_such_file
 from digram._util.validation import choice
 from digram.analysis.verification.sides import Side
 from digram.errors import DigramError, OptionError, VocabError
@@ -60,7 +60,7 @@ def load(path: str, library: str, encoding: str | None = None, *, download: bool
         ) from None
     found = find(path, download=download)
     if not os.path.exists(found.path):  # a link to nothing
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        raise no_such_file(path)
     try:
         return import_module(f"{__name__}.{library}").load(found, found.encoding or encoding)
     except (DigramError, MemoryError):
