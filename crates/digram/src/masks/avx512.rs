@@ -70,10 +70,13 @@ pub(super) fn look_up<const N: usize>(
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 #[inline]
 pub(crate) fn bytes_from(text: &[u8], offset: usize) -> __m512i {
-    let count = text.len().saturating_sub(offset).min(BLOCK);
-    // SAFETY: only bytes of the text are read.
-    unsafe {
-        let bytes = text.as_ptr().wrapping_add(offset);
-        _mm512_maskz_loadu_epi8(_bzhi_u64(u64::MAX, count as u32), bytes.cast())
+    let bytes = text.as_ptr().wrapping_add(offset).cast();
+    // A load of all bytes needs no mask, which is several instructions.
+    if text.len() >= offset + BLOCK {
+        // SAFETY: the text has these bytes.
+        return unsafe { _mm512_loadu_si512(bytes) };
     }
+    let count = text.len().saturating_sub(offset);
+    // SAFETY: only bytes of the text are read.
+    unsafe { _mm512_maskz_loadu_epi8(_bzhi_u64(u64::MAX, count as u32), bytes.cast()) }
 }
