@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import digram
+from digram.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 TOK = digram.train("low low lower", vocab_size=258, special_tokens=["<s>"])
 COUNTS = digram.Counts({"low": 5, "lower": 1}, pretokenizer=None)
@@ -198,3 +199,43 @@ def test_what_no_argument_should_be_is_refused_by_name(call: Callable[[Any], obj
     tok = digram.train("low low", max_merges=2, pretokenizer=None)
     with pytest.raises((digram.DigramError, TypeError)):
         call(tok)
+
+
+SHARDS: dict[str, Any] = {"format": "npy", "end_of_text": None}
+PATHS: dict[str, Callable[[Any], object]] = {
+    "path": digram.load,
+    "path of save": TOK.save,
+    "folder": TOK.save_pretrained,
+    "path of counts": digram.Counts.load,
+    "path of saved counts": COUNTS.save,
+    "path of rules": digram.Rules.load,
+    "path of a change": digram.extend(TOK, "aab", add=1)[1].save,
+    "folder of a history": digram.VocabularyHistory.load,
+    "folder of shards": lambda value: digram.encode_files(TOK, ["a"], value, **SHARDS),
+    "path of tokens": digram.read_tokens,
+    "checkpoint": lambda value: digram.train("low", max_merges=1, checkpoint=value),
+    "path of a format": digram.formats.read,
+    "path of gguf": digram.formats.gguf.read,
+    "path of vocab.txt": lambda value: digram.formats.vocab_txt.read(value, pretokenizer=None),
+    "folder of two": lambda value: digram.formats.vocab_merges.read(value, pretokenizer=None),
+    "folder of seeds": digram.formats.seed_pair.read,
+    "name_or_path": AutoTokenizer.from_pretrained,
+    "tokenizer_file": lambda value: PreTrainedTokenizerFast(tokenizer_file=value),
+    "save_directory": PreTrainedTokenizerFast(TOK).save_pretrained,
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_paths(name: str) -> None:
+    for value in (5, ["a"]):
+        argument = name.partition(" ")[0]
+        with pytest.raises(TypeError) as caught:
+            PATHS[name](value)
+        assert str(caught.value) == f"{argument} is a str or a Path, not {value}"
+
+
+def test_fields(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").touch()
+    for value in (3, None, ["a", 3]):
+        with pytest.raises(TypeError, match=r"^field must be a name or a list of names, not "):
+            digram.files(tmp_path / "a.jsonl", field=value)  # type: ignore[arg-type]

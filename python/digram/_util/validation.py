@@ -169,8 +169,8 @@ def mapping(name: str, value: Any, what: str) -> None:
         raise TypeError(f"{name} is a dictionary of {what}, not {type(value).__name__}")
 
 
-def path_name(path: Any) -> str:
-    r"""Convert a path to a `str` that is a valid file name.
+def path_name(path: Any, name: str = "path") -> str:
+    r"""Convert a path to a `str` that is a valid file name; `name` is that of the argument.
 
     >>> path_name("shards/000.bin")
     'shards/000.bin'
@@ -178,17 +178,24 @@ def path_name(path: Any) -> str:
     Traceback (most recent call last):
         ...
     digram.errors.OptionError: 'a\x00b' is not a name of a file: it contains a NUL.
+    >>> path_name(7, "folder")
+    Traceback (most recent call last):
+        ...
+    TypeError: folder is a str or a Path, not 7
 
     Python raises `ValueError` for such a name only when the file is opened.
     """
-    name = os.fsdecode(os.fspath(path))
     try:
-        reason = "it contains a NUL" if b"\0" in os.fsencode(name) else None
+        text = os.fsdecode(path)
+    except TypeError:
+        raise TypeError(f"{name} is a str or a Path, not {show(path)}") from None
+    try:
+        reason = "it contains a NUL" if b"\0" in os.fsencode(text) else None
     except UnicodeEncodeError:
         reason = "it contains a lone surrogate"
     if reason is not None:
-        raise OptionError(f"{show(name)} is not a name of a file: {reason}.", value=path)
-    return name
+        raise OptionError(f"{show(text)} is not a name of a file: {reason}.", value=path)
+    return text
 
 
 def word(name: str, value: Any) -> str:

@@ -159,7 +159,8 @@ def _rows(data: Any, column: tuple[str, ...]) -> Iterator[Any]:
 
 def column_path(name: str | Iterable[str], argument: str) -> tuple[str, ...]:
     """The parts of a name: those between dots, or those of a list."""
-    parts = tuple(name.split(".")) if isinstance(name, str) else tuple(name)
+    parts = name.split(".") if isinstance(name, str) else name
+    parts = tuple(parts) if isinstance(parts, Iterable) else (parts,)
     if not all(isinstance(part, str) for part in parts):
         raise TypeError(f"{argument} must be a name or a list of names, not {show(name)}.")
     for part in parts:

@@ -17,10 +17,11 @@ from array import array
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 from digram._util.storage import LARGEST, atomic_write, open_file
+from digram._util.validation import path_name
 from digram.errors import VocabError
 from digram.formats._gguf_bytes import pre_of, read_bytes, written_bytes
 from digram.formats._gguf_characters import CHARACTERS, read_characters
@@ -96,7 +97,7 @@ _REFUSED = {
 
 def read(path: str | PathLike[str]) -> Definition:
     """Read the definition in a GGUF file; see `loads`. Also raises OSError."""
-    return _plain(load(fspath(path)))
+    return _plain(load(path_name(path)))
 
 
 def load(path: str, *_: object) -> Definition | Compact:

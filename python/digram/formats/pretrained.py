@@ -166,7 +166,7 @@ def write(definition: Definition, folder: str | PathLike[str], *, allow_loss: bo
     Raises the errors of `huggingface.dumps`; `OptionError` if the folder has templates of chats in
     files that transformers reads instead of the ones that are written; and OSError.
     """
-    name = path_name(folder)
+    name = path_name(folder, "folder")
     is_unigram = isinstance(definition.model, UnigramModel)
     alone = without_config(definition) if is_unigram else definition
     files = {_TOKENIZER: huggingface.dumps(alone, allow_loss=allow_loss)}

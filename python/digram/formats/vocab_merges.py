@@ -14,9 +14,10 @@ import hashlib
 import json
 import os
 import re
-from os import PathLike, fspath
+from os import PathLike
 
 from digram._util.storage import read_pair, write_pair
+from digram._util.validation import path_name
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table, named_merges
 from digram.formats._json import decoded, dump, expect, parse
@@ -53,8 +54,9 @@ def read(
     encoding: str | None = None,
 ) -> Definition:
     """Read the definition in the two files of a folder; see `loads`. Also raises OSError."""
+    folder = path_name(folder, "folder")
     # Checked before the files are read: they name no pretokenizer.
-    pretokenizer_of(pretokenizer, encoding, fspath(folder))
+    pretokenizer_of(pretokenizer, encoding, folder)
     names = next(
         (pair for pair in NAMES if os.path.exists(os.path.join(folder, pair[0]))), NAMES[0]
     )

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any
 
 from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError
 from digram.formats._check import Place, check, check_range
 from digram.formats._json import decoded, expect, parse
@@ -79,7 +80,7 @@ def read(
     encoding: str | None = None,
 ) -> Definition:
     """Read the definition in a vocab.txt; see `loads`. Also raises OSError."""
-    return load(fspath(path), read_file(path), pretokenizer, encoding)
+    return load(path_name(path), read_file(path), pretokenizer, encoding)
 
 
 def load(

@@ -108,7 +108,7 @@ class Report:
 
         The folder is created if it does not exist. Raises the errors of `save`.
         """
-        place = Path(path_name(folder))
+        place = Path(path_name(folder, "folder"))
         place.mkdir(parents=True, exist_ok=True)
         paths = [place / f"{name}.{kind}" for name in self.charts for kind in ("svg", "png", "csv")]
         for path in paths:

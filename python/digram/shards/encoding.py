@@ -125,7 +125,7 @@ def encode_files(
     )
     threads = check_threads(threads)
     tok.encode_batch([], special=special, threads=threads)  # checks the arguments
-    home = Path(path_name(folder))
+    home = Path(path_name(folder, "folder"))
     if home.exists() and not home.is_dir():
         raise system_error(
             errno.ENOTDIR,

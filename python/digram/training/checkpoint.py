@@ -101,7 +101,7 @@ class Checkpoint:
         options: Mapping[str, str] | None = None,
         within: Checkpoint | None = None,
     ) -> None:
-        self.folder = Path(path_name(folder))
+        self.folder = Path(path_name(folder, "checkpoint"))
         self._options = dict(options or {})
         if self.folder.exists() and not self.folder.is_dir():
             raise system_error(

@@ -197,7 +197,7 @@ def write_pair(folder: StrPath, first: tuple[str, bytes], second: tuple[str, byt
     The folder is created if it is missing, but not its parent; other files in it are not changed.
     Raises OSError as `atomic_write` does.
     """
-    name = path_name(folder)
+    name = path_name(folder, "folder")
     for part, data in (first, second):
         _check_fits(data, os.path.join(name, part), LARGEST)
     outcome = _NOTHING
@@ -248,6 +248,7 @@ def read_pair(folder: StrPath, first: str, second: str) -> tuple[bytes, bytes]:
     one. Pairs from other programs are read as they are; the format must check that they match.
     Raises OSError as `read_file` does, and `OSError(EAGAIN)` if the first file keeps changing.
     """
+    folder = path_name(folder, "folder")
     path = os.path.join(folder, first)
     for _ in range(16):
         with _open(path) as file:

@@ -300,7 +300,7 @@ class VocabularyHistory(Holding):
         removed. The last save wins: let one process at a time load a folder, add to it and save it
         again. Raises `CheckpointError` while another process saves to it, and OSError.
         """
-        files.save(path_name(folder), self._state)
+        files.save(path_name(folder, "folder"), self._state)
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
@@ -309,7 +309,7 @@ class VocabularyHistory(Holding):
         Raises `CorruptFileError`, with the file, for a folder that is damaged or not a history, and
         OSError.
         """
-        return cls._of(*files.load(path_name(folder)))
+        return cls._of(*files.load(path_name(folder, "folder")))
 
     # --- as any value
 

@@ -40,7 +40,7 @@ def load_tiktoken_bpe(tiktoken_bpe_file: str, expected_hash: str | None = None) 
             raise missing(tiktoken_bpe_file)
         path = cached
     else:
-        path = path_name(tiktoken_bpe_file)
+        path = path_name(tiktoken_bpe_file, "tiktoken_bpe_file")
     data = read_file(path)
     _check(data, expected_hash, path)
     tokens = formats.tiktoken.loads(data, path, pretokenizer=None).tokens

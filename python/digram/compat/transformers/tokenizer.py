@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from digram._util.validation import path_name
 from digram._util.warning import warn
 from digram.compat.transformers.batch_encoding import BatchEncoding
 from digram.compat.transformers.chats import Chatting
@@ -65,6 +66,7 @@ class PreTrainedTokenizerFast(Chatting):
         if tokenizer_object is None:
             if tokenizer_file is None:
                 raise OptionError("pass a digram.Tokenizer, or a tokenizer_file.")
+            tokenizer_file = path_name(tokenizer_file, "tokenizer_file")
             tokenizer_object = load(tokenizer_file)
         if not isinstance(tokenizer_object, Tokenizer):
             kind = type(tokenizer_object).__name__
@@ -101,6 +103,7 @@ class PreTrainedTokenizerFast(Chatting):
 
         Raises the errors of `digram.load`.
         """
+        name = path_name(name_or_path, "name_or_path")
         tok = load(name_or_path)
         folder = find(name_or_path).path
         said = content_of(folder, "tokenizer_config.json")
@@ -109,7 +112,7 @@ class PreTrainedTokenizerFast(Chatting):
             model = content_of(folder, "config.json")
             default = usual(said, model, of_bytes=tok.definition.unit == "byte")
             given.setdefault("model_input_names", default.inputs)
-        made = cls(tok, **{"name_or_path": os.fspath(name_or_path), **given, **named})
+        made = cls(tok, **{"name_or_path": name, **given, **named})
         made._model_size = model_size(folder) or made._model_size
         made.init_kwargs = {**said, **made.init_kwargs}
         is_told = "added_tokens_decoder" in said
@@ -118,6 +121,7 @@ class PreTrainedTokenizerFast(Chatting):
 
     def save_pretrained(self, save_directory: str | os.PathLike[str]) -> tuple[str, ...]:
         """Write a folder that transformers and `digram.load` read; returns the paths."""
+        save_directory = path_name(save_directory, "save_directory")
         self._tok.save_pretrained(save_directory)
         path = os.path.join(save_directory, "tokenizer_config.json")
         with open(path, encoding="utf-8") as file:
