@@ -117,8 +117,13 @@ def test_which_describe_themselves(files: Path) -> None:
         ("a.bin", b"\x00\x0e", VocabError, "digram reads tokenizer.json, .tiktoken"),
         ("a.json", b"hello", CorruptFileError, "not JSON at byte 0"),
         ("a.txt", b'{"version"', CorruptFileError, "truncated"),
-        ("a", b"[1]", CorruptFileError, "the file should be an object"),
-        ("a", b'  {"a": {}}', CorruptFileError, "model should be an object"),
+        ("a", b"[1]", CorruptFileError, "is no tokenizer.json: the file should be an object"),
+        (
+            "a",
+            b'  {"a": {}}',
+            CorruptFileError,
+            "tokenizer.json: it has no .model.*digram reads",
+        ),
         (
             "a",
             b'  {"a": 1}',

@@ -318,7 +318,13 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (b"", CorruptFileError, "the file is empty"),
     (b" \n", CorruptFileError, "the file is empty"),
     (b"[]", CorruptFileError, "the file should be an object"),
-    (b"{}", CorruptFileError, "model should be an object, not None"),
+    (b"{}", CorruptFileError, 'is no tokenizer.json: it has no "model" .*, nothing at all. Pass'),
+    (
+        b'{"version": "1.0", "vocab": {}}',
+        CorruptFileError,
+        "only 'version', 'vocab'. Pass",
+    ),
+    (b'{"model": null}', CorruptFileError, "model should be an object, not None"),
     (b'{"model": []}', CorruptFileError, "model should be an object"),
     (b'{"model": {}}', VocabError, "a model of type"),
     (

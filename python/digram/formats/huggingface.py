@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from digram import _core
 from digram._util.storage import LARGEST, atomic_write, read_file
-from digram.errors import VocabError, several
+from digram.errors import CorruptFileError, VocabError, several
 from digram.formats import (
     _bpe,
     _greedy_model,
@@ -59,7 +59,7 @@ from digram.formats._letters import from_letters
 from digram.formats._limits import from_padding, from_truncation, to_padding, to_truncation
 from digram.formats._model_section import ModelSection, Names
 from digram.formats._names import spelled
-from digram.formats._registry import FORMATS
+from digram.formats._registry import FORMATS, reading
 from digram.formats._show import show
 from digram.formats._template import from_post_processor, to_post_processor, trim_offsets_in
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -431,7 +431,10 @@ def _section_of(model: Model) -> ModelSection:
 
 def _parsed(data: bytes, path: str | None, number: Callable[[str], float] | None) -> dict[str, Any]:
     """The object of a file. Raises `VocabError` for a vocab.json, even with a token "model"."""
-    top = expect(parse(data, path, number), dict, "the file", path)
+    top = parse(data, path, number)
+    if not isinstance(top, dict):
+        told = f"this is no tokenizer.json: the file should be an object, not {show(top)}."
+        raise CorruptFileError(told, path=path, value=top, hint=reading())
     if top and set(map(type, top.values())) == {int}:
         vocab, merges = FORMATS["vocab_merges"].pairs[0]
         raise VocabError(
@@ -440,6 +443,14 @@ def _parsed(data: bytes, path: str | None, number: Callable[[str], float] | None
             path=path,
             hint=f"Put it into a folder as {vocab}, beside its {merges}, and pass the folder. "
             f"{FORMATS['vocab_merges'].half_hint}",
+        )
+    if "model" not in top:
+        keys = ", ".join(map(show, [*top][:5])) + (", ..." if len(top) > 5 else "")
+        has = f"only {keys}" if top else "nothing at all"
+        raise CorruptFileError(
+            f'this is no tokenizer.json: it has no "model" with a vocabulary, {has}.',
+            path=path,
+            hint=f"Pass the file or folder of a tokenizer; {reading()}",
         )
     return top
 
