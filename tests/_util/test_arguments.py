@@ -172,6 +172,23 @@ def test_arrow_lists_of_ids_are_decoded() -> None:
 def test_a_special_token_is_named_once() -> None:
     with pytest.raises(digram.OptionError, match="names '<p>' twice"):
         digram.train("a", max_merges=0, special_tokens=["<p>", "<q>", "<p>"])
+    with pytest.raises(digram.OptionError, match=r"'<s>' is already .*its id is 257\."):
+        TOK.with_special_tokens(["<s>"])
+
+
+@pytest.mark.parametrize("ids", [{"<x>": 3}, {"<x>": 257}, {"<x>": 300, "<y>": 300}])
+def test_an_id_that_is_in_use_is_told_with_free_ones(ids: dict[str, int]) -> None:
+    with pytest.raises(digram.VocabError, match=r"the id .*\. All ids from 258 on are free\.$"):
+        TOK.with_special_tokens(ids)
+    assert TOK.with_special_tokens(dict(zip(ids, (258, 259), strict=False))).vocab_size >= 259
+
+
+def test_ids_of_special_tokens_are_not_chosen_in_training() -> None:
+    with pytest.raises(TypeError, match=r"list of texts.*with_special_tokens"):
+        digram.train("a", max_merges=0, special_tokens={"<x>": 300})
+    for value in (5, None):
+        with pytest.raises(TypeError, match=f"special_tokens is a list of texts, not {value}"):
+            digram.train("a", max_merges=0, special_tokens=value)  # type: ignore[arg-type]
 
 
 ARRAY: Any = np.zeros(3)

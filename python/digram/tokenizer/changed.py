@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from digram._core import Core
 from digram._util.validation import choice, instance
-from digram.errors import OptionError
+from digram.errors import OptionError, VocabError
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import require_ranked
 from digram.vocab.packed import Compact, compacted
@@ -68,9 +68,15 @@ class ChangedCore(Core):
         if known:
             first = min(known)
             raise OptionError(
-                f"{first!r} is already a special token of this tokenizer.", value=first
+                f"{first!r} is already a special token of this tokenizer.",
+                value=first,
+                hint=f"Leave it out; its id is {special[first]}.",
             )
-        return self._of(Compact(self._model, special | added, self._settings))
+        try:
+            return self._of(Compact(self._model, special | added, self._settings))
+        except VocabError as error:  # of the core, about an id
+            error.hint = error.hint or f"All ids from {self.vocab_size} on are free."
+            raise
 
     def with_template(self, template: Template | None) -> Tokenizer:
         """Return a new tokenizer with another template for `tok(text)`; None removes it.

@@ -250,6 +250,13 @@ def listed(special_tokens: Iterable[str]) -> tuple[str, ...]:
     """Check the special tokens: a list without duplicates, and not a `str`."""
     if isinstance(special_tokens, str):
         raise TypeError("special_tokens is a list of texts; put a single one in a list")
+    if isinstance(special_tokens, Mapping):
+        raise TypeError(
+            "special_tokens is a list of texts, whose ids follow from training; for ids of your "
+            "own call tok.with_special_tokens"
+        )
+    if not isinstance(special_tokens, Iterable):
+        raise TypeError(f"special_tokens is a list of texts, not {show(special_tokens)}")
     special = tuple(special_tokens)
     if len(set(special)) < len(special):
         twice = next(text for at, text in enumerate(special) if text in special[:at])
