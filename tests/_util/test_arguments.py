@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -256,3 +259,46 @@ def test_fields(tmp_path: Path) -> None:
     for value in (3, None, ["a", 3]):
         with pytest.raises(TypeError, match=r"^field must be a name or a list of names, not "):
             digram.files(tmp_path / "a.jsonl", field=value)  # type: ignore[arg-type]
+
+
+SHOWN: dict[str, Callable[[], Any]] = {
+    "special_tokens": lambda: TOK.special_tokens,
+    "reserved": lambda: digram.train("a", vocab_size=258, reserve={"image": 1}).reserved,
+    "matching": lambda: digram.train("a", max_merges=0).matching,
+    "chat_templates": lambda: TOK.with_chat_template("{{ messages }}").chat_templates,
+    "ranges": lambda: digram.IdSpace({"image": 4}).ranges,
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_dictionary_that_is_shown_refuses_changes(name: str) -> None:
+    found = SHOWN[name]()
+    key = next(iter(found), "x")
+    changes: list[Callable[[], object]] = [
+        lambda: found.__setitem__("zzz", 5),
+        lambda: found.__delitem__(key),
+        lambda: found.update(zzz=5),
+        lambda: found.__ior__({"zzz": 5}),
+        lambda: found.setdefault("zzz", 5),
+        lambda: found.pop(key),
+        found.popitem,
+        found.clear,
+    ]
+    for change in changes:
+        with pytest.raises(TypeError, match=r"read-only: .*, or change a copy, dict\(\.\.\.\)$"):
+            change()
+    assert found == SHOWN[name]()
+    again = pickle.loads(pickle.dumps(found))
+    assert type(again) is type(found)
+    for copied in (again, copy.copy(found), copy.deepcopy(found), found.copy(), found | {}):
+        assert copied == found
+    assert repr(found) == repr(dict(found))
+    dict(found)["zzz"] = copy.deepcopy(found)["zzz"] = 5
+
+
+def test_what_is_read_only_is_still_a_plain_value_elsewhere() -> None:
+    assert json.dumps(TOK.special_tokens) == '{"<s>": 257}'
+    assert type(TOK.definition.special_tokens) is dict
+    assert type(TOK.definition.chat_templates) is dict
+    assert pickle.loads(pickle.dumps(TOK)) == TOK
+    assert b"ReadOnly" not in pickle.dumps(TOK)

@@ -8,6 +8,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from digram._core import Core
+from digram._util.read_only import ReadOnly
 from digram._util.validation import mapping
 from digram.vocab.settings import Side
 
@@ -73,9 +74,12 @@ class ForModelsCore(Core):
         return self.special_roles.unk
 
     @property
-    def chat_templates(self) -> dict[str, str]:
-        """The templates of the model's chats, in Jinja, by name; "default" is the usual one."""
-        return dict(self._settings.chat_templates or {})
+    def chat_templates(self) -> ReadOnly[str, str]:
+        """The templates of the model's chats, in Jinja, by name; "default" is the usual one.
+
+        The dictionary is read-only.
+        """
+        return ReadOnly(self._settings.chat_templates or {}, "call tok.with_chat_template")
 
     @property
     def chat_template(self) -> str | None:

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, overload
 
 from digram._core import Model
+from digram._util.read_only import ReadOnly
 from digram._util.validation import any_number, choice, flag, instance, mapping, word
 from digram.errors import OptionError, VocabError, several, show
 from digram.pretokenizers.pretokenizer import Pretokenizer
@@ -155,6 +156,19 @@ class Tokenizer(
         return settings
 
     @property
+    def special_tokens(self) -> ReadOnly[str, int]:
+        """The special tokens and their ids, by id, as a read-only dictionary.
+
+        >>> import digram
+        >>> tok = digram.train("low low", max_merges=2, special_tokens=["<s>", "<pad>"])
+        >>> tok.special_tokens, tok.with_special_tokens(["<x>"]).special_tokens["<x>"]
+        ({'<s>': 258, '<pad>': 259}, 260)
+
+        Takes time linear in the number of special tokens.
+        """
+        return ReadOnly(super().special_tokens, "call tok.with_special_tokens")
+
+    @property
     def pretokenizer(self) -> Pretokenizer:
         """The pretokenizer, which splits text before merges are applied; see `pretokenize`."""
         return self._settings.pretokenizer
@@ -282,7 +296,7 @@ class Tokenizer(
         return self._settings.decoding
 
     @property
-    def reserved(self) -> dict[str, range]:
+    def reserved(self) -> ReadOnly[str, range]:
         """The ids that `train(reserve=...)` reserved, by name; padding is named "unused".
 
         >>> import digram
@@ -293,12 +307,13 @@ class Tokenizer(
         '<|image_0|>b'
 
         Each reserved id is a special token, so all programs that read a saved file use the same
-        ids. Its text is encoded as this id only if `special=` allows that.
+        ids. Its text is encoded as this id only if `special=` allows that. The dictionary is
+        read-only.
         """
-        return dict(self._settings.reserved or {})
+        return ReadOnly(self._settings.reserved or {}, "pass reserve= to digram.train")
 
     @property
-    def matching(self) -> dict[str, Matching]:
+    def matching(self) -> ReadOnly[str, Matching]:
         """Where the text of special tokens is that token, for those with a `digram.Matching`.
 
         The others are found exactly as written, and only where `special=` allows it.
@@ -306,8 +321,10 @@ class Tokenizer(
         >>> import digram
         >>> digram.train("a", max_merges=0, special_tokens=["<s>"]).matching
         {}
+
+        The dictionary is read-only.
         """
-        return dict(self._settings.matching or {})
+        return ReadOnly(self._settings.matching or {}, "make a Tokenizer of a changed definition")
 
     @property
     def vocab(self) -> Vocabulary:
@@ -432,7 +449,7 @@ class Tokenizer(
         return tokenizer_page(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._model.to_bytes(), self.special_tokens, self._settings)
+        return _restored, (self._model.to_bytes(), dict(self.special_tokens), self._settings)
 
     def __copy__(self) -> Self:
         return self

@@ -36,7 +36,7 @@ class Compact(NamedTuple):
         return Definition(
             tokens=self.model.tokens(),
             model=fields.pop("kernel").model(self.model),
-            special_tokens=self.special_tokens,
+            special_tokens=dict(self.special_tokens),
             **{
                 **fields,
                 "special_roles": self.settings.special_roles or SpecialRoles(),

@@ -157,7 +157,7 @@ def _with_tokenizers(
     from dataclasses import replace
 
     mapping("tokenizers", tokenizers, "ranges and their tokenizers")
-    ranges = space.ranges
+    ranges = dict(space.ranges)
     for name, tok in tokenizers.items():
         if not isinstance(tok, SequenceTokenizer):
             instance(f"tokenizers[{show(name)}]", tok, Tokenizer)

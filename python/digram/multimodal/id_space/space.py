@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from digram._util.read_only import ReadOnly
 from digram._util.validation import choice, instance, mapping
 from digram.errors import OptionError, several, show
 from digram.multimodal.id_space import files, parts
@@ -152,9 +153,9 @@ class IdSpace:
         self._lookup = Lookup(ranges)
 
     @property
-    def ranges(self) -> dict[str, IdRange]:
-        """The ranges by name, in the order in which they were given."""
-        return dict(self._ranges)
+    def ranges(self) -> ReadOnly[str, IdRange]:
+        """The ranges by name, in the order in which they were given, in a read-only dictionary."""
+        return ReadOnly(self._ranges, "call with_ranges")
 
     @property
     def size(self) -> int:

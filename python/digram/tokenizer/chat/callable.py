@@ -11,6 +11,7 @@ from digram._util.wording import said
 from digram.errors import DigramError, OptionError, placed, show
 
 if TYPE_CHECKING:
+    from digram._util.read_only import ReadOnly
     from digram.tokenizer.chat.chat import Chat
     from digram.tokenizer.chat.rendering import Request
     from digram.vocab.special_roles import SpecialRoles
@@ -32,7 +33,7 @@ class ChattingCore(Core):
         @property
         def special_roles(self) -> SpecialRoles: ...
         @property
-        def chat_templates(self) -> dict[str, str]: ...
+        def chat_templates(self) -> ReadOnly[str, str]: ...
 
     def chat(
         self,
