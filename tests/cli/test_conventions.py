@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from click.testing import Result
 
 import digram
-from digram.cli import VERBS, _options, cli, counts, grow
+from digram.cli import VERBS, _options, _verbs, cli, counts, grow
 from digram.formats import FORMATS
 
 Run = Callable[..., Result]
@@ -234,3 +235,38 @@ def test_facts_of_a_vocabulary_that_grows(run: Run, tmp_path: Path) -> None:
     assert (saved["version"], saved["digest"]) == (1, first["digest"])
     assert told("forget", folder, "--name", "old")["folder"] == str(folder)
     assert run("grow", "next", folder, "--add", "1", "--format", "tiktoken").exit_code == 2
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_option_with_one_value_is_given_once(name: str) -> None:
+    assert isinstance(ALL[name], _verbs.Verb)  # which refuses a second one
+
+
+def test_a_second_value_is_refused(run: Run, tok_path: str, text: str) -> None:
+    for typed, option, times in [
+        (["show", "--text", "a", "--text", "b", "-t", tok_path], "--text", 2),
+        (["show", "--text", "a", "-t", tok_path, "-t", tok_path], "--tokenizer", 2),
+        (["chunks", "-t", tok_path, *["-n1"] * 3], "--max-length", 3),
+        (["counts", "make", "-o", "a", "-oa", "a.txt"], "--output", 2),
+    ]:
+        result = run(*typed, input=text)
+        assert result.exit_code == 2
+        told = f"{option} is given {times} times, but it takes one value; give it once."
+        assert told in result.stderr
+    flags = run("show", "--text", "a", "-t", tok_path, "--no-color", "--color", "--no-color")
+    assert flags.exit_code == 0
+    assert run("show", "--text", "a", "--text", "b", "-t", tok_path, "--help").exit_code == 0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_missing_option_is_shown_as_it_is_typed(run: Run, name: str) -> None:
+    needed = {option for option in options(ALL[name]).values() if option.required}
+    for option in needed:
+        given = [part for other in needed - {option} for part in (other.opts[0], "1")]
+        result = run(*name.split(), "a", *given)
+        assert result.exit_code == 2
+        short = "' / '".join(option.opts)
+        shown = "|".join(option.opts)
+        assert re.search(
+            rf"Missing option '{short}'\. [A-Z].*, as in .*(?:{shown}) \S+", result.stderr
+        ), result.stderr

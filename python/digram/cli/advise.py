@@ -26,6 +26,7 @@ def _numbers(
 
 
 @click.command(
+    cls=_verbs.Verb,
     epilog=_verbs.example(
         "digram advise -t tokenizer.json corpus/*.txt",
         "digram advise -t tokenizer.json corpus/ --parameters 7B --sizes 32000,64000",

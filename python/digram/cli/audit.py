@@ -80,6 +80,7 @@ def _limit_options(verb: _Verb) -> _Verb:
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example(
         "digram audit -t tokenizer.json",

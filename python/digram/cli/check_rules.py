@@ -24,6 +24,7 @@ __all__ = ["check_rules"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example(
         "digram check-rules -t tokenizer.json notes/",

@@ -25,6 +25,7 @@ _PLACE = ("tokens", "start", "end")
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH -n N [OPTIONS]",
     epilog=_verbs.example("digram chunks -t tokenizer.json -n 512 --json docs > docs.jsonl"),
 )

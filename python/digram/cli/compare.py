@@ -22,6 +22,7 @@ __all__ = ["compare"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t THIS --against OTHER [OPTIONS]",
     epilog=_verbs.example(
         "digram compare -t old.json --against new.json corpus/*.txt",

@@ -35,6 +35,7 @@ def _formats() -> str:
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH -o PATH [OPTIONS]",
     epilog=_formats() + _verbs.example("digram convert -t o200k_base --download -o tokenizer.json"),
 )

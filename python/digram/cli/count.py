@@ -34,6 +34,7 @@ class _Row(NamedTuple):
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example(
         "digram count -t tokenizer.json docs/*.md", "digram count -t gpt-4o notes.txt"

@@ -40,6 +40,7 @@ _raw = click.option(
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example(
         "digram encode -t tokenizer.json < book.txt > book.ids",
@@ -222,6 +223,7 @@ def _encode_lines(tok: Tokenizer, text: BufferedReader, special: Any, threads: i
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example(
         "digram decode -t tokenizer.json < book.ids",

@@ -30,6 +30,7 @@ def _shares(
 
 
 @click.command(
+    cls=_verbs.Verb,
     epilog=_verbs.example(
         "digram estimate-training 500GB --vocab-size 128k --memory-limit 64GB",
         "digram estimate-training 2TB --vocab-size 200k --kind code --machines 4",

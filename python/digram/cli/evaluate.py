@@ -29,6 +29,7 @@ _FEWEST = ", fewest tokens"
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH... [OPTIONS]",
     epilog=_verbs.example(
         "digram evaluate -t tokenizer.json corpus/*.txt",

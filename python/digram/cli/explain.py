@@ -16,6 +16,7 @@ __all__ = ["explain"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example("digram explain -t tokenizer.json --text 'Hello, world!'"),
 )

@@ -13,6 +13,7 @@ __all__ = ["extend"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH --add N -o PATH [OPTIONS]",
     epilog=_verbs.example("digram extend -t old.json notes/*.txt --add 4000 -o medical.json"),
 )

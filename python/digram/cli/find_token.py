@@ -25,6 +25,7 @@ __all__ = ["find_token"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example(
         "digram find-token -t tokenizer.json ' the' corpus/*.txt",

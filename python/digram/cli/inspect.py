@@ -37,6 +37,7 @@ _SPECIAL = 10
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example("digram inspect -t tokenizer.json"),
 )

@@ -15,6 +15,7 @@ __all__ = ["merge_tree"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example(
         "digram merge-tree -t tokenizer.json ' the'",

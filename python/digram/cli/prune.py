@@ -10,6 +10,7 @@ __all__ = ["prune"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH -o PATH [OPTIONS]",
     epilog=_verbs.example("digram prune -t large.json notes/*.txt --remove 2000 -o small.json"),
 )

@@ -21,6 +21,7 @@ _SHORTEST, _LONGEST = 0.02, 10.0
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example(
         "digram replay -t tokenizer.json --text 'Hello, world!'",

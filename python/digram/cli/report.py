@@ -27,6 +27,7 @@ __all__ = ["report"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example(
         "digram report -t tokenizer.json corpus.txt -o report.html",

@@ -15,6 +15,7 @@ __all__ = ["serve"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH... [OPTIONS]",
     epilog=_verbs.example(
         "digram serve -t tokenizer.json",

@@ -17,6 +17,7 @@ __all__ = ["show"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH [OPTIONS]",
     epilog=_verbs.example("digram show -t tokenizer.json --ids --text 'Hello, world!'"),
 )

@@ -16,6 +16,7 @@ __all__ = ["shrink"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH --vocab-size N -o PATH [OPTIONS]",
     epilog=_verbs.example("digram shrink -t tokenizer.json --vocab-size 8000 -o small.json"),
 )

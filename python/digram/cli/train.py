@@ -42,6 +42,7 @@ def _size_or_share(value: str) -> int | float:
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-o PATH [OPTIONS]",
     epilog=_verbs.example("digram train 'corpus/**/*.txt' --vocab-size 32000 -o tokenizer.json"),
 )

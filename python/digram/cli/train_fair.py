@@ -28,6 +28,7 @@ __all__ = ["train_fair"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="--language NAME=FILES... -o PATH [OPTIONS]",
     epilog=_verbs.example(
         "digram train-fair --language a=a/ --language b=b/ --max-merges 900 -o t.json"

@@ -15,6 +15,7 @@ __all__ = ["truncate"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH -n N [OPTIONS]",
     epilog=_verbs.example("digram truncate -t tokenizer.json -n 8000 < book.txt > start.txt"),
 )

@@ -16,6 +16,7 @@ LIBRARIES = ("tiktoken", "tokenizers", "transformers", "sentencepiece")
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-t PATH --against OTHER [OPTIONS]",
     epilog=_verbs.example(
         "digram verify -t tokenizer.json --against tokenizers",

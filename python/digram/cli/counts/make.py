@@ -14,6 +14,7 @@ __all__ = ["make"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-o PATH [OPTIONS]",
     epilog=_verbs.example("digram counts make 'corpus/**/*.txt' -o counts.arrow"),
 )

@@ -29,6 +29,7 @@ def _weights(_ctx: click.Context, _parameter: click.Parameter, value: str | None
 
 
 @click.command(
+    cls=_verbs.Verb,
     options_metavar="-o PATH [OPTIONS]",
     epilog=_verbs.example("digram counts merge part-*.arrow -o counts.arrow"),
 )

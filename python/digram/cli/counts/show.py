@@ -15,7 +15,7 @@ from digram.errors import several
 __all__ = ["show"]
 
 
-@click.command(epilog=_verbs.example("digram counts show counts.arrow"))
+@click.command(cls=_verbs.Verb, epilog=_verbs.example("digram counts show counts.arrow"))
 @click.argument("file", metavar="FILE")
 @_options.rows_option(20, "The number of pretokens to show.")
 @_options.json_option

@@ -38,6 +38,7 @@ def number(_ctx: click.Context, parameter: click.Parameter, value: str | None) -
 
 
 @click.command(
+    cls=_verbs.Verb,
     epilog=_verbs.example(
         "digram grow add vocabulary/ 2025/*.txt --name 2025",
         "digram grow add vocabulary/ notes.txt --tokenizer tokenizer.json",

@@ -13,6 +13,7 @@ __all__ = ["drift"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     epilog=_verbs.example(
         "digram grow drift vocabulary/",
         "digram grow drift vocabulary/ today.txt --add 2000 --on yesterday.txt --json",

@@ -13,6 +13,7 @@ __all__ = ["forget"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     epilog=_verbs.example(
         "digram grow forget vocabulary/ --name 2019",
         "digram grow forget vocabulary/ withdrawn.txt --name 2025",

@@ -13,7 +13,7 @@ from digram.errors import several
 __all__ = ["log"]
 
 
-@click.command(epilog=_verbs.example("digram grow log vocabulary/"))
+@click.command(cls=_verbs.Verb, epilog=_verbs.example("digram grow log vocabulary/"))
 @click.argument("folder", metavar="FOLDER")
 @_options.json_option
 def log(*, folder: str, as_json: bool) -> None:

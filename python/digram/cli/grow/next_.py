@@ -17,6 +17,7 @@ __all__ = ["next"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     name="next",
     epilog=_verbs.example(
         "digram grow next vocabulary/ --vocab-size 32000 -o tokenizer.json",

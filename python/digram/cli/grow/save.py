@@ -12,6 +12,7 @@ __all__ = ["save"]
 
 
 @click.command(
+    cls=_verbs.Verb,
     epilog=_verbs.example(
         "digram grow save vocabulary/ -o tokenizer.json",
         "digram grow save vocabulary/ -o new.json --since 1 --change change.npz",
