@@ -399,7 +399,7 @@ def test_a_separator_is_no_sign_of_binary_files(run: Run, tmp_path: Path) -> Non
 
 def test_a_text_that_names_a_file_is_text_and_warned_about(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("low lower lowest")
-    with pytest.warns(UserWarning, match="also the name of a file"):
+    with pytest.warns(UserWarning, match=r"also the name of a file.* pass \["):
         tok = digram.train(str(tmp_path / "text"), max_merges=0)
     assert tok.training is not None
     assert tok.training.bytes == len(str(tmp_path / "text"))

@@ -206,10 +206,12 @@ def _warn_of_names(corpus: object) -> None:
         texts = corpus[:3]
     names = [text for text in texts if isinstance(text, str) and _is_name(text)]
     if names and len(names) == len(texts):
-        where = "the corpus" if names[0] is corpus else "corpus[0]"
+        where, itself = "corpus[0]", ""
+        if names[0] is corpus:
+            where, itself = "the corpus", f"; for the text and no warning, pass [{corpus!r}]"
         warn(
             f"{where} is the text {names[0]!r}, which is also the name of a file or folder; for "
-            "its content pass pathlib.Path(...) or digram.files(...)"
+            f"its content pass pathlib.Path(...) or digram.files(...){itself}"
         )
 
 

@@ -119,12 +119,12 @@ def train(
             merges, `alphabet`, `limit_alphabet`, `memory_limit` and `checkpoint` are not supported.
 
     Input:
-        corpus: a `str` or `bytes` is one text. A `Path`, a list of paths, or `digram.files(...)`
-            are files: text, JSON, CSV, Parquet or Arrow, optionally compressed;
-            `digram.files(..., separator=...)` splits them into documents. `digram.table(...)` is a
-            column of a data frame. A list or iterator of texts is several texts; merges do not
-            cross them. `CorporaLike` is any of these, or a dictionary that names several of them.
-            `Counts` are text that was counted before.
+        corpus: a `str` or `bytes` is one text, with a warning if a file has this name. A `Path`, a
+            list of paths, or `digram.files(...)` are files: text, JSON, CSV, Parquet or Arrow,
+            optionally compressed; `digram.files(..., separator=...)` splits them into documents.
+            `digram.table(...)` is a column of a data frame. A list or iterator of texts is several
+            texts; merges do not cross them. `CorporaLike` is any of these, or a dictionary that
+            names several of them. `Counts` are text that was counted before.
         weights: the weights of the corpora of a dictionary, by name; 1 by default. See
             `Counts.scale` for fractions.
         pretokenizer: how text is split before merging (`digram.pretokenizers`), and when encoding.
