@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -189,9 +190,43 @@ def test_an_id_that_is_in_use_is_told_with_free_ones(ids: dict[str, int]) -> Non
 def test_ids_of_special_tokens_are_not_chosen_in_training() -> None:
     with pytest.raises(TypeError, match=r"list of texts.*with_special_tokens"):
         digram.train("a", max_merges=0, special_tokens={"<x>": 300})
-    for value in (5, None):
-        with pytest.raises(TypeError, match=f"special_tokens is a list of texts, not {value}"):
-            digram.train("a", max_merges=0, special_tokens=value)  # type: ignore[arg-type]
+
+
+LISTS: dict[str, Callable[[Any], object]] = {
+    "special_tokens": lambda value: digram.train("a", max_merges=0, special_tokens=value),
+    "alphabet": lambda value: digram.train("a", max_merges=0, unit="char", alphabet=value),
+    "tokens": TOK.with_special_tokens,
+    "texts": TOK.encode_batch,
+    "texts of counts": TOK.count_batch,
+    "parts": digram.Counts.merge,
+    "parts of ids": digram.IdSpace({"image": 4}).encode,
+    "pieces": lambda value: digram.Counts(value, pretokenizer=None),
+    "replace": lambda value: digram.IdSpace({"image": 4}).with_ranges({}, replace=value),
+    "sequences": digram.train_ids([[1, 2]], max_merges=1).encode_batch,
+    "keep": lambda value: digram.prune(TOK, "low", remove=1, keep=value),
+    "sizes": lambda value: digram.curve(TOK, "low", sizes=value),
+    "single": digram.Template,
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists(name: str) -> None:
+    for value in (5, 0.5):
+        with pytest.raises(TypeError) as caught:
+            LISTS[name](value)
+        assert re.fullmatch(
+            rf"{name.partition(' ')[0]} is [a-z ]+, as in a list, not {value}",
+            str(caught.value),
+            re.I,
+        ), caught.value
+
+
+def test_what_is_called_for_each_merge() -> None:
+    with pytest.raises(TypeError, match="on_merge is a function of a Merge, not 5"):
+        digram.train("low low", max_merges=1, on_merge=5)  # type: ignore[arg-type]
+    plan = digram.extend(TOK, "aab", add=1)[1].embedding_plan()
+    with pytest.raises(TypeError, match="id is a whole number, not None"):
+        plan.row(None)  # type: ignore[arg-type]
 
 
 ARRAY: Any = np.zeros(3)

@@ -28,6 +28,7 @@ __all__ = [
     "fraction",
     "fraction_in",
     "instance",
+    "iterable",
     "mapping",
     "memory_in_bytes",
     "path_name",
@@ -51,7 +52,7 @@ T = TypeVar("T")
 def several_texts(texts: Iterable[T], one: str) -> list[T]:
     """The texts as a list; `one` is the function for a single text."""
     refuse_one(texts, one)
-    return texts if isinstance(texts, list) else list(texts)
+    return texts if isinstance(texts, list) else list(iterable("texts", texts, "several texts"))
 
 
 def refuse_one(texts: object, one: str) -> None:
@@ -167,6 +168,21 @@ def mapping(name: str, value: Any, what: str) -> None:
     """
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} is a dictionary of {what}, not {type(value).__name__}")
+
+
+def iterable(name: str, value: Iterable[T], what: str) -> Iterable[T]:
+    """Check that a value can be iterated over; `what` it is.
+
+    >>> iterable("keep", [1], "several tokens")
+    [1]
+    >>> iterable("keep", 1, "several tokens")
+    Traceback (most recent call last):
+        ...
+    TypeError: keep is several tokens, as in a list, not 1
+    """
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{name} is {what}, as in a list, not {show(value)}")
+    return value
 
 
 def path_name(path: Any, name: str = "path") -> str:

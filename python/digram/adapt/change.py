@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from digram._util.validation import instance
+from digram._util.validation import any_number, instance
 from digram.analysis.metrics import compare
 from digram.errors import (
     ConfigMismatchError,
@@ -69,7 +69,7 @@ class EmbeddingPlan:
         The list is empty for an id without a source. Raises `TokenIdError` for an id that is not in
         the new vocabulary.
         """
-        if not 0 <= id < self.new_size:
+        if not 0 <= any_number("id", id) < self.new_size:
             raise TokenIdError(f"{show(id)} is not one of the {self.new_size:,} new ids.", value=id)
         part = slice(self.starts[id], self.starts[id + 1])
         return [*zip(self.ids[part].tolist(), self.weights[part].tolist(), strict=True)]

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from digram._util.validation import check_threads, flag, instance, whole_number
+from digram._util.validation import check_threads, flag, instance, iterable, whole_number
 from digram._util.wording import said
 from digram.adapt.change import Change
 from digram.adapt.leaving_out import Whole, least_used, left_out
@@ -181,7 +181,7 @@ def _ids(tok: Tokenizer, keep: Iterable[str | bytes | int]) -> set[int]:
     if isinstance(keep, str | bytes):
         raise TypeError("keep must be several tokens; put a single one in a list")
     named = set()
-    for number, token in enumerate(keep):
+    for number, token in enumerate(iterable("keep", keep, "several tokens")):
         if isinstance(token, str | bytes):
             id = tok.token_to_id(token)
         else:

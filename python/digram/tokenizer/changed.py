@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from digram._core import Core
-from digram._util.validation import choice, instance
+from digram._util.validation import choice, instance, iterable
 from digram.errors import OptionError, VocabError
 from digram.pretokenizers.pretokenizer import Pretokenizer
 from digram.vocab.bpe import require_ranked
@@ -61,7 +61,7 @@ class ChangedCore(Core):
             added = dict(tokens)
         else:
             added = {}
-            for text in tokens:
+            for text in iterable("tokens", tokens, "several special tokens"):
                 added[text] = self.vocab_size + len(added)
         special = self.special_tokens
         known = special.keys() & added.keys()

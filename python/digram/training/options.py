@@ -13,6 +13,7 @@ from digram._util.validation import (
     check_threads,
     choice,
     flag,
+    iterable,
     memory_in_bytes,
     real_number,
     whole_number,
@@ -101,7 +102,7 @@ class TrainOptions:
         put("special_first", flag("special_first", self.special_first))
         self._check_end()
         if self.alphabet is not None:
-            put("alphabet", tuple(self.alphabet))
+            put("alphabet", tuple(iterable("alphabet", self.alphabet, "several characters")))
         self._check_base()
         special = listed(self.special_tokens)
         if isinstance(self.on_unknown, SpecialToken) and self.on_unknown.text not in special:
@@ -228,6 +229,8 @@ class RunOptions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "threads", check_threads(self.threads))
         object.__setattr__(self, "memory_limit", memory_in_bytes(self.memory_limit))
+        if self.on_merge is not None and not callable(self.on_merge):
+            raise TypeError(f"on_merge is a function of a Merge, not {show(self.on_merge)}")
 
     @property
     def memory(self) -> int | None:
@@ -255,9 +258,7 @@ def listed(special_tokens: Iterable[str]) -> tuple[str, ...]:
             "special_tokens is a list of texts, whose ids follow from training; for ids of your "
             "own call tok.with_special_tokens"
         )
-    if not isinstance(special_tokens, Iterable):
-        raise TypeError(f"special_tokens is a list of texts, not {show(special_tokens)}")
-    special = tuple(special_tokens)
+    special = tuple(iterable("special_tokens", special_tokens, "several texts"))
     if len(set(special)) < len(special):
         twice = next(text for at, text in enumerate(special) if text in special[:at])
         raise OptionError(f"special_tokens= names {twice!r} twice.", value=twice)

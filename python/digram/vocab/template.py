@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from digram._util.validation import iterable
 from digram.errors import OptionError, show
 
 __all__ = ["SEQUENCES", "Piece", "Template"]
@@ -65,7 +66,11 @@ class Template:
 def _pieces(
     written: str | Sequence[str | Piece], which: str, needed: Sequence[str]
 ) -> tuple[Piece, ...]:
-    parts: Iterable[str | Piece] = written.split() if isinstance(written, str) else written
+    parts: Iterable[str | Piece] = (
+        written.split()
+        if isinstance(written, str)
+        else iterable(which, written, "a text or its pieces")
+    )
     pieces = tuple(_piece(part) for part in parts)
     names = [name for name, _ in pieces]
     for name in SEQUENCES:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from digram._util.validation import check_threads, instance, real_number, whole_number
+from digram._util.validation import check_threads, instance, iterable, real_number, whole_number
 from digram.analysis.metrics.evaluation import tallied
 from digram.analysis.metrics.naming import named_corpora
 from digram.analysis.metrics.tally import Tally, together
@@ -263,6 +263,7 @@ def _sizes(sizes: Iterable[int] | None, inside: Family) -> list[int]:
         return sorted({inside.size, *(n for n in SIZES if inside.min_size <= n < inside.size)})[
             ::-1
         ]
+    sizes = iterable("sizes", sizes, "several sizes")
     asked = sorted({whole_number("vocab_size", size, 1) for size in sizes}, reverse=True)
     if not asked:
         raise OptionError("sizes is empty.", value=sizes)

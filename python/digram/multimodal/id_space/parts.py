@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from digram._util.validation import iterable
 from digram.errors import DigramError, OptionError, TokenIdError, placed, several, show
 from digram.multimodal.id_space.lookup import Lookup, whole_numbers
 from digram.multimodal.id_space.ranges import IdRange
@@ -45,7 +46,7 @@ def encode(
     """The global ids of parts, concatenated; see `IdSpace.encode`."""
     pieces: list[Ids] = []
     before: str | None = None  # the range whose part would continue with the next one
-    for place, part in enumerate(parts):
+    for place, part in enumerate(iterable("parts", parts, "pairs of a range and its content")):
         try:
             of, content = _taken(ranges, part)
             local: Any = content if isinstance(part, LocalPart) else _local(of, content)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations, permutations
 from typing import Any
 
-from digram._util.validation import mapping
+from digram._util.validation import iterable, mapping
 from digram.errors import OptionError, several, show
 from digram.multimodal.id_space.ranges import MAX_IDS, Holding, IdRange, whole
 from digram.multimodal.sequences import SequenceTokenizer
@@ -30,6 +30,7 @@ def placed_ranges(
     """
     if isinstance(replace, str):
         raise TypeError(f"replace must be a list of names, as in [{show(replace)}]")
+    iterable("replace", replace, "names of ranges")
     mapping("spare", spare, "ranges and numbers of ids")
     mapping("codebooks", codebooks, "ranges and numbers of codebooks")
     options: Any = {"spare": spare, "codebooks": codebooks, "replace": replace}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from digram._util.validation import iterable
 from digram.errors import InvalidTextError, OptionError, several, show
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def as_arrays(sequences: Iterable[Numbers]) -> Iterator[NDArray[np.uint32]]:
     """Several sequences as arrays, one at a time; see `as_array`."""
     import numpy as np
 
-    for number, one in enumerate(sequences):
+    for number, one in enumerate(iterable("sequences", sequences, "several sequences")):
         if isinstance(one, int | np.integer):
             raise TypeError(f"sequences[{number}] is an int; pass a list of sequences")
         yield as_array(one, f"sequences[{number}]")

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any, NoReturn, Self, SupportsIndex, TypeAlias, get_args
 
 from digram import _core
-from digram._util.validation import any_number, choice, fraction, instance, whole_number
+from digram._util.validation import any_number, choice, fraction, instance, iterable, whole_number
 from digram.corpus import arrow_checks
 from digram.errors import ConfigMismatchError, OptionError, several, show
 from digram.pretokenizers.pretokenizer import (
@@ -222,7 +222,7 @@ class Counts:
         does not matter (`without_first`). Takes time linear in the number of entries, unlike `sum`.
         Raises the errors of `+`, and `OptionError` if there are no parts.
         """
-        found = list(parts)
+        found = list(iterable("parts", parts, "several Counts"))
         for index, part in enumerate(found):
             if not isinstance(part, Counts):
                 raise TypeError(f"parts[{index}] is of type {type(part).__name__}, not Counts.")
@@ -495,7 +495,7 @@ def check_made(
 
 
 def _checked(pairs: Iterable[tuple[bytes | str, int]]) -> Iterator[tuple[bytes | str, int]]:
-    for index, pair in enumerate(pairs):
+    for index, pair in enumerate(iterable("pieces", pairs, "pretokens with their counts")):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise TypeError(f"pieces[{index}] is a pretoken with its count, not {show(pair)}")
         piece, count = pair
