@@ -203,6 +203,7 @@ LISTS: dict[str, Callable[[Any], object]] = {
     "pieces": lambda value: digram.Counts(value, pretokenizer=None),
     "replace": lambda value: digram.IdSpace({"image": 4}).with_ranges({}, replace=value),
     "sequences": digram.train_ids([[1, 2]], max_merges=1).encode_batch,
+    "weights": lambda value: digram.train_ids([[1, 2]], weights=value, max_merges=1),
     "keep": lambda value: digram.prune(TOK, "low", remove=1, keep=value),
     "sizes": lambda value: digram.curve(TOK, "low", sizes=value),
     "single": digram.Template,

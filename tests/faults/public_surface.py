@@ -17,6 +17,7 @@ from faults.composed_values import composed
 from faults.valid_arguments import BESIDE, OBJECTS, OWNERS, VALID
 
 import digram
+from digram._util.read_only import ReadOnly
 
 OPERATORS: dict[str, tuple[type[BaseException], ...]] = {
     # A mapping and a sequence say by these that something is not in them.
@@ -83,7 +84,8 @@ def surface() -> list[Called]:
 
     def see(value: Any, get: Callable[[], Any]) -> None:
         """An object that was returned: its class is of the surface, if it is one of digram's."""
-        kind = type(value)
+        # The methods of a read-only dictionary that are its own only refuse.
+        kind = dict if isinstance(value, ReadOnly) else type(value)
         inner = kind.__module__ == "digram._core" and kind.__name__ not in digram.__all__
         if inner or kind.__name__ in INNER:
             return

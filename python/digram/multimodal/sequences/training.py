@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from digram._util.validation import whole_number
+from digram._util.validation import iterable, whole_number
 from digram.errors import OptionError
 from digram.multimodal.sequences.alphabet import Alphabet, as_arrays
 from digram.multimodal.sequences.tokenizer import SequenceTokenizer
@@ -130,6 +130,7 @@ def _refuse_spelled(special_tokens: Iterable[str], alphabet: Alphabet) -> None:
 def _weighted(texts: Iterable[str], weights: Iterable[int]) -> Counts:
     """The count of each sequence."""
     times: dict[str, int] = {}
+    weights = iterable("weights", weights, "numbers")
     for number, (text, weight) in enumerate(zip_longest(texts, weights)):
         if text is None or weight is None:
             short = "sequences" if text is None else "weights"
