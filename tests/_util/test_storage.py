@@ -6,12 +6,13 @@ import errno
 import os
 import stat
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from _util.saving import Faults, names
 
+import digram
 from digram import LimitExceededError
 from digram._util.storage import atomic_write, read_file
 
@@ -180,3 +181,29 @@ def test_a_missing_folder_is_named_as_the_cause(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="there is no folder to write it to"):
         atomic_write(tmp_path / "missing" / "a.json", b"x")
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        digram.Counts.load,
+        digram.Rules.load,
+        digram.IdSpace.load,
+        digram.SequenceTokenizer.load,
+        digram.read_tokens,
+        digram.files,
+        digram.formats.read,
+    ],
+)
+def test_all_that_loads_tells_a_missing_file_alike(
+    load: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = tmp_path / "counts.arow"
+    (tmp_path / "counts.arrow").touch()
+    with pytest.raises(FileNotFoundError) as caught:
+        load(path)
+    assert str(caught.value) == (
+        f"[Errno {errno.ENOENT}] {path}: there is no such file or folder; the most similar name "
+        "there is 'counts.arrow'."
+    )
+    assert caught.value.filename == str(path)

@@ -11,7 +11,7 @@ from itertools import islice
 
 from digram._util.wording import said
 
-__all__ = ["builtin_kind", "no_such_file", "system_error"]
+__all__ = ["builtin_kind", "no_such_file", "similar", "system_error"]
 
 _MOST_NAMES = 4096
 _SIMILAR = 0.75
@@ -52,9 +52,16 @@ def no_such_file(path: str) -> OSError:
     return system_error(errno.ENOENT, f"there is no such file or folder{_elsewhere(path)}", path)
 
 
+def similar(path: str) -> str:
+    """Says which name in the folder of a path is like that of the path; empty if none is."""
+    folder, name = os.path.split(path)
+    near = _nearest(folder or os.curdir, name)
+    return "" if near is None else f"; the most similar name there is {near!r}"
+
+
 def _elsewhere(path: str) -> str:
     """What helps to find the right path."""
-    folder, name = os.path.split(path)
+    folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
         above = os.path.dirname(folder)
         while above and above != folder and not os.path.isdir(above):
@@ -62,9 +69,8 @@ def _elsewhere(path: str) -> str:
         what = "is not a folder" if os.path.exists(folder) else "does not exist"
         within = f"; {folder!r} {what}"
     else:
-        near = _nearest(folder or os.curdir, name)
-        if near is not None:
-            return f"; the most similar name there is {near!r}"
+        if found := similar(path):
+            return found
         within = ""
     if os.path.isabs(path):
         return within or said("; check the path", "")

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 
-from digram._util.system_errors import no_such_file, system_error
+from digram._util.system_errors import no_such_file, similar, system_error
 from digram.formats._models import model_like
 from digram.formats._published import ENCODINGS, file_of, nearest
 from digram.names import hub_cache, tiktoken_cache
@@ -24,7 +24,8 @@ def missing(name: str) -> OSError:
     remedy = _remedy(name)
     if remedy is None:
         return no_such_file(name)
-    return system_error(errno.ENOENT, f"there is no such file or folder, and {remedy}", name)
+    here = similar(name) if is_name(name) else ""
+    return system_error(errno.ENOENT, f"there is no such file or folder{here}, and {remedy}", name)
 
 
 def _remedy(name: str) -> str | None:

@@ -52,8 +52,8 @@ def load(path: str | PathLike[str]) -> tuple[_core.Counts, CountsMetadata]:
 
 def _check_ends(path: str) -> None:
     """Check the ends of a large file before reading all of it into memory."""
-    if os.path.getsize(path) <= LARGEST:
-        return
+    if not os.path.exists(path) or os.path.getsize(path) <= LARGEST:
+        return  # `read_file` says what is missing
     with open(path, "rb") as file:
         first = file.read(len(_ARROW))
         file.seek(-len(_ARROW), os.SEEK_END)
