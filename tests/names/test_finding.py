@@ -373,9 +373,7 @@ def test_a_missing_file_and_a_similar_name(machine: Machine, tok: digram.Tokeniz
                 f"{near!r}."
             )
             assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, missing)
-    with pytest.raises(
-        FileNotFoundError, match="there is 'notes', and no tokenizer has"
-    ):
+    with pytest.raises(FileNotFoundError, match="there is 'notes', and no tokenizer has"):
         digram.load("note")
     with pytest.raises(FileNotFoundError, match="'notes/a' does not exist, and relative paths"):
         digram.load("notes/a/b/c.json")
