@@ -2,7 +2,9 @@
 //! parser. The translation is done here, with tables of one version of Unicode and with counted
 //! steps: folding the case of a thousand large sets would take longer than everything after it.
 
-use regex_syntax::ast::{self, Ast, ClassPerlKind, ClassSet, ClassSetBinaryOpKind, ClassSetItem, Flag, Span};
+use regex_syntax::ast::{
+    self, Ast, ClassPerlKind, ClassSet, ClassSetBinaryOpKind, ClassSetItem, ErrorKind, Flag, Span,
+};
 
 use super::effort::{Effort, Stopped};
 use super::looking::Source;
@@ -38,11 +40,19 @@ fn read_with(
     effort: &mut Effort,
 ) -> Result<Node> {
     effort.after(BYTE_STEPS * source.text.len())?;
-    let ast = ast::parse::ParserBuilder::new()
-        .nest_limit(MAX_DEPTH)
-        .build()
-        .parse(&source.text)
-        .map_err(|error| unsupported(source, error.span(), error.kind()))?;
+    let ast = ast::parse::ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(&source.text).map_err(
+        |error| match error.kind() {
+            kind @ (ErrorKind::UnsupportedBackreference
+            | ErrorKind::UnsupportedLookAround
+            | ErrorKind::NestLimitExceeded(_)) => unsupported(source, error.span(), kind),
+            kind => refused(
+                source,
+                error.span(),
+                kind,
+                "Correct it; a character itself is written as in \\( or \\*.",
+            ),
+        },
+    )?;
     let flags = Flags::default();
     let mut parser = PatternParser { alternation, flags, case: None, source, specials: 0, sets, effort };
     let node = parser.node(&ast)?;
@@ -56,11 +66,13 @@ fn read_with(
 
 /// The error for an unsupported construct, with the parser's message and the position.
 fn unsupported(source: &Source, span: &Span, reason: &dyn std::fmt::Display) -> Stopped {
+    refused(source, span, reason, "Write it without, or split with several patterns one after the other.")
+}
+
+/// The error at a position, with the remedy.
+fn refused(source: &Source, span: &Span, reason: &dyn std::fmt::Display, remedy: &str) -> Stopped {
     let offset = source.original_offset(span.start.offset);
-    format!(
-        "{reason} (at byte {offset}). Write it without, or split with several patterns one after the other."
-    )
-    .into()
+    format!("{reason} (at byte {offset}). {remedy}").into()
 }
 
 const NOT_UTF8: &str = "pattern can match invalid UTF-8";

@@ -233,3 +233,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_mistake_and_what_is_not_supported_have_their_own_remedies() {
+    let refused = |pattern| match read(pattern, &mut Sets::default(), &mut Effort::new(&Never)) {
+        Err(Stopped::Refused(reason)) => reason,
+        other => panic!("{pattern}: {:?}", other.is_ok()),
+    };
+    for pattern in ["(a", "*a", "[b-a]", "a{2,1}", "\\"] {
+        assert!(refused(pattern).contains("). Correct it; "), "{pattern}: {}", refused(pattern));
+    }
+    for pattern in [r"(a)\1", r"\p{Nothing}", "(?=a)"] {
+        assert!(refused(pattern).contains("). Write it without, "), "{pattern}: {}", refused(pattern));
+    }
+}
