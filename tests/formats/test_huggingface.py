@@ -318,7 +318,7 @@ REFUSED: list[tuple[bytes, type[Exception], str]] = [
     (b"", CorruptFileError, "the file is empty"),
     (b" \n", CorruptFileError, "the file is empty"),
     (b"[]", CorruptFileError, "the file should be an object"),
-    (b"{}", CorruptFileError, 'is no tokenizer.json: it has no "model" .*, nothing at all. Pass'),
+    (b"{}", CorruptFileError, "is no tokenizer.json: its object is empty. Pass"),
     (
         b'{"version": "1.0", "vocab": {}}',
         CorruptFileError,

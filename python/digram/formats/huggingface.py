@@ -446,9 +446,9 @@ def _parsed(data: bytes, path: str | None, number: Callable[[str], float] | None
         )
     if "model" not in top:
         keys = ", ".join(map(show, [*top][:5])) + (", ..." if len(top) > 5 else "")
-        has = f"only {keys}" if top else "nothing at all"
+        has = f'it has no "model" with a vocabulary, only {keys}' if top else "its object is empty"
         raise CorruptFileError(
-            f'this is no tokenizer.json: it has no "model" with a vocabulary, {has}.',
+            f"this is no tokenizer.json: {has}.",
             path=path,
             hint=f"Pass the file or folder of a tokenizer; {reading()}",
         )
