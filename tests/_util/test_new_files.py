@@ -12,7 +12,8 @@ import pytest
 from _util.saving import Faults, Killed, names
 from blake3 import blake3
 
-from digram._util.storage import NewFile, lock_folder, map_file
+from digram._util.folder_lock import lock_folder
+from digram._util.storage import NewFile, map_file
 
 
 def make(path: Path, reserved: int = 0) -> NewFile:
@@ -134,7 +135,7 @@ def test_a_kill_leaves_the_old_or_the_new_file(tmp_path: Path) -> None:
 
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     program = (
-        "import sys, os, time; from digram._util.storage import lock_folder\n"
+        "import sys, os, time; from digram._util.folder_lock import lock_folder\n"
         "with lock_folder(sys.argv[1]) as mine:\n"
         "    print(mine, flush=True); time.sleep(60)"
     )

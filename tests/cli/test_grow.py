@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 import digram
-from digram._util.storage import lock_folder
+from digram._util.folder_lock import lock_folder
 
 Run = Callable[..., Result]
 

@@ -20,7 +20,7 @@ pub(crate) fn prefetch<T>(value: *const T) {
 ///
 /// # Safety
 ///
-/// The memory is valid for writes of as many numbers, is aligned, and is no part of `from`.
+/// `to` must be aligned and valid for writes of `from.len()` numbers, and must not overlap `from`.
 pub(crate) unsafe fn copy_past_caches(from: &[u32], to: *mut u32) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -30,8 +30,8 @@ pub(crate) unsafe fn copy_past_caches(from: &[u32], to: *mut u32) {
         let before = to.align_offset(WIDTH * size_of::<u32>()).min(from.len());
         let (head, rest) = from.split_at(before);
         let (stores, tail) = rest.as_chunks::<WIDTH>();
-        // SAFETY: all of it is within what the caller promises, and from `before` on the places of stores are aligned.
-        // All x86-64 processors have these instructions. The fence lets other threads see the stores in order.
+        // SAFETY: the three copies write `from.len()` numbers, and `align_offset` aligns the stores. All x86-64
+        // processors have these instructions. The fence makes the stores visible to other threads before later ones.
         unsafe {
             to.copy_from_nonoverlapping(head.as_ptr(), head.len());
             let mut place = to.add(before);
@@ -129,7 +129,7 @@ mod tests {
         for start in 0..8 {
             for len in 0..=numbers.len() {
                 let mut copied = [0; 60];
-                // SAFETY: it has place for them.
+                // SAFETY: `copied` has space for 50 numbers from `start` on.
                 unsafe { copy_past_caches(&numbers[..len], copied[start..].as_mut_ptr()) };
                 let (before, rest) = copied.split_at(start);
                 assert_eq!(

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from digram._core import EncodedDocuments, __version__, default_threads
+from digram._util.folder_lock import lock_folder
 from digram._util.progress import progress as progress_bar
-from digram._util.storage import advise_on_full_disk, lock_folder
+from digram._util.storage import advise_on_full_disk
 from digram._util.system_errors import system_error
 from digram._util.validation import check_threads, instance, path_name
 from digram.corpus import CorpusLike

@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from digram import _core
+from digram._util.folder_lock import lock_folder
 from digram._util.json_files import digest
-from digram._util.storage import atomic_write, lock_folder, read_file
+from digram._util.storage import atomic_write, read_file
 from digram._util.system_errors import system_error
 from digram._util.validation import path_name
 from digram.corpus import Further, Text

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import digram
+from digram._util.folder_lock import lock_folder
 from digram._util.json_files import digest
-from digram._util.storage import lock_folder
 from digram.adapt.versions import edited, files
 
 

@@ -40,19 +40,11 @@ fn read_with(
     effort: &mut Effort,
 ) -> Result<Node> {
     effort.after(BYTE_STEPS * source.text.len())?;
-    let ast = ast::parse::ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(&source.text).map_err(
-        |error| match error.kind() {
-            kind @ (ErrorKind::UnsupportedBackreference
-            | ErrorKind::UnsupportedLookAround
-            | ErrorKind::NestLimitExceeded(_)) => unsupported(source, error.span(), kind),
-            kind => refused(
-                source,
-                error.span(),
-                kind,
-                "Correct it; a character itself is written as in \\( or \\*.",
-            ),
-        },
-    )?;
+    let ast = ast::parse::ParserBuilder::new()
+        .nest_limit(MAX_DEPTH)
+        .build()
+        .parse(&source.text)
+        .map_err(|error| refused(source, error.span(), error.kind(), remedy_of(error.kind())))?;
     let flags = Flags::default();
     let mut parser = PatternParser { alternation, flags, case: None, source, specials: 0, sets, effort };
     let node = parser.node(&ast)?;
@@ -66,7 +58,17 @@ fn read_with(
 
 /// The error for an unsupported construct, with the parser's message and the position.
 fn unsupported(source: &Source, span: &Span, reason: &dyn std::fmt::Display) -> Stopped {
-    refused(source, span, reason, "Write it without, or split with several patterns one after the other.")
+    refused(source, span, reason, WRITE_WITHOUT)
+}
+
+/// What to do about an error of the parser.
+fn remedy_of(kind: &ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::UnsupportedBackreference
+        | ErrorKind::UnsupportedLookAround
+        | ErrorKind::NestLimitExceeded(_) => WRITE_WITHOUT,
+        _ => "Correct it; a character itself is written as in \\( or \\*.",
+    }
 }
 
 /// The error at a position, with the remedy.
@@ -74,6 +76,8 @@ fn refused(source: &Source, span: &Span, reason: &dyn std::fmt::Display, remedy:
     let offset = source.original_offset(span.start.offset);
     format!("{reason} (at byte {offset}). {remedy}").into()
 }
+
+const WRITE_WITHOUT: &str = "Write it without, or split with several patterns one after the other.";
 
 const NOT_UTF8: &str = "pattern can match invalid UTF-8";
 const NOT_UNICODE: &str = "Unicode not allowed here";

@@ -16,7 +16,6 @@ import errno
 import glob
 import os
 import stat
-import sys
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Self, TypeAlias
 
@@ -32,7 +31,6 @@ __all__ = [
     "NewFile",
     "advise_on_full_disk",
     "atomic_write",
-    "lock_folder",
     "map_file",
     "open_file",
     "read_file",
@@ -455,52 +453,6 @@ class NewFile:
             yield
         except OSError as error:
             raise _with_outcome(error, self.path, self._outcome) from None
-
-
-@contextlib.contextmanager
-def lock_folder(folder: StrPath) -> Iterator[bool]:
-    """Lock a folder during the block; yields False if it is locked already.
-
-    >>> folder = getfixture("tmp_path")
-    >>> with lock_folder(folder) as first, lock_folder(folder) as second:
-    ...     first, second
-    (True, False)
-
-    The lock ends with the process. The child of a fork does not keep it, since it may live longer.
-    If the system or the file system does not support locks, True is always yielded.
-    """
-    if sys.platform == "win32":
-        yield True
-        return
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    _locks.add(descriptor)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        except OSError:
-            pass  # the file system does not support locks
-        yield True
-    finally:
-        if descriptor in _locks:  # not in the child of a fork
-            _locks.remove(descriptor)
-            os.close(descriptor)
-
-
-_locks: set[int] = set()
-
-
-def _without_locks() -> None:
-    while _locks:
-        os.close(_locks.pop())
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_without_locks)
 
 
 @contextlib.contextmanager

@@ -21,8 +21,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from digram._util.folder_lock import lock_folder
 from digram._util.json_files import digest, unsealed
-from digram._util.storage import LARGEST, advise_on_full_disk, atomic_write, lock_folder, read_file
+from digram._util.storage import LARGEST, advise_on_full_disk, atomic_write, read_file
 from digram._util.system_errors import system_error
 from digram._util.validation import fraction, fraction_in
 from digram._util.wording import said
