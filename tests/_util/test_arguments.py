@@ -171,6 +171,8 @@ def test_arrow_lists_of_ids_are_decoded() -> None:
     ids = TOK.encode_batch(texts, special="parse", out="arrow")
     assert TOK.decode_batch(ids) == texts
     assert TOK.decode_batch(TOK.encode_batch([], out="arrow")) == []
+    with pytest.raises(TypeError, match="errors is a str, not int"):
+        TOK.decode_batch(ids, errors=5)  # type: ignore[arg-type]
 
 
 def test_a_special_token_is_named_once() -> None:
@@ -207,6 +209,8 @@ LISTS: dict[str, Callable[[Any], object]] = {
     "keep": lambda value: digram.prune(TOK, "low", remove=1, keep=value),
     "sizes": lambda value: digram.curve(TOK, "low", sizes=value),
     "single": digram.Template,
+    "batch": TOK.decode_batch,
+    "batch of bytes": TOK.decode_bytes_batch,
 }
 
 
@@ -220,6 +224,27 @@ def test_lists(name: str) -> None:
             str(caught.value),
             re.I,
         ), caught.value
+
+
+SPECIAL: dict[str, Callable[[Any], object]] = {
+    "encode_batch": lambda value: TOK.encode_batch(["a"], special=value),
+    "encode_iter": lambda value: TOK.encode_iter(["a"], special=value),
+    "encode_stream": lambda value: TOK.encode_stream(["a"], special=value),
+    "count_batch": lambda value: TOK.count_batch(["a"], special=value),
+    "fits": lambda value: TOK.fits("a", 1, special=value),
+    "truncate": lambda value: TOK.truncate("a", 1, special=value),
+    "call": lambda value: TOK("a", special=value),
+    "explain": lambda value: digram.explain(TOK, "a", special=value),
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_what_is_done_with_special_tokens(name: str) -> None:
+    for value in (5, True, 0.5):
+        with pytest.raises(TypeError) as caught:
+            SPECIAL[name](value)
+        told = f'special is "text", "parse", "raise" or a set of str, not {value}'
+        assert str(caught.value) == told
 
 
 def test_what_is_called_for_each_merge() -> None:

@@ -251,6 +251,14 @@ def test_options_that_are_wrong(tmp_path: Path, options: dict[str, Any], message
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("special", [None, 5])
+def test_special_is_a_word_or_a_set(tmp_path: Path, special: Any) -> None:
+    told = f'special is "text", "parse", "raise" or a set of str, not {special}'
+    with pytest.raises(TypeError, match=told):
+        digram.encode_files(TOK, ["a"], tmp_path / "out", format="npy", special=special)
+    assert not (tmp_path / "out").exists()
+
+
 def test_shard_size_is_in_bytes_of_ids(tmp_path: Path) -> None:
     source = ["abc"] * 10  # 4 ids each
     by_size = digram.encode_files(TOK, source, tmp_path / "a", format="npy", shard_size=16)

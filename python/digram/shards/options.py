@@ -12,7 +12,7 @@ import numpy as np
 from digram._util.validation import size_in_bytes, whole_number
 from digram.errors import OptionError, show
 from digram.shards.formats import FORMATS, Format, named
-from digram.vocab.special_tokens import OnSpecial, named_tokens
+from digram.vocab.special_tokens import OnSpecial, check_special, named_tokens
 
 if TYPE_CHECKING:
     from digram.tokenizer.tokenizer import Tokenizer
@@ -67,6 +67,7 @@ class Options:
         kind = _dtype(chosen, dtype, tok.vocab_size)
         end = _end(tok, end_of_text)
         tokens = _tokens(shard_tokens, shard_size, kind.itemsize)
+        check_special(special)
         _check_chats(chats, special, chosen)
         return cls(chosen, kind, end, min(tokens, chosen.max_tokens), special, chats)
 

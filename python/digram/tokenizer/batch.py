@@ -11,6 +11,7 @@ from digram._util.validation import (
     check_threads,
     choice,
     flag,
+    iterable,
     refuse_one,
     several_texts,
     whole_number,
@@ -339,4 +340,9 @@ class BatchingCore(Core):
                     value=batch.offsets,
                     hint="Offset i is the start of sequence i; the last one is the end of all.",
                 ) from None
-        return self._decode_batch(batch, None, errors, threads, skip)
+        try:
+            return self._decode_batch(batch, None, errors, threads, skip)
+        except TypeError:
+            if not isinstance(batch, ArrowIds):
+                iterable("batch", batch, "several sequences of ids")
+            raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -16,6 +16,7 @@ __all__ = [
     "OnSpecial",
     "SpecialToken",
     "TextOrParts",
+    "check_special",
     "checked",
     "flags_of",
     "named_tokens",
@@ -122,8 +123,26 @@ TextOrParts: TypeAlias = str | bytes | Sequence[str | bytes | SpecialToken]
 
 
 def rule_of(special: OnSpecial) -> OnSpecial | None:
-    """The argument for the core; None for "text", which is the fastest."""
-    return None if isinstance(special, str) and special == "text" else special
+    """The argument for the core; None for "text", which is the fastest.
+
+    >>> rule_of("text"), rule_of({"<s>"})
+    (None, {'<s>'})
+    >>> rule_of(5)
+    Traceback (most recent call last):
+        ...
+    TypeError: special is "text", "parse", "raise" or a set of str, not 5
+    """
+    if isinstance(special, str) and special == "text":
+        return None
+    if special is not None:  # which the core takes too
+        check_special(special)
+    return special
+
+
+def check_special(special: OnSpecial) -> None:
+    """Raise `TypeError` for what is no value of `special=`; the core checks words and names."""
+    if not isinstance(special, Iterable):
+        raise TypeError(f'special is "text", "parse", "raise" or a set of str, not {show(special)}')
 
 
 def named_tokens(special_tokens: Mapping[str, int]) -> str:

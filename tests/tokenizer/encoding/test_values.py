@@ -115,6 +115,12 @@ def test_a_batch_is_a_mapping_that_has_encodings() -> None:
     assert batch[1:] == [TOK("lower"), TOK("é")]
     with pytest.raises(IndexError):
         batch[3]
+    no_key: Any
+    for no_key in (None, 1.5):
+        with pytest.raises(TypeError) as caught:
+            batch[no_key]
+        told = "a key is the number of a text, a slice or the name of a column, not "
+        assert str(caught.value) == f"{told}{no_key}"
     assert repr(batch) == "<digram.Encodings: 3 texts, 6 tokens>"
     assert repr(batch[0]) == f"<digram.Encoding: 2 tokens, {batch[0].ids}>"
     assert repr(TOK("abcdefghi")).endswith(", 103, ...]>")

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from digram._util.validation import choice, flag
-from digram.errors import OptionError, several
+from digram.errors import OptionError, several, show
 from digram.tokenizer.encoding.encoding import Call, Encoding
 from digram.tokenizer.encoding.template_ids import Part
 from digram.tokenizer.encoding.trimming import spans_of
@@ -81,7 +81,14 @@ class Encodings(Mapping[str, list[Any]]):
     def __getitem__(self, key: int | slice | str) -> Encoding | list[Encoding] | list[Any]:
         if isinstance(key, str):
             return self._lists(key)
-        numbers = range(self._call.texts)[key]
+        try:
+            numbers = range(self._call.texts)[key]
+        except TypeError:
+            if isinstance(key, slice):
+                raise
+            raise TypeError(
+                f"a key is the number of a text, a slice or the name of a column, not {show(key)}"
+            ) from None
         if isinstance(numbers, range):
             return [self._at(number) for number in numbers]
         return self._at(numbers)
