@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import digram
+from digram import formats
 from digram.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 TOK = digram.train("low low lower", vocab_size=258, special_tokens=["<s>"])
@@ -282,6 +283,18 @@ def test_what_no_argument_should_be_is_refused_by_name(call: Callable[[Any], obj
         call(tok)
 
 
+READ: list[Any] = [
+    formats.clip,
+    formats.gguf,
+    formats.huggingface,
+    formats.minbpe,
+    formats.rwkv,
+    formats.sentencepiece,
+    formats.subword_nmt,
+    formats.tekken,
+    formats.tiktoken,
+]
+"""Formats of one file that need no other argument to be read."""
 SHARDS: dict[str, Any] = {"format": "npy", "end_of_text": None}
 PATHS: dict[str, Callable[[Any], object]] = {
     "path": digram.load,
@@ -296,10 +309,11 @@ PATHS: dict[str, Callable[[Any], object]] = {
     "path of tokens": digram.read_tokens,
     "checkpoint": lambda value: digram.train("low", max_merges=1, checkpoint=value),
     "path of a format": digram.formats.read,
-    "path of gguf": digram.formats.gguf.read,
+    **{f"path of {one.__name__}": one.read for one in READ},
     "path of vocab.txt": lambda value: digram.formats.vocab_txt.read(value, pretokenizer=None),
     "folder of two": lambda value: digram.formats.vocab_merges.read(value, pretokenizer=None),
     "folder of seeds": digram.formats.seed_pair.read,
+    "folder of a plugin": lambda value: TOK.save_tiktoken_plugin(value, "low"),
     "name_or_path": AutoTokenizer.from_pretrained,
     "tokenizer_file": lambda value: PreTrainedTokenizerFast(tokenizer_file=value),
     "save_directory": PreTrainedTokenizerFast(TOK).save_pretrained,
@@ -313,6 +327,19 @@ def test_paths(name: str) -> None:
         with pytest.raises(TypeError) as caught:
             PATHS[name](value)
         assert str(caught.value) == f"{argument} is a str or a Path, not {value}"
+
+
+@pytest.mark.parametrize("read", [*(one.read for one in READ), formats.seed_pair.read])
+def test_a_path_of_bytes_is_written_as_text_in_messages(tmp_path: Path, read: Any) -> None:
+    path = tmp_path / "damaged"
+    if read is formats.seed_pair.read:
+        path.mkdir()
+        for name in formats.seed_pair.NAMES:
+            (path / name).write_bytes(b"x\n\xff")
+    else:
+        path.write_bytes(b"x\n\xff")
+    with pytest.raises(digram.CorruptFileError, match=re.escape(str(path))):
+        read(bytes(path))
 
 
 def test_fields(tmp_path: Path) -> None:

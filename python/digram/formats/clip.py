@@ -15,9 +15,10 @@ from __future__ import annotations
 import gzip
 import zlib
 from dataclasses import fields
-from os import PathLike, fspath
+from os import PathLike
 
 from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
 from digram.errors import CorruptFileError, LimitExceededError, VocabError
 from digram.formats._check import Place, check, id_table, named_merges
 from digram.formats._json import decoded
@@ -62,7 +63,7 @@ PIPELINE = Pretokenizer(
 
 def read(path: str | PathLike[str]) -> Definition:
     """Read the definition in a file of CLIP; see `loads`. Also raises OSError."""
-    return loads(read_file(path), fspath(path))
+    return loads(read_file(path), path_name(path))
 
 
 def load(path: str, data: bytes, *_: object) -> Definition:

@@ -20,11 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, NamedTuple
 
 from digram import _core
 from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
 from digram.errors import CorruptFileError, VocabError, several
 from digram.formats import (
     _bpe,
@@ -89,7 +90,7 @@ _SECTIONS = (
 
 def read(path: str | PathLike[str]) -> Definition:
     """Read the definition in a tokenizer.json; see `loads`. Also raises OSError."""
-    return loads(read_file(path), fspath(path))
+    return loads(read_file(path), path_name(path))
 
 
 def load(path: str, data: bytes, *_: object) -> Compact:

@@ -14,10 +14,11 @@ its vocabulary from `cl100k_base.tiktoken`.
 from __future__ import annotations
 
 import re
-from os import PathLike, fspath
+from os import PathLike
 from typing import NoReturn
 
 from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, check_range
 from digram.formats._findall import from_pattern, to_pattern
@@ -39,7 +40,7 @@ _MERGE = re.compile(r"\s*([0-9]{1,10})\s+([0-9]{1,10})\s*")
 
 def read(path: str | PathLike[str]) -> Definition:
     """Read the definition in a file of minbpe; see `loads`. Also raises OSError."""
-    return loads(read_file(path), fspath(path))
+    return loads(read_file(path), path_name(path))
 
 
 def load(path: str, data: bytes, *_: object) -> Definition:

@@ -12,10 +12,11 @@ RWKV's own tokenizer. (github.com/BlinkDL/ChatRWKV, tokenizer/rwkv_tokenizer.py)
 
 from __future__ import annotations
 
-from os import PathLike, fspath
+from os import PathLike
 from typing import NoReturn
 
 from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, check_range
 from digram.formats._loss import (
@@ -38,7 +39,7 @@ _WHAT = "RWKV's word list"
 
 def read(path: str | PathLike[str]) -> Definition:
     """Read the definition in a word list; see `loads`. Also raises OSError."""
-    return loads(read_file(path), fspath(path))
+    return loads(read_file(path), path_name(path))
 
 
 def load(path: str, data: bytes, *_: object) -> Definition:

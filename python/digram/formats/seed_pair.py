@@ -16,6 +16,7 @@ from os import PathLike
 from typing import Any
 
 from digram._util.storage import read_pair, write_pair
+from digram._util.validation import path_name
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._check import Place, check, id_table
 from digram.formats._json import expect, parse
@@ -45,6 +46,7 @@ _OTHER = 'Save it with format="huggingface".'
 
 def read(folder: str | PathLike[str]) -> Definition:
     """Read the definition in the two files of a folder; see `loads`. Also raises OSError."""
+    folder = path_name(folder, "folder")
     vocabulary, merges = read_pair(folder, *NAMES)
     return loads(vocabulary, merges, *(os.path.join(folder, name) for name in NAMES))
 

@@ -16,10 +16,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from math import inf
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
 from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
 from digram.errors import CorruptFileError, OptionError, VocabError, several
 from digram.formats._check import Place, check
 from digram.formats._json import unsupported
@@ -70,7 +71,7 @@ _cannot_store = "a .model file cannot store"
 
 def read(path: str | PathLike[str]) -> Definition:
     """Read the definition in a `.model` file; see `loads`. Also raises OSError."""
-    return loads(read_file(path), fspath(path))
+    return loads(read_file(path), path_name(path))
 
 
 def load(path: str, data: bytes, *_: object) -> Definition:

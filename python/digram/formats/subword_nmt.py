@@ -23,9 +23,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import fields
-from os import PathLike, fspath
+from os import PathLike
 
 from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
 from digram.decoders import Decoding, Fuse, StripEnds
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._affixes import name_of
@@ -55,7 +56,7 @@ _WORDS = Words((Regex(r"[ \r\n]+"),), removed=Regex(r"[ \r\n]"), suffix=" ")
 
 def read(path: str | PathLike[str]) -> Definition:
     """Read the definition in a file of codes; see `loads`. Also raises OSError."""
-    return loads(read_file(path), fspath(path))
+    return loads(read_file(path), path_name(path))
 
 
 def load(path: str, data: bytes, *_: object) -> Definition:

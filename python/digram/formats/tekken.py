@@ -15,11 +15,12 @@ import re
 from base64 import b64encode
 from binascii import Error as Base64Error
 from binascii import a2b_base64
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, NoReturn
 
 from digram import _core
 from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
 from digram.errors import CorruptFileError, InternalError, VocabError
 from digram.formats._check import check_bytes, check_range, check_special
 from digram.formats._findall import from_pattern, to_pattern
@@ -59,7 +60,7 @@ _WRITTEN = "v13"
 
 def read(path: str | PathLike[str]) -> Definition:
     """Read the definition in a tekken.json; see `loads`. Also raises OSError."""
-    return loads(read_file(path), fspath(path))
+    return loads(read_file(path), path_name(path))
 
 
 def load(path: str, data: bytes, *_: object) -> Compact:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, NoReturn
 
 from digram import _core
 from digram._util.storage import LARGEST, atomic_write, read_file
+from digram._util.validation import path_name
 from digram._util.warning import warn
 from digram.errors import (
     CorruptFileError,
@@ -72,7 +73,7 @@ def read(
     encoding: str | None = None,
 ) -> Definition:
     """Read the definition in a `.tiktoken` file; see `loads`. Also raises OSError."""
-    name = fspath(path)
+    name = path_name(path)
     if pretokenizer is not MISSING or encoding is not None:
         pretokenizer_of(pretokenizer, encoding, name)  # checked before the file is read
     return loads(read_file(path), name, pretokenizer=pretokenizer, encoding=encoding)

@@ -100,7 +100,7 @@ def write_plugin(definition: Definition, folder: str | PathLike[str], name: str)
         pattern=ascii(found.pattern),
         special_tokens=ascii(found.special_tokens),
     )
-    root = path_name(folder)
+    root = path_name(folder, "folder")
     inner = os.path.join(root, "tiktoken_ext")
     os.makedirs(inner, exist_ok=True)
     atomic_write(os.path.join(inner, f"{module}.tiktoken"), spelled(definition.tokens))
