@@ -5,7 +5,11 @@
 //! looked up together. The caller looks at characters of four bytes one by one.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::{highest_bits, sixteen};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::bytes_from;
 

@@ -6,6 +6,7 @@
 //! Unicode 9: characters that are newer are inert.
 
 mod places;
+mod units;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,7 @@ use crate::interrupt::{Interrupt, Pacer};
 use crate::memory;
 use crate::utf8::{decode, is_inside, is_three_bytes};
 use places::Places;
+use units::Units;
 
 /// A normalization form of Unicode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +69,8 @@ pub(super) struct FormTable {
     /// The characters that are looked up in blocks of text.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     sets: Sets<SETS>,
+    /// The characters of texts of 16 bits for each, found with the first such text.
+    units: OnceBox<Units>,
     /// Characters that are not inert with the bytes before each, as [keys](key_of), and a number of [`Stays`] for each.
     pairs: [AtomicU64; PAIRS],
     simd: SimdLevel,
@@ -128,10 +132,23 @@ impl FormTable {
         };
         let simd = SimdLevel::best();
         let pairs = [const { AtomicU64::new(0) }; PAIRS];
-        let mut table =
-            FormTable { form, blocks, classes, joining, sets: Sets::new(|_| [false; SETS]), pairs, simd };
+        let mut table = FormTable {
+            form,
+            blocks,
+            classes,
+            joining,
+            sets: Sets::new(|_| [false; SETS]),
+            units: OnceBox::new(),
+            pairs,
+            simd,
+        };
         table.sets = Sets::new(|c| table.sets_of(c));
         table
+    }
+
+    #[inline]
+    fn units(&self) -> &Units {
+        self.units.get_or_init(|| Box::new(Units::of(self)))
     }
 
     #[inline]

@@ -32,8 +32,9 @@ mod words;
 use std::borrow::Cow;
 
 use crate::error::Result;
-use crate::interrupt::{Interrupt, find_first};
+use crate::interrupt::{Interrupt, Pacer, find_first};
 use crate::pretokenize::{Pretokenizer, Rules};
+use crate::text::Text;
 use crate::utf8::decode;
 
 use characters::Characters;
@@ -307,6 +308,22 @@ impl Normalizer {
         for stage in &self.stages {
             if stage.changes(text, interrupt)? {
                 return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether no stage changes a text that is not in UTF-8 yet, nor a part of it, and it is not cut into words; false if that
+    /// is not known.
+    pub(crate) fn keeps(&self, text: Text<'_>, interrupt: &dyn Interrupt) -> Result<bool> {
+        if self.has_words() {
+            return Ok(false);
+        }
+        let mut pacer = Pacer::new(interrupt);
+        for stage in &self.stages {
+            match stage {
+                Compiled::Form(table) if table.keeps(text, &mut pacer)? => (),
+                _ => return Ok(false),
             }
         }
         Ok(true)

@@ -80,10 +80,17 @@ impl Tokenizer {
         if let Text::Utf8(bytes) = text {
             return self.each_id(bytes, special, scratch, interrupt, sink).map(|()| bytes.len());
         }
+        let is_kept = match &self.normalizer {
+            Some(normalizer) if self.given_cuts(special).is_none() => normalizer.keeps(text, interrupt)?,
+            _ => false,
+        };
         let mut converter = std::mem::take(&mut scratch.converter);
         let converted = converter.utf8(text, interrupt);
         let emitted = converted.and_then(|bytes| {
-            self.each_id(bytes, special, scratch, interrupt, sink)?;
+            match is_kept {
+                true => self.each_kept(bytes, special, scratch, interrupt, sink)?,
+                false => self.each_id(bytes, special, scratch, interrupt, sink)?,
+            }
             Ok(bytes.len())
         });
         scratch.converter = converter;
@@ -102,6 +109,19 @@ impl Tokenizer {
             return self.each_of_given(cuts, text, special, scratch, interrupt, sink);
         }
         self.each_normalized(text, special, scratch, interrupt, sink)
+    }
+
+    /// Emits the ids of a text that the normalizer leaves as it is.
+    fn each_kept(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        scratch: &mut Scratch,
+        interrupt: &dyn Interrupt,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let working = Working::of_kept(text, self.recognized(special));
+        self.each_of_working(&working, special, scratch, interrupt, sink)
     }
 
     /// Emits the ids of a text that is normalized as a whole.

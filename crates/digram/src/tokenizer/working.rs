@@ -47,6 +47,12 @@ impl<'w> Iterator for FoundTokens<'w> {
 }
 
 impl<'w> Working<'w> {
+    /// A text that normalization leaves as it is.
+    #[inline]
+    pub(super) fn of_kept(text: &'w [u8], set: Option<&'w AddedTokens>) -> Working<'w> {
+        Working { text: Cow::Borrowed(text), found: Found::Later(set), word_ends: None, origins: None }
+    }
+
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
@@ -117,10 +123,7 @@ impl Tokenizer {
     ) -> Result<Working<'a>> {
         let set = self.recognized(special);
         match self.changing(text, interrupt)? {
-            None => {
-                let (text, found) = (Cow::Borrowed(text), Found::Later(set));
-                Ok(Working { text, found, word_ends: None, origins: None })
-            }
+            None => Ok(Working::of_kept(text, set)),
             Some(normalizer) => normalized(normalizer, text, set, is_traced, interrupt),
         }
     }

@@ -10,7 +10,7 @@ use crate::normalize::sets::BLOCK;
 use crate::normalize::sets::{Block, LastRow};
 
 /// Marks that are frequent behind letters with which they are no character, as in Yoruba behind "ẹ" and "ọ".
-const TONES: [char; 3] = ['\u{300}', '\u{301}', '\u{304}'];
+pub(super) const TONES: [char; 3] = ['\u{300}', '\u{301}', '\u{304}'];
 
 /// A search for places, from an inert character on or the start of the text.
 pub(super) struct Places {

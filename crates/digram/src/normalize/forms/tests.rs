@@ -3,6 +3,7 @@
 use super::*;
 use crate::interrupt::Never;
 use crate::normalize::tests::texts;
+use crate::text::Text;
 use proptest::prelude::*;
 
 /// The new form of a whole text by the library.
@@ -31,6 +32,18 @@ fn expected(form: Form, text: &str) -> (String, Vec<[usize; 2]>) {
     (String::from_utf8(new.bytes).unwrap(), new.origins.unwrap())
 }
 
+/// Checks what is known of a text by its characters of a fixed width.
+fn check_kept(table: &FormTable, text: &str, is_changed: bool) {
+    let codes = || text.chars().map(u32::from);
+    let latin1: Option<Vec<u8>> = codes().map(|code| code.try_into().ok()).collect();
+    let units: Option<Vec<u16>> = codes().map(|code| code.try_into().ok()).collect();
+    let forms = [latin1.as_deref().map(Text::Latin1), units.as_deref().map(Text::Ucs2)];
+    for form in forms.into_iter().flatten() {
+        let is_kept = table.keeps(form, &mut Pacer::new(&Never)).unwrap();
+        assert!(!(is_kept && is_changed), "{:?} {text:?}", table.simd);
+    }
+}
+
 const FORMS: [Form; 4] = [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd];
 
 #[test]
@@ -48,6 +61,7 @@ fn each_character_beside_letters_and_marks() {
                 let expected: String = whole(form, &text).iter().map(|&(c, _)| c).collect();
                 assert_eq!(String::from_utf8(new).unwrap(), expected, "{form:?} {text:?}");
                 assert_eq!(table.changes(text.as_bytes(), &Never), Ok(expected != text), "{text:?}");
+                check_kept(table, &text, expected != text);
             }
         }
     }
@@ -59,6 +73,7 @@ proptest! {
         let given = Traced::given(text.as_bytes(), 0, true).unwrap();
         let new = FormTable::of(form).applied(&given, &Never).unwrap();
         let (bytes, origins) = expected(form, &text);
+        check_kept(FormTable::of(form), &text, bytes != text);
         prop_assert_eq!(String::from_utf8(new.bytes).unwrap(), bytes);
         prop_assert_eq!(new.origins.unwrap(), origins);
     }
@@ -88,6 +103,58 @@ fn a_run_is_found_wherever_it_stands() {
                 let expected: String = whole(form, &text).iter().map(|&(c, _)| c).collect();
                 assert_eq!(String::from_utf8(new).unwrap(), expected);
                 assert_eq!(table.changes(text.as_bytes(), &Never), Ok(expected != text));
+                check_kept(table, &text, expected != text);
+            }
+        }
+    }
+}
+
+#[test]
+fn normal_text_is_kept_without_a_look_at_its_bytes() {
+    let texts = [
+        "Le cœur a ses raisons que la raison ne connaît point",
+        "Ẹ̀kọ́ jẹ́ ọ̀nà",
+        "Tất cả mọi người sinh ra đều được tự do",
+        "Все люди рождаются свободными",
+        "يولد جميع الناس أحراراً",
+        "सभी मनुष्यों को गौरव और अधिकारों के मामले में",
+        "সমস্ত মানুষ স্বাধীনভাবে সমান মর্যাদা",
+        "มนุษย์ทั้งหลายเกิดมามีอิสระ ผู้รู้",
+        "ມະນຸດທຸກຄົນເກີດມາ ຜູ້ຮູ້",
+        "모든 인간은 태어날 때부터 자유로우며",
+        "すべての人間は、生まれながらにして自由であり、ガ",
+        "人人生而自由,在尊严和权利上一律平等。",
+    ];
+    for simd in SimdLevel::available() {
+        let table = simd.force(|| FormTable::new(Form::Nfc));
+        for text in texts {
+            // One that ends at each place of a block.
+            for skipped in 0..text.chars().count() {
+                let text: String = text.chars().skip(skipped).chain(text.repeat(3).chars()).collect();
+                if text.starts_with(|c| !table.is_inert(c)) {
+                    continue;
+                }
+                let units: Vec<u16> = text.encode_utf16().collect();
+                let is_kept = table.keeps(Text::Ucs2(&units), &mut Pacer::new(&Never)).unwrap();
+                assert_eq!(is_kept, simd != SimdLevel::Plain, "{simd:?} {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn marks_of_each_class_behind_each_other() {
+    let table = FormTable::of(Form::Nfc);
+    let mut marks: Vec<char> = ('\0'..'\u{ffff}').filter(|&c| canonical_combining_class(c) != 0).collect();
+    marks.sort_by_key(|&c| (canonical_combining_class(c), c));
+    marks.dedup_by_key(|c| canonical_combining_class(*c));
+    for first in &marks {
+        for second in &marks {
+            for before in ["", "aक", "語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語"]
+            {
+                let text = format!("{before}{first}{second}語");
+                let is_changed = whole(Form::Nfc, &text).iter().map(|&(c, _)| c).ne(text.chars());
+                check_kept(table, &text, is_changed);
             }
         }
     }

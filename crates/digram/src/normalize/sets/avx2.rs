@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{Ascii, BLOCK, Block, Row, Sets, row_number};
+use crate::masks::{highest_bits, sixteen};
 
 /// The bytes after a block that are read too: the others of a character of three bytes.
 const MORE: usize = 2;
@@ -70,8 +71,8 @@ impl<const N: usize> Sets<N> {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn mixed(&self, first: &Halves) -> u64 {
-        let by_low = table(&self.mixed);
-        let by_high = table(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8]);
+        let by_low = sixteen(&self.mixed);
+        let by_high = sixteen(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8]);
         let four = _mm256_set1_epi8(0xf);
         first.mask(|half| {
             let high = _mm256_and_si256(_mm256_srli_epi16::<4>(half), four);
@@ -133,14 +134,6 @@ fn block_of<'a>(text: &'a [u8], copy: &'a mut [u8; BLOCK + MORE]) -> &'a [u8; BL
     })
 }
 
-/// A table of sixteen bytes, twice.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn table(bytes: &[u8; 16]) -> __m256i {
-    // SAFETY: there are 16 bytes.
-    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
-}
-
 /// The place of each character in its row.
 struct Parts {
     /// The lower four bits.
@@ -173,11 +166,11 @@ impl Parts {
     #[inline]
     fn add<const N: usize>(&self, row: &Row<N>, same: u64, sets: &mut [u64; N]) {
         for (set, bytes) in sets.iter_mut().zip(row) {
-            let bytes = table(bytes);
+            let bytes = sixteen(bytes);
             let [low, high] = [0, 1].map(|half| {
                 let bytes = _mm256_shuffle_epi8(bytes, self.byte.0[half]);
                 let bit = self.bit.0[half];
-                mask(_mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit))
+                highest_bits(_mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit))
             });
             *set |= (low | high << 32) & same;
         }
@@ -202,7 +195,7 @@ impl Halves {
     fn mask(&self, of: impl Fn(__m256i) -> __m256i) -> u64 {
         // Not by `map`, which the compiler leaves a function of its own in some builds.
         let [low, high] = self.0;
-        mask(of(low)) | mask(of(high)) << 32
+        highest_bits(of(low)) | highest_bits(of(high)) << 32
     }
 
     /// The bytes that are not ASCII.
@@ -233,23 +226,4 @@ impl Halves {
         let (one, byte) = (_mm256_set1_epi8(1), _mm256_set1_epi8((byte | 1) as i8));
         self.mask(|half| _mm256_cmpeq_epi8(_mm256_or_si256(half, one), byte))
     }
-}
-
-/// The highest bit of each byte.
-///
-/// The instruction is written out: the compiler takes its intrinsic apart, into many instructions for each bit.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn mask(bytes: __m256i) -> u64 {
-    let mask: u64;
-    // SAFETY: it computes a number from a vector.
-    unsafe {
-        std::arch::asm!(
-            "vpmovmskb {mask:e}, {bytes}",
-            mask = lateout(reg) mask,
-            bytes = in(ymm_reg) bytes,
-            options(pure, nomem, nostack, preserves_flags)
-        );
-    }
-    mask
 }

@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::super::super::kinds::KindsOfOthers;
 use super::super::classes::{BLOCK, CASELESS_BIT, HARD, MARK, UPPER_BIT};
 use super::{MORE, Others, Row, attached, bit, common_bits, row_of, spaces_of};
+use crate::masks::highest_bits;
 
 /// The rows of all characters of two and three bytes. Most texts use few of them in a block, so that many characters
 /// are looked up together.
@@ -132,26 +133,10 @@ impl Halves {
     }
 
     /// The highest bit of each byte of what a function makes of the halves.
-    ///
-    /// The instruction is written out: of its intrinsic, the compiler mixes the bits with other numbers before they are
-    /// numbers, bit by bit, in 400 instructions.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn mask(&self, of: impl Fn(__m256i) -> __m256i) -> u64 {
-        let [low, high] = self.0.map(|half| {
-            let (bytes, mask): (__m256i, u64);
-            bytes = of(half);
-            // SAFETY: it computes a number from a vector.
-            unsafe {
-                std::arch::asm!(
-                    "vpmovmskb {mask:e}, {bytes}",
-                    mask = lateout(reg) mask,
-                    bytes = in(ymm_reg) bytes,
-                    options(pure, nomem, nostack, preserves_flags)
-                );
-            }
-            mask
-        });
+        let [low, high] = self.0.map(|half| highest_bits(of(half)));
         low | high << 32
     }
 
