@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-__all__ = ["in_a_shell", "said"]
+__all__ = ["in_a_shell", "is_in_a_shell", "said"]
 
 # Not a context variable: threads that read files for a verb make messages too.
 _shells: list[None] = []
@@ -25,7 +25,12 @@ def said(python: str, shell: str) -> str:
     ...     said("digram.count_pretokens", "digram counts make")
     'digram counts make'
     """
-    return shell if _shells else python
+    return shell if is_in_a_shell() else python
+
+
+def is_in_a_shell() -> bool:
+    """Whether a verb of the command line runs."""
+    return bool(_shells)
 
 
 @contextlib.contextmanager

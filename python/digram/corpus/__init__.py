@@ -15,6 +15,7 @@ byte_order_marks  UTF-16 and UTF-32
 jsonl             lines and lists of JSON, rows of CSV
 tables            Parquet and Arrow files, and tables in memory
 arrow_checks      checks of pyarrow's data before it is used
+binary_files      which files do not look like text
 reader            one pass over a corpus: its progress, and the skipped records
 prefetch          a thread that reads ahead
 """

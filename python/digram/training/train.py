@@ -8,12 +8,14 @@ from functools import partial
 from typing import Any
 
 from digram._util.validation import instance
+from digram.corpus import Corpus, Files
+from digram.corpus.binary_files import warn_of_binary
 from digram.errors import OptionError
 from digram.pretokenizers.pretokenizer import MISSING, Pretokenizer, PretokenizerLike, resolve
 from digram.pretokenizers.rules import Rules
 from digram.tokenizer.merge import Merge
 from digram.tokenizer.tokenizer import Tokenizer
-from digram.training.counts import CorporaLike, Counts, corpora
+from digram.training.counts import Corpora, CorporaLike, Counts, corpora
 from digram.training.id_layout import start_of, tokenizer_of
 from digram.training.like import in_pipeline, options_like
 from digram.training.merge_loop import learned, plain
@@ -121,10 +123,11 @@ def train(
     Input:
         corpus: a `str` or `bytes` is one text, with a warning if a file has this name. A `Path`, a
             list of paths, or `digram.files(...)` are files: text, JSON, CSV, Parquet or Arrow,
-            optionally compressed; `digram.files(..., separator=...)` splits them into documents.
-            `digram.table(...)` is a column of a data frame. A list or iterator of texts is several
-            texts; merges do not cross them. `CorporaLike` is any of these, or a dictionary that
-            names several of them. `Counts` are text that was counted before.
+            optionally compressed, with a warning if a text file looks binary;
+            `digram.files(..., separator=...)` splits them into documents. `digram.table(...)` is a
+            column of a data frame. A list or iterator of texts is several texts; merges do not
+            cross them. `CorporaLike` is any of these, or a dictionary that names several of them.
+            `Counts` are text that was counted before.
         weights: the weights of the corpora of a dictionary, by name; 1 by default. See
             `Counts.scale` for fractions.
         pretokenizer: how text is split before merging (`digram.pretokenizers`), and when encoding.
@@ -278,6 +281,7 @@ def train(
             },
         )
     texts = corpora(corpus)
+    warn_of_binary(_files_in(texts), "digram.train")
     spotter = Spotter(options.special) if options.special else None
     start = partial(start_of, options)
     more = {} if weights is None else {"weights": plain(weights)}
@@ -301,6 +305,13 @@ def train(
         spotter=spotter,
     )
     return tokenizer_of(options, found, more)
+
+
+def _files_in(texts: Corpora) -> list[Files]:
+    """The files among the sources of a corpus."""
+    found = texts.values() if isinstance(texts, Mapping) else [texts]
+    sources = [one.source for one in found if isinstance(one, Corpus)]
+    return [one for one in sources if isinstance(one, Files)]
 
 
 def _unit(counts: Counts | None, unit: Unit | None) -> Unit:
