@@ -119,6 +119,13 @@ def test_wrong_usage(process: Process) -> None:
         (["evaluate", "-t", "a", "--against", "b"], "repeat -t, as in -t old.json -t new.json"),
         (["count", "-t", "a", "--against", "b"], "Error: No such option '--against'."),
         (["decode", "--text", "a"], "Error: No such option '--text'."),
+        (
+            ["count", "--vocabsize", "5"],
+            "No such option '--vocabsize'. digram train has '--vocab-size'.\n",
+        ),
+        (["counts", "make", "--min-freq=2"], "'--min-freq'. digram train has '--min-frequency'.\n"),
+        (["count", "--vocabulary", "5"], "No such option '--vocabulary'.\n"),
+        (["train", "--vocabsize", "3"], "'--vocabsize'. Did you mean '--vocab-size'?\n"),
     ],
 )
 def test_a_slip_of_the_finger(process: Process, arguments: list[str], remedy: str) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import click
@@ -51,13 +51,39 @@ def advised(error: click.NoSuchOption) -> click.UsageError:
         several = "there is no option --against; repeat -t, as in -t old.json -t new.json"
         return click.UsageError(several, context)
     if context is None or error.option_name != "--text" or name not in _TEXT_IN:
-        return error
+        return _with_near_options(error)
     return click.UsageError(
         "there is no option --text; text comes from a file or stdin, as in\n"
         f"  printf %s 'some text' | {context.command_path} {context.command.options_metavar}\n"
         "To look at the tokens of a short text: digram show --text 'some text' -t PATH",
         context,
     )
+
+
+def _with_near_options(error: click.NoSuchOption) -> click.UsageError:
+    """The error with options that are written similarly, of the verb or else of `digram train`."""
+    typed, context = error.option_name, error.ctx
+    if context is None or not typed.startswith("--"):
+        return error
+    # click compares the dashes too, so that all short names seem similar.
+    near = _near(typed, error.possibilities or (), 0.6)
+    if near:
+        return click.NoSuchOption(typed, possibilities=near, ctx=context)
+    root = context.find_root()
+    assert isinstance(root.command, click.Group)
+    train = root.command.get_command(root, "train")
+    options = [] if train is None else [one for param in train.params for one in param.opts]
+    of_train = _near(typed, options, 0.75)[:1]
+    told = "".join(f" digram train has {one!r}." for one in of_train)
+    return click.NoSuchOption(typed, f"{error.message}{told}", ctx=context)
+
+
+def _near(typed: str, options: Iterable[str], cutoff: float) -> list[str]:
+    """The long options whose names are similar to a typed one, the most similar first."""
+    import difflib  # imported here, since only errors need it
+
+    names = [one[2:] for one in options if one.startswith("--")]
+    return [f"--{one}" for one in difflib.get_close_matches(typed[2:], names, cutoff=cutoff)]
 
 
 def failure(error: BaseException, options: Mapping[str, Spelling] | None = None) -> Failure:
