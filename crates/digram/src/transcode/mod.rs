@@ -4,6 +4,8 @@
 //! width and the number of characters of 64 bytes, and a few more convert and validate them.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 
 use std::mem::MaybeUninit;
@@ -120,19 +122,31 @@ pub fn convert<U: Unit>(text: &[u8], units: &mut [MaybeUninit<U>]) -> bool {
         // SAFETY: the level has the features.
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx512 => unsafe { U::convert_avx512(text, units) },
-        _ => convert_plain(text, units),
+        // SAFETY: the level has the features.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx2 => unsafe { avx2::convert(text, units) },
+        SimdLevel::Plain => {
+            let (mut offset, mut written) = (0, 0);
+            convert_until(text, text.len(), units, &mut offset, &mut written) && written == units.len()
+        }
     }
 }
 
-fn convert_plain<U: Unit>(text: &[u8], units: &mut [MaybeUninit<U>]) -> bool {
-    let (mut offset, mut units) = (0, units.iter_mut());
-    while offset < text.len() {
-        let (Some(character), len) = utf8::decode(&text[offset..]) else { return false };
-        let (Some(unit), Some(place)) = (U::of(character), units.next()) else { return false };
+/// Converts characters one by one until one ends at an offset or behind it. False if one is invalid or has no place.
+fn convert_until<U: Unit>(
+    text: &[u8],
+    end: usize,
+    units: &mut [MaybeUninit<U>],
+    offset: &mut usize,
+    written: &mut usize,
+) -> bool {
+    while *offset < end {
+        let (Some(character), len) = utf8::decode(&text[*offset..]) else { return false };
+        let (Some(unit), Some(place)) = (U::of(character), units.get_mut(*written)) else { return false };
         place.write(unit);
-        offset += len;
+        (*offset, *written) = (*offset + len, *written + 1);
     }
-    units.next().is_none()
+    true
 }
 
 #[cfg(test)]
