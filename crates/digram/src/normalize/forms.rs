@@ -186,6 +186,10 @@ impl FormTable {
     }
 
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
+        // Short texts are mostly ASCII, and found to be with less preparation.
+        if text.len() <= MAX_UNCHECKED && text.is_ascii() {
+            return Ok(false);
+        }
         let flow = self.each_change(text, interrupt, |_, _| ControlFlow::Break(Ok(true)));
         flow.break_value().unwrap_or(Ok(false))
     }

@@ -57,14 +57,17 @@ impl FormTable {
             let mut number = 1;
             while left != 0 {
                 if number == KEPT {
-                    // The first one remains if the block has characters of it: probably most blocks have.
-                    number = if first == 0 { 0 } else { number - 1 };
+                    number -= 1;
                     table.set_recent(number, units[start + left.trailing_zeros() as usize], &mut recent);
                 }
                 let found;
                 (kinds, found) = of_row(table, recent[number], rows, places, kinds);
                 left &= !found;
                 number += 1;
+            }
+            // The row that comes first is one that most blocks have.
+            if first == 0 {
+                recent.swap(0, number - 1);
             }
             let is = _mm256_shuffle_epi8(sixteen(&table.is), kinds);
             let inert_kinds = _mm256_set1_epi8(INERT_KINDS.len() as i8 - 1);
