@@ -31,7 +31,7 @@ def test_the_published_tokenizer_of_gpt2_has_no_layers(shared_data: Find) -> Non
 @pytest.mark.parametrize("name", NAMED)
 def test_named_patterns_have_no_layers(name: str) -> None:
     # Merges that are rare, so that there are enough before them to be a layer.
-    corpus = [*digram.files(Path(digram.__file__).parent / "training"), SPACED]
+    corpus = [*digram.files(str(Path(digram.__file__).parent / "training" / "**" / "*.py")), SPACED]
     tok = digram.train(corpus, vocab_size=2_000, pretokenizer=name)
     spaces = [
         merge for merge in tok.merge_log if merge.left[-1:] >= b"\x80" and merge.right[:1] == b" "
@@ -50,5 +50,5 @@ def test_named_patterns_have_no_layers(name: str) -> None:
     ],
 )
 def test_layers_are_for_pretokens_of_several_words(options: dict[str, Any], kernel: str) -> None:
-    corpus = digram.files(Path(digram.__file__).parent / "training")
+    corpus = digram.files(str(Path(digram.__file__).parent / "training" / "**" / "*.py"))
     assert digram.train(corpus, vocab_size=2_500, **options)._kernel == kernel
