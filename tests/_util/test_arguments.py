@@ -228,6 +228,8 @@ def test_lists(name: str) -> None:
 
 
 SPECIAL: dict[str, Callable[[Any], object]] = {
+    "encode": lambda value: TOK.encode("a", special=value),
+    "count": lambda value: TOK.count("a", special=value),
     "encode_batch": lambda value: TOK.encode_batch(["a"], special=value),
     "encode_iter": lambda value: TOK.encode_iter(["a"], special=value),
     "encode_stream": lambda value: TOK.encode_stream(["a"], special=value),
@@ -246,6 +248,23 @@ def test_what_is_done_with_special_tokens(name: str) -> None:
             SPECIAL[name](value)
         told = f'special is "text", "parse", "raise" or a set of str, not {value}'
         assert str(caught.value) == told
+
+
+def test_numbers_of_segmentations() -> None:
+    model = digram.UnigramModel([-1.0], unknown=-12.0)
+    pretokenizer = digram.Pretokenizer(None)
+    tok = digram.Tokenizer(
+        digram.Definition(tokens=[b"a"], model=model, unit="char", pretokenizer=pretokenizer)
+    )
+    wrong: Any = None
+    with pytest.raises(TypeError, match=r"^count is a whole number, not None$"):
+        tok.encode_best("a", count=wrong)
+    wrong = 1.5
+    with pytest.raises(TypeError, match=r"^count is a whole number, not 1\.5$"):
+        tok.encode_sample("a", alpha=1.0, seed=0, count=wrong)
+    wrong = "x"
+    with pytest.raises(TypeError, match=r"^alpha is a number, not 'x'$"):
+        tok.encode_sample("a", alpha=wrong, seed=0)
 
 
 def test_what_is_called_for_each_merge() -> None:

@@ -169,7 +169,7 @@ def test_what_is_given_for_ids_is_told() -> None:
     for call in (tok.decode, tok.decode_bytes, tok.tokens, tok.decoder().extend):
         with pytest.raises(TypeError, match=r"not int; put one id into a list: \[65\]"):
             call(one)
-    with pytest.raises(TypeError, match="object is not iterable"):
+    with pytest.raises(TypeError, match="ids is a sequence of integers, not None"):
         tok.decode(None)  # type: ignore[arg-type]
     decoder = tok.decoder()
     for wrong, remedy in (

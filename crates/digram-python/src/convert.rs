@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyException, PyMemoryError, PyOverflowError, PyTypeError,
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyList, PyString, PyTuple};
 
-use crate::errors::{self, kind, shown_repr};
+use crate::errors::{self, ITERABLE, kind, shown_repr};
 use crate::objects::{self, CHECK_INTERVAL, SignalChecks, bytes, collected, integer, list, reserve, tuple};
 use crate::plain_ids;
 use crate::strings;
@@ -195,10 +195,10 @@ pub(crate) fn append_ids(
     Ok(())
 }
 
-/// The error for a single id where several are expected; other errors are kept.
+/// The error for what is no sequence of ids, which a single id has its own of; other errors are kept.
 fn not_a_sequence(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     if !object.hasattr("__index__").unwrap_or(false) {
-        return error;
+        return errors::unless_has(&ITERABLE, object, "ids is a sequence of integers", error);
     }
     match shown_repr(object) {
         Err(error) => error,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use digram::Error;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyException, PyMemoryError, PyOSError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -120,6 +120,20 @@ pub(crate) fn shown_repr(value: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(repr) => Ok(clipped(&repr.to_string_lossy())),
         Err(error) if error.is_instance_of::<PyException>(value.py()) => Ok(format!("<{}>", kind(value))),
         Err(error) => Err(error),
+    }
+}
+
+/// The methods of what can be iterated.
+pub(crate) const ITERABLE: [&str; 2] = ["__iter__", "__getitem__"];
+
+/// The error for an argument that has none of these methods, which says what it should be; other errors are kept.
+pub(crate) fn unless_has(methods: &[&str], value: &Bound<'_, PyAny>, expected: &str, error: PyErr) -> PyErr {
+    if methods.iter().any(|method| value.hasattr(*method).unwrap_or(true)) {
+        return error;
+    }
+    match shown_repr(value) {
+        Ok(shown) => PyTypeError::new_err(format!("{expected}, not {shown}")),
+        Err(error) => error,
     }
 }
 

@@ -38,7 +38,7 @@ impl Core {
         special: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Vec<(Bound<'py, PyList>, f64)>> {
         let (text, special, signals) = (Text::new(text)?, Special::new(self, special)?, Signals::new());
-        let (bytes, rule, count) = (text.bytes(), special.on_special(), number("count", count)?);
+        let (bytes, rule, count) = (text.bytes(), special.on_special(), number("count", &WHOLE, count)?);
         let found = py
             .detach(|| self.tokenizer.best_segmentations(bytes, count, rule, &signals))
             .map_err(|error| signals.error(py, error, Some(&text)))?;
@@ -75,8 +75,8 @@ impl Core {
         special: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (text, special, signals) = (Text::new(text)?, Special::new(self, special)?, Signals::new());
-        let (seed, alpha) = (seed_of(Some(seed))?.unwrap_or_default(), number("alpha", alpha)?);
-        let count = count.map(|count| number("count", count)).transpose()?;
+        let (seed, alpha) = (seed_of(Some(seed))?.unwrap_or_default(), number("alpha", &REAL, alpha)?);
+        let count = count.map(|count| number("count", &WHOLE, count)).transpose()?;
         let (bytes, rule) = (text.bytes(), special.on_special());
         let ids = py
             .detach(|| self.tokenizer.sample_segmentation(bytes, alpha, seed, count, rule, &signals))
@@ -85,8 +85,12 @@ impl Core {
     }
 }
 
+/// What numbers are called, with the method that they have.
+const WHOLE: [&str; 2] = ["a whole number", "__index__"];
+const REAL: [&str; 2] = ["a number", "__float__"];
+
 /// A number that an argument is. One that is too large, or below 0, is an `OptionError`.
-fn number<'py, T>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<T>
+fn number<'py, T>(name: &str, [kind, method]: &[&str; 2], value: &Bound<'py, PyAny>) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
@@ -95,6 +99,6 @@ where
             Ok(shown) => errors::raise(value.py(), "OptionError", format!("{name}={shown} is out of range.")),
             Err(error) => error,
         },
-        false => error,
+        false => errors::unless_has(&[method], value, &format!("{name} is {kind}"), error),
     })
 }

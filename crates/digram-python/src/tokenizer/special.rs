@@ -9,8 +9,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::Core;
-use crate::errors;
+use crate::errors::{self, ITERABLE};
 use crate::objects::{SignalChecks, reserve};
+
+/// What the argument is.
+const EXPECTED: &str = "special is \"text\", \"parse\", \"raise\" or a set of str";
 
 /// The number of sets that a tokenizer keeps.
 const KEPT_SETS: usize = 16;
@@ -67,11 +70,10 @@ impl Special {
         }
         let all = core.tokenizer.added_tokens();
         let (mut ids, mut checks) = (Vec::new(), SignalChecks::new());
-        for name in argument.try_iter()? {
+        let names = argument.try_iter();
+        for name in names.map_err(|error| errors::unless_has(&ITERABLE, argument, EXPECTED, error))? {
             let name = name?;
-            let name = name.cast::<PyString>().map_err(|_| {
-                PyTypeError::new_err("special is \"text\", \"parse\", \"raise\" or a set of str")
-            })?;
+            let name = name.cast::<PyString>().map_err(|_| PyTypeError::new_err(EXPECTED))?;
             reserve(&mut ids, 1)?;
             ids.push(core.special_id(py, &name.to_string_lossy())?);
             checks.after(py, 1)?;
