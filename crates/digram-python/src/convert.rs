@@ -195,7 +195,7 @@ pub(crate) fn append_ids(
     Ok(())
 }
 
-/// The error for what is no sequence of ids, which a single id has its own of; other errors are kept.
+/// The error for an object that is not a sequence of ids. A single id gets a message of its own; other errors are kept.
 fn not_a_sequence(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     if !object.hasattr("__index__").unwrap_or(false) {
         return errors::unless_has(&ITERABLE, object, "ids is a sequence of integers", error);

@@ -123,10 +123,10 @@ pub(crate) fn shown_repr(value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// The methods of what can be iterated.
+/// The methods of an iterable object: each has one of them.
 pub(crate) const ITERABLE: [&str; 2] = ["__iter__", "__getitem__"];
 
-/// The error for an argument that has none of these methods, which says what it should be; other errors are kept.
+/// The error for an argument that has none of these methods: the message says what is expected. Other errors are kept.
 pub(crate) fn unless_has(methods: &[&str], value: &Bound<'_, PyAny>, expected: &str, error: PyErr) -> PyErr {
     if methods.iter().any(|method| value.hasattr(*method).unwrap_or(true)) {
         return error;

@@ -140,7 +140,7 @@ def rule_of(special: OnSpecial) -> OnSpecial | None:
 
 
 def check_special(special: OnSpecial) -> None:
-    """Raise `TypeError` for what is no value of `special=`; the core checks words and names."""
+    """Raise `TypeError` if `special` is not iterable; the core checks the words and names in it."""
     if not isinstance(special, Iterable):
         raise TypeError(f'special is "text", "parse", "raise" or a set of str, not {show(special)}')
 

@@ -85,7 +85,7 @@ impl Core {
     }
 }
 
-/// What numbers are called, with the method that they have.
+/// The name of a kind of number, and the method that converts an object to it.
 const WHOLE: [&str; 2] = ["a whole number", "__index__"];
 const REAL: [&str; 2] = ["a number", "__float__"];
 

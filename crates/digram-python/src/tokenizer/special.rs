@@ -12,7 +12,7 @@ use super::Core;
 use crate::errors::{self, ITERABLE};
 use crate::objects::{SignalChecks, reserve};
 
-/// What the argument is.
+/// What the argument must be.
 const EXPECTED: &str = "special is \"text\", \"parse\", \"raise\" or a set of str";
 
 /// The number of sets that a tokenizer keeps.

@@ -69,7 +69,7 @@ pub(super) struct FormTable {
     /// The characters that are looked up in blocks of text.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     sets: Sets<SETS>,
-    /// The characters of texts of 16 bits for each, found with the first such text.
+    /// The table for texts of 16-bit characters, made for the first such text.
     units: OnceBox<Units>,
     /// Characters that are not inert with the bytes before each, as [keys](key_of), and a number of [`Stays`] for each.
     pairs: [AtomicU64; PAIRS],
@@ -186,7 +186,7 @@ impl FormTable {
     }
 
     pub(super) fn changes(&self, text: &[u8], interrupt: &dyn Interrupt) -> Result<bool> {
-        // Short texts are mostly ASCII, and found to be with less preparation.
+        // Many short texts are ASCII, and this check is faster than preparing the search.
         if text.len() <= MAX_UNCHECKED && text.is_ascii() {
             return Ok(false);
         }

@@ -313,8 +313,8 @@ impl Normalizer {
         Ok(true)
     }
 
-    /// Whether no stage changes a text that is not in UTF-8 yet, nor a part of it, and it is not cut into words; false if that
-    /// is not known.
+    /// Whether no stage changes a text that is not in UTF-8 yet, or a part of it, and the text is not cut into words.
+    /// False if that is not known.
     pub(crate) fn keeps(&self, text: Text<'_>, interrupt: &dyn Interrupt) -> Result<bool> {
         if self.has_words() {
             return Ok(false);

@@ -7,14 +7,14 @@ use super::{BEYOND, Character, append_one, ascii};
 /// The characters that are converted together.
 const LANES: usize = 8;
 
-/// How the bytes of characters are put side by side.
+/// A byte shuffle that removes the unused bytes between characters.
 type Shuffle = [u8; 16];
 
-/// For each set of characters of one byte, of eight that have two bytes' space.
+/// The shuffles for eight lanes of two bytes; a bit of the index is set for each lane with a character of one byte.
 static OF_TWO: [Shuffle; 256] = shuffles_of_two();
 
-/// For each set of characters of more than one byte, of four that have four bytes' space, and from bit 4 on those of
-/// three bytes.
+/// The shuffles for four lanes of four bytes. The lower four bits of the index are set for the lanes with characters of
+/// more than one byte, the upper four for those with characters of three.
 static OF_THREE: [Shuffle; 256] = shuffles_of_three();
 
 /// As [`super::append`].

@@ -17,7 +17,7 @@ const BLOCK: usize = 32;
 /// The number of characters that are written together.
 const LANES: usize = 8;
 
-/// For each set of eight numbers of 16 bits: which bytes these have.
+/// For each set of eight 16-bit lanes, the shuffle that moves these lanes to the front.
 static SHUFFLES: [[u8; 16]; 256] = shuffles();
 
 /// As [`super::convert`].
@@ -80,7 +80,7 @@ pub(super) fn convert<U: Unit>(text: &[u8], units: &mut [MaybeUninit<U>]) -> boo
     convert_until(text, text.len(), units, &mut offset, &mut written) && written == units.len()
 }
 
-/// The offset from which text is converted anew: where the character begins that goes on at an offset, if one does.
+/// The offset at which conversion resumes: the start of the character that continues at `offset`, if `goes_on`.
 fn start(text: &[u8], mut offset: usize, goes_on: bool) -> usize {
     if goes_on {
         offset -= 1;

@@ -1,7 +1,7 @@
-//! Whether a text in the form in which Python stores most of those beyond ASCII is in normal form.
+//! Checks whether a text of 16-bit characters, as Python stores most strings beyond Latin-1, is in normal form.
 //!
-//! There each character has 16 bits, so that the character before it is found without a look at its bytes: this takes a
-//! third of the instructions that the same text in UTF-8 does.
+//! All characters have the same width, so the one before each is found without reading its bytes. This takes about half
+//! the time of the same check of the text in UTF-8.
 //!
 //! Text of one language has characters of few *rows* of 128. All characters of one row are looked up together, then
 //! those of the next row.
@@ -30,7 +30,8 @@ const ROWS: usize = (1 << 16) / ROW;
 /// The number of rows that are looked up in each block, and kept from text to text.
 const KEPT: usize = 3;
 
-/// What a character needs before it to stay, and what it is to the next one: a bit for each reason, of which one suffices.
+/// What a character needs before it to stay, and what it offers to the next one. A character stays if one bit of what it
+/// needs is among the bits of the character before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind {
     needs: u8,
@@ -57,7 +58,7 @@ mod bit {
 /// tones follow.
 const CLASSES: [u8; 2] = [103, 118];
 
-/// The kinds of inert characters, which come first: of those of the very first nothing more is known.
+/// The kinds of inert characters. They have the smallest numbers; kind 0 is for characters of which no more is known.
 const INERT_KINDS: [Kind; 3] = [
     Kind { needs: bit::ANY, is: bit::ANY | bit::INERT },
     Kind { needs: bit::ANY, is: bit::ANY | bit::INERT | bit::EVEN },
@@ -128,7 +129,7 @@ impl Units {
         self.recent.each_ref().map(|row| row.load(Ordering::Relaxed))
     }
 
-    /// Replaces one of the rows that are looked up by that of a character.
+    /// Replaces one of the rows that are looked up with the row of a character.
     #[cold]
     #[inline(never)]
     fn set_recent(&self, place: usize, unit: u16, recent: &mut [u16; KEPT]) {
