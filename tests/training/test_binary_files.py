@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,14 @@ def test_an_unreadable_file_is_told_by_reading(tmp_path: Path) -> None:
 def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(b"low lower",))
+
+    def write() -> None:
+        with pipe.open("wb", buffering=0) as file:  # returns when the reader has opened the pipe
+            for part in (b"low ", b"lower"):
+                time.sleep(0.1)  # s; the reader has looked at the modification time by then
+                file.write(part)
+
+    writer = threading.Thread(target=write)
     writer.start()
     tok = digram.train(digram.Files((pipe,)), max_merges=0)
     writer.join()

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import io
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -130,13 +131,14 @@ class Files:
     ) -> Iterator[bytes | Unread]:
         """The texts of one of the files; `seen.record` is the record of the last one.
 
-        Raises `CorruptFileError` if the file changed while it was read.
+        Raises `CorruptFileError` if the file changed while it was read. A pipe may change: it is
+        read as it is written.
         """
         with path.open("rb") as file:
             before = os.fstat(file.fileno())
             yield from self._stream(file, path).texts(seen, max_bytes)
             after = os.fstat(file.fileno())
-        if seen.ended:
+        if seen.ended or not stat.S_ISREG(before.st_mode):
             return
         if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
             raise changed(path, before.st_size, after.st_size)
