@@ -83,11 +83,7 @@ def check(tok: digram.Tokenizer, text: str, pieces: list[str], known: set[str]) 
 @cases(150)
 @given(table=tables, text=texts, addition=rounded, fallback=st.booleans())
 def test_unigram(table: dict[str, float], text: str, addition: str, fallback: bool) -> None:
-    def rounding(score: float) -> float:
-        return in_single(score) if addition == "single" else score
-
-    table = {token: rounding(score) for token, score in table.items()}
-    unknown = rounding(min(table.values()) - 10)
+    unknown = min(table.values()) - 10
     model = UnigramModel(
         [*table.values(), None],
         unknown=unknown,
@@ -121,14 +117,12 @@ repeated = st.tuples(
 def test_parts_of_long_texts_are_cached(
     table: dict[str, float], words: tuple[list[str], list[int]], addition: str, fallback: bool
 ) -> None:
-    single = addition == "single"
-    table = {token: in_single(score) if single else score for token, score in table.items()}
-    unknown = in_single(-12.7)
+    unknown = -12.7
     model = UnigramModel([*table.values(), None], unknown=unknown, addition=addition)  # type: ignore[arg-type]
     tok = tokenizer(table, model, fallback=fallback, special=len(table))
     chosen, order = words
     text = "".join(chosen[number % len(chosen)] for number in order)
-    how = reference.single if single else reference.double
+    how = reference.single if addition == "single" else reference.double
     for part in (text, text[1:], text[len(text) // 2 :]):
         pieces = reference.segment(part, table, unknown, how)
         ids = expected(tok, pieces, {*table})

@@ -19,12 +19,12 @@ LARGEST_SUM = 100_000.0
 
 
 def double(number: float) -> float:
-    """A sum as Hugging Face's libraries keep it, which is as Python does."""
+    """A score or a sum as Hugging Face's libraries keep it, which is as Python does."""
     return number
 
 
 def single(number: float) -> float:
-    """A sum as SentencePiece keeps it: rounded to 32 bits.
+    """A score or a sum as SentencePiece keeps it: rounded to 32 bits.
 
     >>> single(0.1)
     0.10000000149011612
@@ -62,7 +62,7 @@ def segment(
         for length in range(1, min(longest, len(text) - start) + 1):
             piece = text[start : start + length]
             if piece in scores or length == 1:
-                new = rounded(here + scores.get(piece, unknown))
+                new = rounded(here + rounded(scores.get(piece, unknown)))
                 old = sums[start + length]
                 if old is None or new > old:
                     sums[start + length], lengths[start + length] = new, length

@@ -87,11 +87,12 @@ class UnigramModel(_OfScores):
     special tokens and of fallback bytes. `unknown` is the score of a character that is no token;
     consecutive ones become one unknown token. `addition` says how sums are rounded, which matters
     because different sums are often nearly equal: in "double" precision, as Hugging Face's
-    libraries do, or in "single", as SentencePiece does. `user_defined` are the tokens whose scores
-    SentencePiece computes from their lengths, and `unused` those that no text becomes although they
-    are ordinary. `spelled` are names of fallback bytes that text becomes too: in Hugging Face's
-    libraries the text "<0x41>" is the token of a byte. All bytes of consecutive unknown characters
-    then have the offsets of all of these characters.
+    libraries do, or in "single", as SentencePiece does, to which the scores are rounded too.
+    `user_defined` are the tokens whose scores SentencePiece computes from their lengths, and
+    `unused` those that no text becomes although they are ordinary. `spelled` are names of fallback
+    bytes that text becomes too: in Hugging Face's libraries the text "<0x41>" is the token of a
+    byte. All bytes of consecutive unknown characters then have the offsets of all of these
+    characters.
 
     Nothing is checked before `Tokenizer(definition)`, which raises `VocabError` where scores do not
     fit the tokens.

@@ -13,24 +13,29 @@ use crate::vocabulary::TokenId;
 use super::super::Context;
 use super::char_trie::Found;
 use super::pieces::Piece;
-use super::viterbi::{FewCharacters, LARGEST_SUM, Progress, SHORT, UNKNOWN, Viterbi};
+use super::viterbi::{FewCharacters, LARGEST_SUM, Progress, Sum, UNKNOWN, Viterbi};
 
 /// The longest part whose segmentation may be certain, in bytes. Longer ones, as in scripts without spaces, rarely recur.
-pub(in crate::encode) const LONGEST: usize = SHORT;
+pub(in crate::encode) const LONGEST: usize = 48;
 
 /// With double precision, sums are smaller than this; a pretoken whose sum may be larger is not encoded in parts.
 const LARGEST_DOUBLE: f64 = 1e9;
 
 /// What says which segmentations are certain.
 pub(super) struct Certainty {
-    /// The score of each id, as it is added.
-    scores: Box<[f64]>,
+    scores: ById,
     /// The largest absolute score.
     pub(super) largest_score: f64,
     /// Sums with a larger absolute value may lead to one that is set to zero, or is rounded by more.
     largest_sum: f64,
     /// By how much two sums after one addition must differ: twice the error of one.
     margin: f64,
+}
+
+/// The score of each id, in the precision in which it is added.
+enum ById {
+    Double(Box<[f64]>),
+    Single(Box<[f32]>),
 }
 
 /// The best segmentation of the text up to a boundary, and the sum of the best one with another last piece.
@@ -49,19 +54,20 @@ const ORIGIN: Node = Node { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, c
 pub(in crate::encode) struct Scratch {
     characters: FewCharacters,
     nodes: [Node; LONGEST + 1],
+    /// The units of the pieces of the best segmentation, at the end.
+    path: [u32; LONGEST],
 }
 
 impl Default for Scratch {
     fn default() -> Scratch {
-        Scratch { characters: FewCharacters::default(), nodes: [ORIGIN; LONGEST + 1] }
+        Scratch { characters: FewCharacters::default(), nodes: [ORIGIN; LONGEST + 1], path: [0; LONGEST] }
     }
 }
 
 impl Certainty {
     pub(super) fn new(scores: &Scores, pieces: &[(&[u8], Piece)]) -> Certainty {
-        let as_added = |score| as_added(scores.addition, score);
         let all = pieces.iter().map(|(_, piece)| piece.score).chain([scores.unknown]);
-        let largest_score = all.map(|score| as_added(score).abs()).fold(0.0, f64::max);
+        let largest_score = all.map(|score| as_added(scores.addition, score).abs()).fold(0.0, f64::max);
         let within_part = LONGEST as f64 * largest_score;
         let (limit, unit) = match scores.addition {
             Addition::Double => (LARGEST_DOUBLE, f64::EPSILON),
@@ -70,16 +76,25 @@ impl Certainty {
         // Half the unit of a sum is at most this part of it. The exact sums are rounded too, but by far less; that, and
         // that sums in a part may be larger than those before it, the second factor includes.
         let error = limit * unit / 2.0;
-        let ids = pieces.iter().map(|(_, piece)| piece.id as usize);
-        let mut by_id = vec![0.0; ids.max().map_or(0, |id| id + 1)];
-        pieces.iter().for_each(|(_, piece)| by_id[piece.id as usize] = as_added(piece.score));
+        let pieces = pieces.iter().map(|(_, piece)| *piece);
         Certainty {
-            scores: by_id.into_boxed_slice(),
+            scores: match scores.addition {
+                Addition::Double => ById::Double(by_id(pieces, |score| score)),
+                Addition::Single => ById::Single(by_id(pieces, |score| score as f32)),
+            },
             largest_score,
             largest_sum: limit - within_part,
             margin: 2.0 * error * 1.01,
         }
     }
+}
+
+/// The score of each id; `of` gives it its precision.
+fn by_id<S: Copy + Default>(pieces: impl Iterator<Item = Piece> + Clone, of: impl Fn(f64) -> S) -> Box<[S]> {
+    let largest = pieces.clone().map(|piece| piece.id as usize).max();
+    let mut scores = vec![S::default(); largest.map_or(0, |id| id + 1)];
+    pieces.for_each(|piece| scores[piece.id as usize] = of(piece.score));
+    scores.into_boxed_slice()
 }
 
 /// A score in the precision in which it is added.
@@ -102,55 +117,53 @@ impl Viterbi {
     /// may not be certain.
     #[inline]
     pub(in crate::encode) fn add(&self, ids: &[TokenId], progress: &mut Progress) -> bool {
-        let Certainty { scores, largest_sum, .. } = &self.certainty;
-        let mut largest = progress.sum.abs();
-        match self.addition {
-            Addition::Double => {
-                for &id in ids {
-                    progress.sum += scores[id as usize];
-                    largest = largest.max(progress.sum.abs());
-                }
-            }
-            Addition::Single => {
-                let mut sum = progress.sum as f32;
-                for &id in ids {
-                    sum += scores[id as usize] as f32;
-                    largest = largest.max(sum.abs().into());
-                }
-                progress.sum = sum.into();
-            }
+        match &self.certainty.scores {
+            ById::Double(scores) => self.add_each(ids.iter().map(|&id| scores[id as usize]), progress),
+            ById::Single(scores) => self.add_each(ids.iter().map(|&id| scores[id as usize]), progress),
         }
-        progress.is_after_unknown &= ids.is_empty();
-        largest <= *largest_sum
     }
 
-    /// Appends the ids of a part between boundaries that no piece spans, if they are the same in every text; returns
-    /// false, and appends nothing, if that is not certain or a character is unknown.
+    /// The same for scores.
+    #[inline(always)]
+    fn add_each<S: Sum>(&self, scores: impl ExactSizeIterator<Item = S>, progress: &mut Progress) -> bool {
+        progress.is_after_unknown &= scores.len() == 0;
+        let (mut sum, mut largest) = (S::of(progress.sum), progress.sum.abs());
+        for score in scores {
+            sum = sum.plus(score);
+            largest = largest.max(sum.wide().abs());
+        }
+        progress.sum = sum.wide();
+        largest <= self.certainty.largest_sum
+    }
+
+    /// Appends the ids of a part between boundaries that no piece spans, if they are the same in every text, and adds
+    /// their scores; as [`add`](Viterbi::add). `None`, with nothing appended or added, if that is not certain or a
+    /// character is unknown.
     pub(in crate::encode) fn push_certain(
         &self,
         part: &[u8],
+        progress: &mut Progress,
         context: &mut Context<'_>,
         ids: &mut Vec<TokenId>,
-    ) -> Result<bool> {
+    ) -> Result<Option<bool>> {
         if part.len() > LONGEST {
-            return Ok(false);
+            return Ok(None);
         }
         match self.addition {
-            Addition::Double => self.push_certain_with(part, context, ids, |score| score),
-            Addition::Single => self.push_certain_with(part, context, ids, |score| f64::from(score as f32)),
+            Addition::Double => self.push_certain_of::<f64>(part, progress, context, ids),
+            Addition::Single => self.push_certain_of::<f32>(part, progress, context, ids),
         }
     }
 
-    /// The same; `as_added` gives a score in the precision in which it is added.
     #[inline(always)]
-    fn push_certain_with(
+    fn push_certain_of<S: Sum>(
         &self,
         part: &[u8],
+        progress: &mut Progress,
         context: &mut Context<'_>,
         ids: &mut Vec<TokenId>,
-        as_added: impl Fn(f64) -> f64,
-    ) -> Result<bool> {
-        let Scratch { characters, nodes } = &mut context.scratch.viterbi.certain;
+    ) -> Result<Option<bool>> {
+        let Scratch { characters, nodes, path } = &mut context.scratch.viterbi.certain;
         let (numbers, seconds) = characters.read(&self.trie, part)?;
         let count = seconds.len();
         nodes[..=count].fill(ORIGIN);
@@ -158,8 +171,8 @@ impl Viterbi {
         for at in 0..count {
             let sum = nodes[at].sum;
             let ends = &mut nodes[at..];
-            self.trie.each_prefix(&numbers[at..], seconds[at], |Found { chars, unit, score }| {
-                let (node, sum) = (&mut ends[chars as usize], sum + as_added(score));
+            self.trie.each_prefix(&numbers[at..], seconds[at], |Found::<S> { chars, unit, score }| {
+                let (node, sum) = (&mut ends[chars as usize], sum + score.wide());
                 // A score that is not a number, as where no piece ends, changes nothing.
                 let lower = if node.sum <= sum { node.sum } else { sum };
                 node.second = if lower > node.second { lower } else { node.second };
@@ -170,20 +183,20 @@ impl Viterbi {
         }
         // No segmentation has more additions than characters.
         let margin = self.certainty.margin * count as f64;
-        let (first, mut at) = (ids.len(), count);
-        memory::try_reserve(ids, count)?;
+        let (mut first, mut at) = (LONGEST, count);
         while at > 0 {
             let Node { sum, second, chars, unit } = nodes[at];
-            let id = self.trie.id(unit);
-            let is_certain = id != UNKNOWN && sum - second > margin;
+            let is_certain = self.trie.id::<S>(unit) != UNKNOWN && sum - second > margin;
             if !is_certain {
-                ids.truncate(first);
-                return Ok(false);
+                return Ok(None);
             }
-            ids.push(id);
+            first -= 1;
+            path[first] = unit;
             at -= chars as usize;
         }
-        ids[first..].reverse();
-        Ok(true)
+        let units = &path[first..];
+        memory::try_reserve(ids, units.len())?;
+        ids.extend(units.iter().map(|&unit| self.trie.id::<S>(unit)));
+        Ok(Some(self.add_each(units.iter().map(|&unit| self.trie.score::<S>(unit)), progress)))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Characters have numbers, the most frequent ones of the pieces the smallest, so that the children of most nodes are
 //! near each other. The node of a first character is at its number. What a step of Viterbi needs is in one unit of
-//! sixteen bytes.
+//! sixteen bytes; scores of single precision leave space in it for the id.
 
 use std::cmp::Reverse;
 
@@ -12,6 +12,7 @@ use crate::cpu;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::memory;
+use crate::pages::{Pages, Zero};
 use crate::utf8::decode;
 use crate::vocabulary::TokenId;
 
@@ -29,8 +30,83 @@ struct Unit {
     base: u32,
     /// The number of the character that leads to the node.
     label: u32,
-    /// The score of the piece that ends here; not a number if there is none.
-    score: f64,
+    /// The piece that ends here, as the precision of its score stores it.
+    piece: u64,
+}
+
+// SAFETY: the bytes of `ZERO` are zero.
+unsafe impl Zero for Unit {
+    const ZERO: Unit = Unit { base: 0, label: 0, piece: 0 };
+}
+
+/// The precision of the scores of a trie.
+pub(super) trait Precision: Copy {
+    /// What a unit stores of the piece that ends there. A score that is not a number shows that there is none.
+    fn stored(piece: Piece) -> u64;
+    /// The score of what is stored.
+    fn score(stored: u64) -> Self;
+    fn is_nan(self) -> bool;
+    fn wide(self) -> f64;
+    /// Whether what is stored has the id.
+    const HAS_IDS: bool;
+    /// The id of what is stored in a unit of this number; `ids` are those of all units, unless it has it.
+    fn id(stored: u64, ids: &[TokenId], unit: u32) -> TokenId;
+}
+
+impl Precision for f64 {
+    const HAS_IDS: bool = false;
+
+    fn stored(piece: Piece) -> u64 {
+        piece.score.to_bits()
+    }
+
+    #[inline(always)]
+    fn score(stored: u64) -> f64 {
+        f64::from_bits(stored)
+    }
+
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        self.is_nan()
+    }
+
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    fn id(_: u64, ids: &[TokenId], unit: u32) -> TokenId {
+        ids[unit as usize]
+    }
+}
+
+impl Precision for f32 {
+    const HAS_IDS: bool = true;
+
+    fn stored(piece: Piece) -> u64 {
+        u64::from(piece.id) << 32 | u64::from((piece.score as f32).to_bits())
+    }
+
+    #[inline(always)]
+    fn score(stored: u64) -> f32 {
+        f32::from_bits(stored as u32)
+    }
+
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        self.is_nan()
+    }
+
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self.into()
+    }
+
+    #[inline(always)]
+    fn id(stored: u64, _: &[TokenId], _: u32) -> TokenId {
+        (stored >> 32) as TokenId
+    }
 }
 
 /// The numbers of characters.
@@ -68,8 +144,8 @@ impl Numbers {
 pub(super) struct CharTrie {
     numbers: Numbers,
     /// Their number is a power of two, or a multiple of one that is larger than the number of each character.
-    units: Vec<Unit>,
-    /// For each unit, the piece that ends there.
+    units: Pages<Unit>,
+    /// For each unit, the id of the piece that ends there; empty if the units have them.
     ids: Vec<TokenId>,
     /// The length of the longest piece, in characters.
     longest: usize,
@@ -77,19 +153,20 @@ pub(super) struct CharTrie {
 
 /// A piece that a text begins with.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct Found<S> {
     /// The length in characters.
     pub(super) chars: u32,
     /// The number of its unit.
     pub(super) unit: u32,
     /// Not a number if there is no such piece.
-    pub(super) score: f64,
+    pub(super) score: S,
 }
 
 impl CharTrie {
-    /// Of two pieces of the same text, the last one is kept. A character that is no piece alone has the score
-    /// `unknown.score`, and the id `unknown.id`.
-    pub(super) fn new<'p>(
+    /// A trie with the scores of a precision, for the methods of the same precision. Of two pieces of the same text,
+    /// the last one is kept. A character that is no piece alone has the score `unknown.score`, and the id
+    /// `unknown.id`.
+    pub(super) fn new<'p, S: Precision>(
         pieces: impl IntoIterator<Item = (&'p [u8], Piece)>,
         unknown: Piece,
         interrupt: &dyn Interrupt,
@@ -115,17 +192,18 @@ impl CharTrie {
         interrupt.check()?;
         let labels: Vec<&[u32]> = keys.iter().map(|(key, _)| &key[..]).collect();
         let nodes = double_array(&labels, span, Root::AtZero, interrupt)?;
-        let (mut units, mut ids) = (Vec::new(), Vec::new());
-        memory::try_reserve(&mut units, nodes.len())?;
-        memory::try_reserve(&mut ids, nodes.len())?;
-        for node in &nodes {
+        let (mut units, mut ids) = (Pages::zeroed(nodes.len())?, Vec::new());
+        memory::try_reserve(&mut ids, if S::HAS_IDS { 0 } else { nodes.len() })?;
+        for (unit, node) in units.iter_mut().zip(&nodes) {
             let piece = keys.get(node.key as usize).map(|(_, piece)| *piece);
-            let Piece { id, score } = piece.unwrap_or(Piece { score: f64::NAN, ..unknown });
-            units.push(Unit { base: node.base, label: node.label, score });
-            ids.push(id);
+            let piece = piece.unwrap_or(Piece { score: f64::NAN, ..unknown });
+            *unit = Unit { base: node.base, label: node.label, piece: S::stored(piece) };
+            if !S::HAS_IDS {
+                ids.push(piece.id);
+            }
         }
         // The node of a character of no piece. No label is the number of none.
-        units[0] = Unit { base: 0, label: FREE, score: unknown.score };
+        units[0] = Unit { base: 0, label: FREE, piece: S::stored(unknown) };
         let longest = labels.iter().map(|key| key.len()).max().unwrap_or(0);
         Ok(CharTrie { numbers, units, ids, longest })
     }
@@ -143,8 +221,14 @@ impl CharTrie {
 
     /// The id of the piece of a unit.
     #[inline(always)]
-    pub(super) fn id(&self, unit: u32) -> TokenId {
-        self.ids[unit as usize]
+    pub(super) fn id<S: Precision>(&self, unit: u32) -> TokenId {
+        S::id(self.units[unit as usize].piece, &self.ids, unit)
+    }
+
+    /// The score of the piece of a unit.
+    #[inline(always)]
+    pub(super) fn score<S: Precision>(&self, unit: u32) -> S {
+        S::score(self.units[unit as usize].piece)
     }
 
     /// Prefetches the unit of a character.
@@ -173,14 +257,19 @@ impl CharTrie {
     /// one is its first character. `second` is the unit of the first two. Returns the number of steps. The last number
     /// is [`NO_CHARACTER`], and not the only one.
     #[inline(always)]
-    pub(super) fn each_prefix(&self, numbers: &[u32], second: u32, mut visit: impl FnMut(Found)) -> usize {
-        visit(Found { chars: 1, unit: numbers[0], score: self.units[numbers[0] as usize].score });
+    pub(super) fn each_prefix<S: Precision>(
+        &self,
+        numbers: &[u32],
+        second: u32,
+        mut visit: impl FnMut(Found<S>),
+    ) -> usize {
+        visit(Found { chars: 1, unit: numbers[0], score: self.score(numbers[0]) });
         if second == 0 {
             return 1;
         }
         let mut unit = self.units[second as usize];
         let mut chars = 2;
-        visit(Found { chars: 2, unit: second, score: unit.score });
+        visit(Found { chars: 2, unit: second, score: S::score(unit.piece) });
         while unit.base != 0 {
             let index = unit.base ^ numbers[chars];
             unit = self.units[index as usize];
@@ -189,14 +278,14 @@ impl CharTrie {
                 break;
             }
             chars += 1;
-            visit(Found { chars: chars as u32, unit: index, score: unit.score });
+            visit(Found { chars: chars as u32, unit: index, score: S::score(unit.piece) });
         }
         chars
     }
 
     /// The longest piece that a text begins with: its id, and its length in bytes.
     #[inline]
-    pub(super) fn longest_of(&self, text: &[u8]) -> Option<(TokenId, usize)> {
+    pub(super) fn longest_of<S: Precision>(&self, text: &[u8]) -> Option<(TokenId, usize)> {
         let (mut index, mut at, mut found) = (0, 0, None);
         loop {
             let (Some(c), len) = decode(&text[at..]) else { return found };
@@ -207,8 +296,8 @@ impl CharTrie {
                 return found;
             }
             at += len;
-            if !unit.score.is_nan() {
-                found = Some((self.ids[index as usize], at));
+            if !S::score(unit.piece).is_nan() {
+                found = Some((S::id(unit.piece, &self.ids, index), at));
             }
             if unit.base == 0 {
                 return found;
@@ -245,34 +334,49 @@ mod tests {
             tokens in prop::collection::vec(prop::collection::vec(prop::sample::select(vec!['a', 'b', 'é', '日', '😀', '\0']), 0..6), 0..200),
             text in prop::collection::vec(prop::sample::select(vec!['a', 'b', 'é', '日', '😀', '\0', 'x']), 1..12),
         ) {
-            let piece = |id: usize| Piece { id: id as TokenId, score: -(id as f64) };
-            let unknown = Piece { id: TokenId::MAX, score: -1e9 };
             let tokens: Vec<String> = tokens.into_iter().map(|token| token.into_iter().collect()).collect();
-            let trie = CharTrie::new(tokens.iter().enumerate().map(|(id, token)| (token.as_bytes(), piece(id))), unknown, &Never).unwrap();
-            let mut numbers: Vec<u32> = text.iter().map(|&c| trie.number(c)).collect();
-            numbers.push(NO_CHARACTER);
-            let mut found = Vec::new();
-            let mut seconds = vec![0; text.len()];
-            trie.seconds(&numbers, &mut seconds);
-            trie.each_prefix(&numbers, seconds[0], |Found { chars, unit, score }| {
-                if !score.is_nan() {
-                    found.push((chars as usize, Piece { id: trie.id(unit), score }));
-                }
-            });
-            let expected: Vec<_> = (1..=text.len())
-                .filter_map(|len| {
-                    let beginning: String = text[..len].iter().collect();
-                    match tokens.iter().rposition(|token| *token == beginning) {
-                        Some(id) => Some((len, piece(id))),
-                        None => (len == 1).then_some((1, unknown)),
-                    }
-                })
-                .collect();
-            prop_assert_eq!(&found, &expected);
-            let longest = found.iter().rev().find(|(_, piece)| piece.id != unknown.id);
-            let chars: String = text.iter().collect();
-            let expected = longest.map(|(len, piece)| (piece.id, chars.chars().take(*len).map(char::len_utf8).sum()));
-            prop_assert_eq!(trie.longest_of(chars.as_bytes()).filter(|(id, _)| *id != unknown.id), expected);
+            check_prefixes::<f64>(&tokens, &text)?;
+            check_prefixes::<f32>(&tokens, &text)?;
         }
+    }
+
+    fn check_prefixes<S: Precision>(
+        tokens: &[String],
+        text: &[char],
+    ) -> std::result::Result<(), TestCaseError> {
+        let piece = |id: usize| Piece { id: id as TokenId, score: -(id as f64) };
+        let unknown = Piece { id: TokenId::MAX, score: -1e9 };
+        let trie = CharTrie::new::<S>(
+            tokens.iter().enumerate().map(|(id, token)| (token.as_bytes(), piece(id))),
+            unknown,
+            &Never,
+        )
+        .unwrap();
+        let mut numbers: Vec<u32> = text.iter().map(|&c| trie.number(c)).collect();
+        numbers.push(NO_CHARACTER);
+        let mut found = Vec::new();
+        let mut seconds = vec![0; text.len()];
+        trie.seconds(&numbers, &mut seconds);
+        trie.each_prefix(&numbers, seconds[0], |Found::<S> { chars, unit, score }| {
+            if !score.is_nan() {
+                found.push((chars as usize, Piece { id: trie.id::<S>(unit), score: score.wide() }));
+            }
+        });
+        let expected: Vec<_> = (1..=text.len())
+            .filter_map(|len| {
+                let beginning: String = text[..len].iter().collect();
+                match tokens.iter().rposition(|token| *token == beginning) {
+                    Some(id) => Some((len, piece(id))),
+                    None => (len == 1).then_some((1, unknown)),
+                }
+            })
+            .collect();
+        prop_assert_eq!(&found, &expected);
+        let longest = found.iter().rev().find(|(_, piece)| piece.id != unknown.id);
+        let chars: String = text.iter().collect();
+        let expected =
+            longest.map(|(len, piece)| (piece.id, chars.chars().take(*len).map(char::len_utf8).sum()));
+        prop_assert_eq!(trie.longest_of::<S>(chars.as_bytes()).filter(|(id, _)| *id != unknown.id), expected);
+        Ok(())
     }
 }

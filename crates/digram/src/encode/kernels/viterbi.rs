@@ -32,8 +32,7 @@ use super::pieces::Piece;
 use characters::Characters;
 pub(super) use characters::{FewCharacters, SHORT};
 use short::Short;
-pub(super) use sum::LARGEST_SUM;
-use sum::Sum;
+pub(super) use sum::{LARGEST_SUM, Sum};
 
 mod characters;
 mod short;
@@ -125,7 +124,10 @@ impl Viterbi {
         let certainty = Certainty::new(scores, &pieces);
         let is_extreme = certainty.largest_score >= EXTREME;
         let unknown = Piece { id: UNKNOWN, score: scores.unknown };
-        let trie = CharTrie::new(pieces, unknown, &Never)?;
+        let trie = match scores.addition {
+            Addition::Double => CharTrie::new::<f64>(pieces, unknown, &Never),
+            Addition::Single => CharTrie::new::<f32>(pieces, unknown, &Never),
+        }?;
         let spelled: HashSet<_> = scores.spelled.iter().map(|one| one.id).collect();
         let mut marked = spelled.clone();
         match symbols.unit() {
@@ -181,6 +183,18 @@ impl Viterbi {
         lattice: &mut Lattice,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
+        match self.addition {
+            Addition::Double => self.push_segmentations_of::<f64>(pretoken, lattice, interrupt),
+            Addition::Single => self.push_segmentations_of::<f32>(pretoken, lattice, interrupt),
+        }
+    }
+
+    fn push_segmentations_of<S: Sum>(
+        &self,
+        pretoken: &[u8],
+        lattice: &mut Lattice,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
         check_len(pretoken.len())?;
         let (mut characters, mut read) = (Characters::default(), 0);
         let advanced = characters.advance(&self.trie, pretoken, &mut read, 0, pretoken.len());
@@ -190,13 +204,14 @@ impl Viterbi {
         for at in 0..characters.len() {
             let first = edges.len();
             memory::try_reserve(&mut edges, self.trie.longest().min(characters.len() - at) + 1)?;
-            let steps = self.trie.each_prefix(&numbers[at..], seconds[at], |Found { chars, unit, score }| {
-                if !score.is_nan() {
-                    let id = Some(self.trie.id(unit)).filter(|&id| id != UNKNOWN);
-                    let (start, end) = (starts[at], starts[at + chars as usize]);
-                    edges.push(Edge { start, end, id, score });
-                }
-            });
+            let steps =
+                self.trie.each_prefix(&numbers[at..], seconds[at], |Found::<S> { chars, unit, score }| {
+                    if !score.is_nan() {
+                        let id = Some(self.trie.id::<S>(unit)).filter(|&id| id != UNKNOWN);
+                        let (start, end) = (starts[at], starts[at + chars as usize]);
+                        edges.push(Edge { start, end, id, score: score.wide() });
+                    }
+                });
             pacer.after(steps + edges.len() - first)?;
         }
         lattice.push_pretoken(pretoken.len(), edges.into_iter())
@@ -374,7 +389,7 @@ impl Emit<'_> {
         for &[unit, chars] in path.iter().rev() {
             let start = at;
             at += chars as usize;
-            let id = self.by.trie.id(unit);
+            let id = self.by.trie.id::<S>(unit);
             if id != UNKNOWN && self.run.is_empty() && self.marks.is_none() {
                 sink.push_id(id);
                 continue;

@@ -47,7 +47,7 @@ impl WordPiece {
         let pieces = tokens().map(|(id, bytes)| (bytes, Piece { id, score: 0.0 }));
         let none = Piece { id: TokenId::MAX, score: f64::NAN };
         Ok(WordPiece {
-            trie: CharTrie::new(pieces, none, &Never)?,
+            trie: CharTrie::new::<f32>(pieces, none, &Never)?,
             longest: tokens().map(|(_, bytes)| bytes.len()).max().unwrap_or(0),
             empty: vocabulary.empty(),
             unknown: *unknown,
@@ -95,7 +95,7 @@ impl WordPiece {
         while position < pretoken.len() {
             // A space inside a pretoken begins no word.
             let may_match = position == 0 || pretoken[position] != SPACE;
-            let found = self.trie.longest_of(&pretoken[position..]).filter(|_| may_match);
+            let found = self.trie.longest_of::<f32>(&pretoken[position..]).filter(|_| may_match);
             let Some((id, len)) = found else { return Ok(false) };
             crate::memory::try_reserve(ids, 1)?;
             ids.push(id);
@@ -110,7 +110,7 @@ impl WordPiece {
     fn first_without_space(&self, pretoken: &[u8]) -> Option<(TokenId, usize)> {
         let start = self.prefix_end(pretoken)?;
         let begins = pretoken.get(start).is_some_and(|&byte| byte != SPACE);
-        match self.trie.longest_of(&pretoken[start..]).filter(|_| begins) {
+        match self.trie.longest_of::<f32>(&pretoken[start..]).filter(|_| begins) {
             Some((id, len)) => Some((id, start + len)),
             None => self.empty.map(|id| (id, start)),
         }

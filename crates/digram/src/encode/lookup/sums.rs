@@ -7,7 +7,6 @@
 //! A new part takes 330 ns for 18 steps of six characters, which is a third of a first pass over many languages.
 //! docs/speed.md lists what did not make it faster.
 
-use super::super::kernels::certain::LONGEST;
 use super::super::kernels::viterbi::{Progress, Viterbi, with_offset};
 use super::super::safe_splits::SafeSplits;
 use super::super::text_slice::TextSlice;
@@ -154,9 +153,9 @@ impl Lookup {
             ids.extend_from_slice(found.as_slice());
             return Ok(viterbi.add(ids, progress));
         }
-        if part.len() <= LONGEST && viterbi.push_certain(part.bytes(), context, ids)? {
+        if let Some(is_small) = viterbi.push_certain(part.bytes(), progress, context, ids)? {
             context.scratch.table.put(key, part, ids, self.tokens());
-            return Ok(viterbi.add(ids, progress));
+            return Ok(is_small);
         }
         viterbi.encode_part(part.bytes(), progress, context, ids)?;
         Ok(true)

@@ -1,5 +1,6 @@
 //! Forms beside the library's, on whole texts.
 
+use super::units::PART;
 use super::*;
 use crate::interrupt::Never;
 use crate::normalize::tests::texts;
@@ -32,6 +33,14 @@ fn expected(form: Form, text: &str) -> (String, Vec<[usize; 2]>) {
     (String::from_utf8(new.bytes).unwrap(), new.origins.unwrap())
 }
 
+/// What is known of a text by its characters of a fixed width, if few characters were bound before it, and if many were.
+fn kept(table: &FormTable, text: Text<'_>) -> [bool; 2] {
+    [0, u16::MAX].map(|bound| {
+        table.units().set_bound(bound);
+        table.keeps(text, &mut Pacer::new(&Never)).unwrap()
+    })
+}
+
 /// Checks what is known of a text by its characters of a fixed width.
 fn check_kept(table: &FormTable, text: &str, is_changed: bool) {
     let codes = || text.chars().map(u32::from);
@@ -39,7 +48,7 @@ fn check_kept(table: &FormTable, text: &str, is_changed: bool) {
     let units: Option<Vec<u16>> = codes().map(|code| code.try_into().ok()).collect();
     let forms = [latin1.as_deref().map(Text::Latin1), units.as_deref().map(Text::Ucs2)];
     for form in forms.into_iter().flatten() {
-        let is_kept = table.keeps(form, &mut Pacer::new(&Never)).unwrap();
+        let is_kept = kept(table, form).contains(&true);
         assert!(!(is_kept && is_changed), "{:?} {text:?}", table.simd);
     }
 }
@@ -135,8 +144,26 @@ fn normal_text_is_kept_without_a_look_at_its_bytes() {
                     continue;
                 }
                 let units: Vec<u16> = text.encode_utf16().collect();
-                let is_kept = table.keeps(Text::Ucs2(&units), &mut Pacer::new(&Never)).unwrap();
-                assert_eq!(is_kept, simd != SimdLevel::Plain, "{simd:?} {text}");
+                let is_kept = kept(&table, Text::Ucs2(&units));
+                assert_eq!(is_kept, [simd != SimdLevel::Plain; 2], "{simd:?} {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mark_at_the_start_of_a_part_stands_behind_the_part_before() {
+    let table = FormTable::of(Form::Nfc);
+    for length in PART - 2..PART + 2 {
+        for (end, is_changed) in
+            [("न\u{94d}", false), ("e\u{301}", true), ("न\u{93c}", true), ("\u{301}", false)]
+        {
+            for filling in ["д", "क\u{94d}"] {
+                let text: String = filling.chars().cycle().take(length).chain(end.chars()).collect();
+                check_kept(table, &text, is_changed);
+                let units: Vec<u16> = text.encode_utf16().collect();
+                let is_known = !is_changed && table.simd != SimdLevel::Plain;
+                assert_eq!(kept(table, Text::Ucs2(&units)), [is_known; 2], "{length} {text:?}");
             }
         }
     }

@@ -3,14 +3,16 @@
 //! All characters have the same width, so the one before each is found without reading its bytes. This takes about half
 //! the time of the same check of the text in UTF-8.
 //!
-//! Text of one language has characters of few *rows* of 128. All characters of one row are looked up together, then
-//! those of the next row.
+//! Most characters are *free*: they stay, whatever is before them. Text of one language has free characters of few
+//! ranges. The others are *bound*. Where they are few, each is looked up alone, with the character before it. Where they
+//! are many, as the vowel signs of Hindi are, all characters are looked up: text of one language has characters of few
+//! *rows* of 128, and those of one row are looked up together, then those of the next row.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 
 use std::array;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 use unicode_normalization_alignments::char::canonical_combining_class;
 
@@ -27,8 +29,15 @@ const ROW: usize = 128;
 /// The number of rows.
 const ROWS: usize = (1 << 16) / ROW;
 
-/// The number of rows that are looked up in each block, and kept from text to text.
+/// The number of rows that are looked up in each block, and of ranges of free characters, that are kept from text to
+/// text.
 const KEPT: usize = 3;
+
+/// The number of characters for which it is decided again whether few or many are bound.
+pub(super) const PART: usize = 1 << 11;
+
+/// The number of blocks for which this is decided by their average.
+const AVERAGED: u16 = 8;
 
 /// What a character needs before it to stay, and what it offers to the next one. A character stays if one bit of what it
 /// needs is among the bits of the character before it.
@@ -80,6 +89,14 @@ pub(super) struct Units {
     inert: [[u16; 2]; 2],
     /// The rows that texts had last.
     recent: [AtomicU16; KEPT],
+    /// The ranges of free characters, in ascending order: the first and the last one of each.
+    free: Vec<[u16; 2]>,
+    /// The places in `free` of the ranges that texts had last.
+    recent_free: [AtomicU16; KEPT],
+    /// How many characters were in none of these, for [`Units::set_free`].
+    not_in_recent: AtomicU32,
+    /// The average number of bound characters of a block at the end of the last text, times [`AVERAGED`].
+    bound: AtomicU16,
 }
 
 /// The numbers of the kinds of the characters of a row.
@@ -103,19 +120,22 @@ impl Units {
         let of_kinds = |of: fn(&Kind) -> u8| array::from_fn(|number| kinds.get(number).map_or(0, of));
         let is_inert = |code: &u16| char::from_u32((*code).into()).is_none_or(|c| table.is_inert(c));
         let first = (0..u16::MAX).find(|code| !is_inert(code)).unwrap_or(u16::MAX);
-        let mut ranges = Vec::new();
-        let mut start = first;
-        for code in first..=u16::MAX {
-            if !is_inert(&code) {
-                start = code;
-            } else if code == u16::MAX || !is_inert(&(code + 1)) {
-                ranges.push([start + 1, code]);
-            }
-        }
+        let mut ranges = ranges_behind(first, is_inert);
         ranges.sort_by_key(|[first, last]| first.abs_diff(*last));
         let inert = array::from_fn(|_| ranges.pop().unwrap_or([u16::MAX; 2]));
+        let is_free =
+            |code: &u16| char::from_u32((*code).into()).is_none_or(|c| table.kind(c).needs == bit::ANY);
+        let mut free = ranges_behind(first, is_free);
+        // There are as many as are kept, or they are repeated.
+        while free.len() < KEPT {
+            free.push(free.last().copied().unwrap_or([u16::MAX; 2]));
+        }
         Units {
             numbers,
+            free,
+            recent_free: array::from_fn(|place| AtomicU16::new(place as u16)),
+            not_in_recent: AtomicU32::new(0),
+            bound: AtomicU16::new(0),
             rows,
             needs: of_kinds(|kind| kind.needs),
             is: of_kinds(|kind| kind.is),
@@ -127,6 +147,49 @@ impl Units {
 
     fn recent(&self) -> [u16; KEPT] {
         self.recent.each_ref().map(|row| row.load(Ordering::Relaxed))
+    }
+
+    /// The ranges of free characters that texts had last.
+    fn recent_free(&self) -> [[u16; 2]; KEPT] {
+        self.recent_free.each_ref().map(|place| self.free[usize::from(place.load(Ordering::Relaxed))])
+    }
+
+    /// Notes that a free character is in none of these ranges. Once in a while, its range replaces one of them: text
+    /// of more ranges than are kept would replace them all the time.
+    #[cold]
+    #[inline(never)]
+    fn set_free(&self, unit: u16, recent: &mut [[u16; 2]; KEPT]) {
+        const ONCE_IN: u32 = 16;
+        let number = self.not_in_recent.fetch_add(1, Ordering::Relaxed);
+        if !number.is_multiple_of(ONCE_IN) {
+            return;
+        }
+        let range = self.free.partition_point(|[_, last]| *last < unit);
+        if self.free.get(range).is_none_or(|[first, _]| *first > unit) {
+            return;
+        }
+        let place = (number / ONCE_IN) as usize % KEPT;
+        self.recent_free[place].store(range as u16, Ordering::Relaxed);
+        recent[place] = self.free[range];
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_bound(&self, bound: u16) {
+        self.bound.store(bound, Ordering::Relaxed);
+    }
+
+    /// The number of the kind of a character.
+    #[inline(always)]
+    fn kind(&self, unit: u16) -> usize {
+        let Row(row) = &self.rows[usize::from(self.numbers[usize::from(unit) / ROW])];
+        // There are not more than sixteen.
+        usize::from(row[usize::from(unit) % ROW] & 0xf)
+    }
+
+    /// What the character before an index is.
+    #[inline(always)]
+    fn before(&self, units: &[u16], index: usize) -> u8 {
+        index.checked_sub(1).map_or(INERT_KINDS[0].is, |last| self.is[self.kind(units[last])])
     }
 
     /// Replaces one of the rows that are looked up with the row of a character.
@@ -190,6 +253,20 @@ fn marks(are: impl Fn(u8) -> bool) -> u8 {
         .zip(CLASSES)
         .filter(|&(_, class)| are(class))
         .fold(0, |bits, (number, _)| bits | bit::OF_CLASS << number)
+}
+
+/// The ranges of characters behind `start`, each as long as possible, of which `are` is true: the first and the last one
+/// of each.
+fn ranges_behind(start: u16, are: impl Fn(&u16) -> bool) -> Vec<[u16; 2]> {
+    let (mut ranges, mut before) = (Vec::new(), start);
+    for code in start..=u16::MAX {
+        if !are(&code) {
+            before = code;
+        } else if code == u16::MAX || !are(&(code + 1)) {
+            ranges.push([before + 1, code]);
+        }
+    }
+    ranges
 }
 
 /// The place of a value in a list, to which it is added if it is new.

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 
 /// The size in bytes of texts whose characters are in arrays.
-pub(in super::super) const SHORT: usize = 48;
+pub(in super::super) const SHORT: usize = 192;
 
 /// The characters of a text of up to [`SHORT`] bytes.
 pub(in super::super) struct FewCharacters {

@@ -118,7 +118,7 @@ impl Viterbi {
         let (mut first, mut at) = (SHORT, count);
         while at > 0 {
             let Node { chars, unit, .. } = nodes[at];
-            let id = self.trie.id(unit);
+            let id = self.trie.id::<S>(unit);
             if id == UNKNOWN {
                 return Ok(false);
             }

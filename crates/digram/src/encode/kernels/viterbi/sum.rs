@@ -1,15 +1,16 @@
 //! Sums of scores, in the precision of a model.
 
+use super::super::char_trie::Precision;
+
 /// With single precision, sums beyond this are set to zero, and later ones are counted from there.
 pub(in crate::encode::kernels) const LARGEST_SUM: f32 = 1e5;
 
-/// A sum of scores.
-pub(super) trait Sum: Copy + PartialOrd {
+/// A sum of scores, which have the same precision.
+pub(in crate::encode::kernels) trait Sum: Precision + PartialOrd {
     /// Less than every sum that is not infinite.
     const LEAST: Self;
     fn of(sum: f64) -> Self;
-    fn wide(self) -> f64;
-    fn plus(self, score: f64) -> Self;
+    fn plus(self, score: Self) -> Self;
     /// Whether later sums are counted from here.
     fn is_too_large(self) -> bool;
     fn minus(self, other: Self) -> Self;
@@ -20,10 +21,6 @@ impl Sum for f64 {
 
     fn of(sum: f64) -> f64 {
         sum
-    }
-
-    fn wide(self) -> f64 {
-        self
     }
 
     #[inline(always)]
@@ -48,13 +45,9 @@ impl Sum for f32 {
         sum as f32
     }
 
-    fn wide(self) -> f64 {
-        self.into()
-    }
-
     #[inline(always)]
-    fn plus(self, score: f64) -> f32 {
-        score as f32 + self
+    fn plus(self, score: f32) -> f32 {
+        score + self
     }
 
     #[inline(always)]

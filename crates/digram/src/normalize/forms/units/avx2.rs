@@ -1,8 +1,9 @@
 //! Characters of 16 bits by AVX2.
 
 use std::arch::x86_64::*;
+use std::sync::atomic::Ordering;
 
-use super::{INERT_KINDS, KEPT, ROW, Row, Units};
+use super::{AVERAGED, INERT_KINDS, KEPT, PART, ROW, Row, Units, bit};
 use crate::error::Result;
 use crate::interrupt::Pacer;
 use crate::masks::{highest_bits, sixteen};
@@ -18,29 +19,102 @@ const BEFORE: usize = 1;
 #[repr(align(64))]
 struct Copied([u16; BLOCK]);
 
+/// If so many characters of a block are bound on average, all are looked up.
+const MANY: u16 = AVERAGED * 4;
+
+/// The average number of bound characters of a block, times [`AVERAGED`], after a block with `count` of them.
+#[inline(always)]
+fn after_block(bound: u16, count: u32) -> u16 {
+    bound - bound / AVERAGED + count as u16
+}
+
 impl FormTable {
     /// See [`FormTable::keeps`].
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn keeps_units(&self, units: &[u16], pacer: &mut Pacer<'_>) -> Result<bool> {
         let table = self.units();
-        let (mut recent, mut copy) = (table.recent(), Copied([0; BLOCK]));
-        let first = _mm256_set1_epi16(table.first.cast_signed());
-        let (mut end, mut before) = (0, _mm256_set1_epi8(INERT_KINDS[0].is.cast_signed()));
+        let mut bound = table.bound.load(Ordering::Relaxed);
+        let mut copy = Copied([0; BLOCK]);
+        for from in (0..units.len()).step_by(PART) {
+            let part = &units[..units.len().min(from + PART)];
+            let is_kept = match bound {
+                MANY.. => self.keeps_by_rows(table, part, from, &mut bound, &mut copy, pacer)?,
+                _ => self.keeps_by_ranges(table, part, from, &mut bound, &mut copy, pacer)?,
+            };
+            if !is_kept {
+                return Ok(false);
+            }
+        }
+        table.bound.store(bound, Ordering::Relaxed);
+        Ok(true)
+    }
+
+    /// Whether the characters from an index on stay, where few are bound.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn keeps_by_ranges(
+        &self,
+        table: &Units,
+        units: &[u16],
+        from: usize,
+        bound: &mut u16,
+        copy: &mut Copied,
+        pacer: &mut Pacer<'_>,
+    ) -> Result<bool> {
+        let (mut ranges, first) = (table.recent_free(), _mm256_set1_epi16(table.first.cast_signed()));
+        let mut end = from;
         while end < units.len() {
-            let (block, start) = block_at(units, end, &mut copy);
+            let (block, start) = block_at(units, end, copy);
+            let new = u64::MAX << (end - start);
+            end = start + BLOCK;
+            pacer.after(BLOCK)?;
+            let (low, high) = both(block);
+            let are_bound = bytes_of(not_in(low, first, &ranges), not_in(high, first, &ranges));
+            let mut left = highest_bits(are_bound) & new;
+            *bound = after_block(*bound, left.count_ones());
+            while left != 0 {
+                let index = start + left.trailing_zeros() as usize;
+                let needs = table.needs[table.kind(units[index])];
+                if needs & table.before(units, index) == 0 && !self.unit_stays(units, index) {
+                    return Ok(false);
+                }
+                if needs & bit::ANY != 0 {
+                    table.set_free(units[index], &mut ranges);
+                }
+                left &= left - 1;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The same where many are bound.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn keeps_by_rows(
+        &self,
+        table: &Units,
+        units: &[u16],
+        from: usize,
+        bound: &mut u16,
+        copy: &mut Copied,
+        pacer: &mut Pacer<'_>,
+    ) -> Result<bool> {
+        let mut recent = table.recent();
+        let first = _mm256_set1_epi16(table.first.cast_signed());
+        let (mut end, mut before) = (from, _mm256_set1_epi8(table.before(units, from).cast_signed()));
+        while end < units.len() {
+            let (block, start) = block_at(units, end, copy);
             // Those that were in no block before, and the one before them.
             let new = u64::MAX << (end - start);
             let with_before = u64::MAX << (end - start).saturating_sub(BEFORE);
             end = start + BLOCK;
             pacer.after(BLOCK)?;
-            // SAFETY: a block is as long as two vectors.
-            let (low, high) = unsafe {
-                (_mm256_loadu_si256(block.cast()), _mm256_loadu_si256(block.add(BLOCK / 2).cast()))
-            };
+            let (low, high) = both(block);
             let [from_low, from_high] = [_mm256_max_epu16(low, first), _mm256_max_epu16(high, first)];
             let may_change = bytes_of(_mm256_cmpeq_epi16(from_low, low), _mm256_cmpeq_epi16(from_high, high));
             let mut left = highest_bits(may_change) & with_before;
             if left == 0 {
+                *bound = after_block(*bound, 0);
                 before = _mm256_set1_epi8(INERT_KINDS[0].is.cast_signed());
                 continue;
             }
@@ -71,7 +145,9 @@ impl FormTable {
             }
             let is = _mm256_shuffle_epi8(sixteen(&table.is), kinds);
             let inert_kinds = _mm256_set1_epi8(INERT_KINDS.len() as i8 - 1);
-            if highest_bits(_mm256_cmpgt_epi8(kinds, inert_kinds)) & new != 0 {
+            let are_bound = highest_bits(_mm256_cmpgt_epi8(kinds, inert_kinds)) & new;
+            *bound = after_block(*bound, are_bound.count_ones());
+            if are_bound != 0 {
                 let between = _mm256_permute2x128_si256::<0x21>(before, is);
                 let behind = _mm256_alignr_epi8::<15>(is, between);
                 let needs = _mm256_shuffle_epi8(sixteen(&table.needs), kinds);
@@ -104,6 +180,23 @@ fn block_at(units: &[u16], at: usize, Copied(copy): &mut Copied) -> (*const u16,
     }
     copy[..rest.len()].copy_from_slice(rest);
     (copy.as_ptr(), at)
+}
+
+/// The characters of a block.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn both(block: *const u16) -> (__m256i, __m256i) {
+    // SAFETY: a block is as long as two vectors.
+    unsafe { (_mm256_loadu_si256(block.cast()), _mm256_loadu_si256(block.add(BLOCK / 2).cast())) }
+}
+
+/// The characters from `first` on that are in none of some ranges.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn not_in(units: __m256i, first: __m256i, [one, two, three]: &[[u16; 2]; KEPT]) -> __m256i {
+    let in_one = _mm256_or_si256(in_range(units, one), in_range(units, two));
+    let are_in = _mm256_or_si256(in_one, in_range(units, three));
+    _mm256_andnot_si256(are_in, _mm256_cmpeq_epi16(_mm256_max_epu16(units, first), units))
 }
 
 /// A byte for each of these numbers, which have all bits set or none.
