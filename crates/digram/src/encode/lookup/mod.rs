@@ -269,6 +269,7 @@ impl Lookup {
     pub(super) fn expect(&self, bytes: usize, table: &mut Table) {
         let is_first = || table.is_empty() && !self.has_filled.swap(true, Ordering::Relaxed);
         match self.tokens() {
+            tokens if self.sum_splits.is_some() => table.start_for_parts(bytes, tokens),
             Some(tokens) if bytes >= PLENTY || is_first() => table.start_with(tokens, 2),
             Some(tokens) if bytes >= MANY => table.start_with(tokens, 1),
             tokens => table.start_for(bytes, tokens),

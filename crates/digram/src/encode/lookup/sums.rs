@@ -154,7 +154,7 @@ impl Lookup {
             return Ok(viterbi.add(ids, progress));
         }
         if let Some(is_small) = viterbi.push_certain(part.bytes(), progress, context, ids)? {
-            context.scratch.table.put(key, part, ids, self.tokens());
+            context.scratch.table.put(key, part, ids, None);
             return Ok(is_small);
         }
         viterbi.encode_part(part.bytes(), progress, context, ids)?;

@@ -113,6 +113,15 @@ fn a_table_for_a_text_has_lines_for_it_and_keeps_its_entries() {
         assert_eq!(table.get(Owner::Pretoken, word).unwrap().as_slice(), [1, 2]);
     }
     assert!(!table.has_tokens());
+    for (bytes, lines) in [(200_000, MAX_LINES / SEEDED_PART), (6_000_000, 1 << 18), (usize::MAX, MAX_LINES)]
+    {
+        table.start_for_parts(bytes, Some(&index));
+        assert_eq!((table.lines.len(), table.has_tokens()), (lines, false));
+        assert_eq!(table.get(Owner::Pretoken, word).unwrap().as_slice(), [1, 2]);
+    }
+    let mut parts = Table::new();
+    parts.start_for_parts(200_000, Some(&index));
+    assert_eq!(parts.lines.len(), 1 << 15, "as for words");
     // One that is filled grows by its own rule.
     table.start_with(&index, 1);
     let lines = table.lines.len();
