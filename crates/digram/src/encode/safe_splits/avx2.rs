@@ -17,6 +17,16 @@ const READ: usize = 3 * LANES + 4;
 /// Continues a run like [`SafeSplits::read_three_by`], up to the last characters.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces<'_>) {
+    match splits.beside.is_empty {
+        true => read_three_with::<false>(splits, run, pieces),
+        false => read_three_with::<true>(splits, run, pieces),
+    }
+}
+
+/// The same; if not `BESIDE`, all tokens consist of whole characters.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn read_three_with<const BESIDE: bool>(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces<'_>) {
     let Pieces { text, pretoken_ends, ends, count } = pieces;
     let Run { mut number, mut at, left } = *run;
     let pairs = splits.pairs.view();
@@ -55,16 +65,20 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
         if characters < FEW {
             break;
         }
-        let lasts = and(words, 0xff);
         let before = behind(left_codes, codes);
-        let before_lasts = behind(left_lasts, lasts);
-        // SAFETY: the codes of characters of three bytes, and of what is none, are below 2^16.
-        let beside = unsafe { _mm256_i32gather_epi32::<4>(splits.beside.bits.as_ptr().cast(), codes) };
-        let before_beside = behind(left_beside, beside);
-        let by_first = _mm256_srlv_epi32(before_beside, _mm256_srli_epi32::<12>(codes));
-        let by_last = _mm256_srlv_epi32(beside, _mm256_or_si256(and(before_lasts, 15), number_of(16)));
-        let by_pair = bits(pairs, pair_hashes(before, codes));
-        let spanned = _mm256_or_si256(_mm256_or_si256(by_first, by_last), by_pair);
+        let mut spanned = bits(pairs, pair_hashes(before, codes));
+        let last_lane = number_of(characters as u32 - 1);
+        let lasts = and(words, 0xff);
+        if BESIDE {
+            let before_lasts = behind(left_lasts, lasts);
+            // SAFETY: the codes of characters of three bytes, and of what is none, are below 2^16.
+            let beside = unsafe { _mm256_i32gather_epi32::<4>(splits.beside.bits.as_ptr().cast(), codes) };
+            let before_beside = behind(left_beside, beside);
+            let by_first = _mm256_srlv_epi32(before_beside, _mm256_srli_epi32::<12>(codes));
+            let by_last = _mm256_srlv_epi32(beside, _mm256_or_si256(and(before_lasts, 15), number_of(16)));
+            spanned = _mm256_or_si256(_mm256_or_si256(by_first, by_last), spanned);
+            left_beside = _mm256_permutevar8x32_epi32(beside, last_lane);
+        }
         let spanned = mask_of(_mm256_slli_epi32::<31>(spanned));
         let are_ends = ends_before_characters(pretoken_ends, &mut number, at, characters);
         let places = (are_ends | !spanned) & ((1 << characters) - 1);
@@ -77,10 +91,8 @@ pub(super) fn read_three(splits: &SafeSplits, run: &mut Run, pieces: &mut Pieces
             written += (places >> lane & 1) as usize;
         }
         *count += written;
-        let last_lane = number_of(characters as u32 - 1);
         left_codes = _mm256_permutevar8x32_epi32(codes, last_lane);
         left_lasts = _mm256_permutevar8x32_epi32(lasts, last_lane);
-        left_beside = _mm256_permutevar8x32_epi32(beside, last_lane);
         at += 3 * characters;
     }
     let [code, last, beside] =

@@ -13,18 +13,21 @@ pub(in crate::encode) struct BytesBeside {
     /// Of each 2,048 characters, the blocks of 64 in which a character has others, a bit each, and the lower five bits
     /// of such characters.
     pub(super) own: [[u32; 32]; 2],
+    /// Whether no character has bits, as where all tokens consist of whole characters.
+    pub(super) is_empty: bool,
 }
 
 impl BytesBeside {
     pub(super) fn new() -> BytesBeside {
         // Zeros are allocated without writing them.
         let bits = vec![0; 1 << 16].into_boxed_slice().try_into().expect("it has this length");
-        BytesBeside { bits, of_last: [0; 64], own: [[0; 32]; 2] }
+        BytesBeside { bits, of_last: [0; 64], own: [[0; 32]; 2], is_empty: true }
     }
 
     /// Adds bits to one character.
     pub(super) fn add(&mut self, c: char, bits: u32) {
         let place = BytesBeside::place(c);
+        self.is_empty = false;
         self.bits[place] |= bits;
         self.own[0][place >> 11] |= 1 << (place >> 6 & 31);
         self.own[1][place >> 11] |= 1 << (place & 31);
@@ -33,6 +36,7 @@ impl BytesBeside {
     /// Adds to all characters with this last byte the first byte of a character behind them.
     pub(super) fn add_behind_last(&mut self, last: u8, first: u8) {
         if is_inside(last) {
+            self.is_empty = false;
             let bit = 1 << BytesBeside::bit_behind(first);
             let of_last = self.bits.iter_mut().skip(usize::from(last)).step_by(1 << 6);
             of_last.for_each(|bits| *bits |= bit);
