@@ -90,6 +90,15 @@ impl MissedIds {
         self.ranges.resize(count, 0..0);
     }
 
+    /// Sets the ids of a miss to those that `encode` appends.
+    #[inline]
+    pub(super) fn append<R>(&mut self, miss: usize, encode: impl FnOnce(&mut Vec<TokenId>) -> R) -> R {
+        let start = self.ids.len();
+        let result = encode(&mut self.ids);
+        self.ranges[miss] = start as u32..self.ids.len() as u32;
+        result
+    }
+
     /// Sets the ids of a miss.
     #[inline]
     pub(super) fn set(&mut self, miss: usize, ids: impl IntoIterator<Item = TokenId>) {

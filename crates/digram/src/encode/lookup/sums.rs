@@ -111,7 +111,8 @@ impl Lookup {
         ids: &mut Vec<TokenId>,
     ) -> Result<bool> {
         let count = context.scratch.misses.len();
-        context.scratch.missed_ids.reset(count);
+        let mut missed = std::mem::take(&mut context.scratch.missed_ids);
+        missed.reset(count);
         let mut added = before;
         for miss in 0..count {
             let until = before + context.scratch.misses.ids_before()[miss] as usize;
@@ -119,11 +120,8 @@ impl Lookup {
                 return Ok(false);
             }
             let part = group.pretoken(context.scratch.misses.number(miss));
-            let is_small = context.with_list(|context, new| {
-                let is_small = self.encode_new_part(viterbi, part, miss, progress, context, new)?;
-                context.scratch.missed_ids.set(miss, new.iter().copied());
-                Ok::<_, Error>(is_small)
-            });
+            let is_small =
+                missed.append(miss, |new| self.encode_new_part(viterbi, part, miss, progress, context, new));
             if !is_small.map_err(|error| error.shifted(part.start))? {
                 return Ok(false);
             }
@@ -131,6 +129,7 @@ impl Lookup {
         if !viterbi.add(&ids[added..], progress) {
             return Ok(false);
         }
+        context.scratch.missed_ids = missed;
         if count > 0 {
             insert_missed(context.scratch, before, ids);
         }
@@ -151,10 +150,11 @@ impl Lookup {
         // It may have been added for an earlier miss, or be in a line that was not read.
         if let Some(found) = context.scratch.table.get_missed(key, part) {
             ids.extend_from_slice(found.as_slice());
-            return Ok(viterbi.add(ids, progress));
+            return Ok(viterbi.add(found.as_slice(), progress));
         }
+        let before = ids.len();
         if let Some(is_small) = viterbi.push_certain(part.bytes(), progress, context, ids)? {
-            context.scratch.table.put(key, part, ids, None);
+            context.scratch.table.put(key, part, &ids[before..], None);
             return Ok(is_small);
         }
         viterbi.encode_part(part.bytes(), progress, context, ids)?;
