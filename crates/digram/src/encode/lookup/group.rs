@@ -64,6 +64,12 @@ impl<'t> Group<'t> {
         Group { start, ends: &self.ends[numbers], ..self }
     }
 
+    /// The first half of the pretokens, and the other ones. There are two or more.
+    pub(super) fn halves(self) -> (Group<'t>, Group<'t>) {
+        let middle = self.ends.len() / 2;
+        (self.between(0..middle), self.between(middle..self.ends.len()))
+    }
+
     /// The group in parts of up to `count` pretokens.
     #[inline]
     pub(super) fn parts(self, count: usize) -> impl Iterator<Item = Group<'t>> {

@@ -4,8 +4,8 @@
 //! two segmentations are about as good. The ids of most parts are certain, and are cached. The sum is computed from
 //! them, in the order of the text, because a part that is not certain begins with it.
 //!
-//! A new part takes 330 ns for 18 steps of six characters, which is a third of a first pass over many languages.
-//! docs/speed.md lists what did not make it faster.
+//! The new parts take almost half of the time of a first pass over many languages. docs/speed.md says why, and lists what
+//! did not make them faster.
 
 use super::super::kernels::viterbi::{Progress, Viterbi, with_offset};
 use super::super::safe_splits::SafeSplits;
@@ -20,6 +20,9 @@ use crate::vocabulary::TokenId;
 
 /// Shorter pretokens are looked up whole, in bytes.
 const SHORTEST: usize = 48;
+
+/// The number of parts that are not looked up if their sums are too large.
+const FEW: usize = 4;
 
 impl Lookup {
     /// The kernel and the places at which this pretoken can be divided, if it is encoded in parts.
@@ -96,7 +99,13 @@ impl Lookup {
         }
         ids.truncate(before);
         *progress = progress_before;
-        encode_exactly(viterbi, group, progress, context, ids)
+        if group.ends.len() <= FEW {
+            return encode_exactly(viterbi, group, progress, context, ids);
+        }
+        // Few parts are beside the one where the sum is set to zero.
+        let (left, right) = group.halves();
+        self.encode_parts(viterbi, left, progress, context, ids)?;
+        self.encode_parts(viterbi, right, progress, context, ids)
     }
 
     /// Adds the scores of parts, of which those that the table contains have their ids from `before` on, and inserts
