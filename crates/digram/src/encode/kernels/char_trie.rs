@@ -12,7 +12,6 @@ use crate::cpu;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::memory;
-use crate::pages::{Pages, Zero};
 use crate::utf8::decode;
 use crate::vocabulary::TokenId;
 
@@ -34,21 +33,21 @@ struct Unit {
     piece: u64,
 }
 
-// SAFETY: the bytes of `ZERO` are zero.
-unsafe impl Zero for Unit {
-    const ZERO: Unit = Unit { base: 0, label: 0, piece: 0 };
-}
-
 /// The precision of the scores of a trie.
 pub(super) trait Precision: Copy {
+    /// Whether what a unit stores of a piece has its id.
+    const HAS_IDS: bool;
+
     /// What a unit stores of the piece that ends there. A score that is not a number shows that there is none.
     fn stored(piece: Piece) -> u64;
+
     /// The score of what is stored.
     fn score(stored: u64) -> Self;
+
     fn is_nan(self) -> bool;
+
     fn wide(self) -> f64;
-    /// Whether what is stored has the id.
-    const HAS_IDS: bool;
+
     /// The id of what is stored in a unit of this number; `ids` are those of all units, unless it has it.
     fn id(stored: u64, ids: &[TokenId], unit: u32) -> TokenId;
 }
@@ -144,7 +143,7 @@ impl Numbers {
 pub(super) struct CharTrie {
     numbers: Numbers,
     /// Their number is a power of two, or a multiple of one that is larger than the number of each character.
-    units: Pages<Unit>,
+    units: Vec<Unit>,
     /// For each unit, the id of the piece that ends there; empty if the units have them.
     ids: Vec<TokenId>,
     /// The length of the longest piece, in characters.
@@ -192,12 +191,13 @@ impl CharTrie {
         interrupt.check()?;
         let labels: Vec<&[u32]> = keys.iter().map(|(key, _)| &key[..]).collect();
         let nodes = double_array(&labels, span, Root::AtZero, interrupt)?;
-        let (mut units, mut ids) = (Pages::zeroed(nodes.len())?, Vec::new());
+        let (mut units, mut ids) = (Vec::new(), Vec::new());
+        memory::try_reserve(&mut units, nodes.len())?;
         memory::try_reserve(&mut ids, if S::HAS_IDS { 0 } else { nodes.len() })?;
-        for (unit, node) in units.iter_mut().zip(&nodes) {
+        for node in &nodes {
             let piece = keys.get(node.key as usize).map(|(_, piece)| *piece);
             let piece = piece.unwrap_or(Piece { score: f64::NAN, ..unknown });
-            *unit = Unit { base: node.base, label: node.label, piece: S::stored(piece) };
+            units.push(Unit { base: node.base, label: node.label, piece: S::stored(piece) });
             if !S::HAS_IDS {
                 ids.push(piece.id);
             }
