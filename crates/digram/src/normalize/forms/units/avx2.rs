@@ -34,12 +34,11 @@ impl FormTable {
     pub(super) fn keeps_units(&self, units: &[u16], pacer: &mut Pacer<'_>) -> Result<bool> {
         let table = self.units();
         let mut bound = table.bound.load(Ordering::Relaxed);
-        let mut copy = Copied([0; BLOCK]);
         for from in (0..units.len()).step_by(PART) {
             let part = &units[..units.len().min(from + PART)];
             let is_kept = match bound {
-                MANY.. => self.keeps_by_rows(table, part, from, &mut bound, &mut copy, pacer)?,
-                _ => self.keeps_by_ranges(table, part, from, &mut bound, &mut copy, pacer)?,
+                MANY.. => self.keeps_by_rows(part, from, &mut bound, pacer)?,
+                _ => self.keeps_by_ranges(part, from, &mut bound, pacer)?,
             };
             if !is_kept {
                 return Ok(false);
@@ -54,17 +53,16 @@ impl FormTable {
     #[inline]
     fn keeps_by_ranges(
         &self,
-        table: &Units,
         units: &[u16],
         from: usize,
         bound: &mut u16,
-        copy: &mut Copied,
         pacer: &mut Pacer<'_>,
     ) -> Result<bool> {
+        let (table, mut copy) = (self.units(), Copied([0; BLOCK]));
         let (mut ranges, first) = (table.recent_free(), _mm256_set1_epi16(table.first.cast_signed()));
         let mut end = from;
         while end < units.len() {
-            let (block, start) = block_at(units, end, copy);
+            let (block, start) = block_at(units, end, &mut copy);
             let new = u64::MAX << (end - start);
             end = start + BLOCK;
             pacer.after(BLOCK)?;
@@ -92,18 +90,17 @@ impl FormTable {
     #[inline]
     fn keeps_by_rows(
         &self,
-        table: &Units,
         units: &[u16],
         from: usize,
         bound: &mut u16,
-        copy: &mut Copied,
         pacer: &mut Pacer<'_>,
     ) -> Result<bool> {
+        let (table, mut copy) = (self.units(), Copied([0; BLOCK]));
         let mut recent = table.recent();
         let first = _mm256_set1_epi16(table.first.cast_signed());
         let (mut end, mut before) = (from, _mm256_set1_epi8(table.before(units, from).cast_signed()));
         while end < units.len() {
-            let (block, start) = block_at(units, end, copy);
+            let (block, start) = block_at(units, end, &mut copy);
             // Those that were in no block before, and the one before them.
             let new = u64::MAX << (end - start);
             let with_before = u64::MAX << (end - start).saturating_sub(BEFORE);
