@@ -54,7 +54,7 @@ const ORIGIN: Node = Node { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, c
 pub(in crate::encode) struct Scratch {
     characters: FewCharacters,
     nodes: [Node; LONGEST + 1],
-    /// The units of the pieces of the best segmentation, at the end.
+    /// The units of the pieces of the best segmentation. They fill the end of the array.
     path: [u32; LONGEST],
 }
 
@@ -123,7 +123,7 @@ impl Viterbi {
         }
     }
 
-    /// The same for scores.
+    /// Adds scores to the sum. Returns false as [`add`](Viterbi::add) does.
     #[inline(always)]
     fn add_each<S: Sum>(&self, scores: impl ExactSizeIterator<Item = S>, progress: &mut Progress) -> bool {
         progress.is_after_unknown &= scores.len() == 0;

@@ -29,26 +29,26 @@ struct Unit {
     base: u32,
     /// The number of the character that leads to the node.
     label: u32,
-    /// The piece that ends here, as the precision of its score stores it.
+    /// The piece that ends here, packed by [`Precision::stored`].
     piece: u64,
 }
 
 /// The precision of the scores of a trie.
 pub(super) trait Precision: Copy {
-    /// Whether what a unit stores of a piece has its id.
+    /// Whether the packed piece contains the id.
     const HAS_IDS: bool;
 
-    /// What a unit stores of the piece that ends there. A score that is not a number shows that there is none.
+    /// Packs a piece for its unit. A unit without a piece has NaN as its score.
     fn stored(piece: Piece) -> u64;
 
-    /// The score of what is stored.
+    /// Unpacks the score.
     fn score(stored: u64) -> Self;
 
     fn is_nan(self) -> bool;
 
     fn wide(self) -> f64;
 
-    /// The id of what is stored in a unit of this number; `ids` are those of all units, unless it has it.
+    /// The id of the piece of a unit: unpacked, or, unless `HAS_IDS`, read from `ids` by the number of the unit.
     fn id(stored: u64, ids: &[TokenId], unit: u32) -> TokenId;
 }
 
@@ -162,8 +162,8 @@ pub(super) struct Found<S> {
 }
 
 impl CharTrie {
-    /// A trie with the scores of a precision, for the methods of the same precision. Of two pieces of the same text,
-    /// the last one is kept. A character that is no piece alone has the score `unknown.score`, and the id
+    /// Builds a trie whose scores have precision `S`. Other methods must be called with the same `S`. Of two pieces of
+    /// the same text, the trie keeps the last one. A character that is no piece alone has the score `unknown.score`, and the id
     /// `unknown.id`.
     pub(super) fn new<'p, S: Precision>(
         pieces: impl IntoIterator<Item = (&'p [u8], Piece)>,

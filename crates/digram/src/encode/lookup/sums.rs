@@ -21,7 +21,7 @@ use crate::vocabulary::TokenId;
 /// Shorter pretokens are looked up whole, in bytes.
 const SHORTEST: usize = 48;
 
-/// The number of parts that are not looked up if their sums are too large.
+/// A group of up to this many parts is encoded without the table if its sums are too large. A larger one is halved.
 const FEW: usize = 4;
 
 impl Lookup {
@@ -102,7 +102,7 @@ impl Lookup {
         if group.ends.len() <= FEW {
             return encode_exactly(viterbi, group, progress, context, ids);
         }
-        // Few parts are beside the one where the sum is set to zero.
+        // Only the parts around the place where the sum is set to zero need this.
         let (left, right) = group.halves();
         self.encode_parts(viterbi, left, progress, context, ids)?;
         self.encode_parts(viterbi, right, progress, context, ids)

@@ -33,7 +33,7 @@ fn expected(form: Form, text: &str) -> (String, Vec<[usize; 2]>) {
     (String::from_utf8(new.bytes).unwrap(), new.origins.unwrap())
 }
 
-/// What is known of a text by its characters of a fixed width, if few characters were bound before it, and if many were.
+/// What [`FormTable::keeps`] returns when it starts with single characters, and when it starts with rows.
 fn kept(table: &FormTable, text: Text<'_>) -> [bool; 2] {
     [0, u16::MAX].map(|bound| {
         table.units().set_bound(bound);

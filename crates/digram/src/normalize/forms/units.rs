@@ -33,10 +33,10 @@ const ROWS: usize = (1 << 16) / ROW;
 /// text.
 const KEPT: usize = 3;
 
-/// The number of characters for which it is decided again whether few or many are bound.
+/// The number of characters after which the check chooses again between single characters and rows.
 pub(super) const PART: usize = 1 << 11;
 
-/// The number of blocks for which this is decided by their average.
+/// The choice depends on the average over about this many blocks.
 const AVERAGED: u16 = 8;
 
 /// What a character needs before it to stay, and what it offers to the next one. A character stays if one bit of what it
@@ -67,7 +67,7 @@ mod bit {
 /// tones follow.
 const CLASSES: [u8; 2] = [103, 118];
 
-/// The kinds of inert characters. They have the smallest numbers; kind 0 is for characters of which no more is known.
+/// The kinds of inert characters. They come first. Kind 0 assumes least about a character.
 const INERT_KINDS: [Kind; 3] = [
     Kind { needs: bit::ANY, is: bit::ANY | bit::INERT },
     Kind { needs: bit::ANY, is: bit::ANY | bit::INERT | bit::EVEN },
@@ -93,7 +93,7 @@ pub(super) struct Units {
     free: Vec<[u16; 2]>,
     /// The places in `free` of the ranges that texts had last.
     recent_free: [AtomicU16; KEPT],
-    /// How many characters were in none of these, for [`Units::set_free`].
+    /// The number of free characters that [`Units::set_free`] found outside these ranges.
     not_in_recent: AtomicU32,
     /// The average number of bound characters of a block at the end of the last text, times [`AVERAGED`].
     bound: AtomicU16,
@@ -126,7 +126,7 @@ impl Units {
         let is_free =
             |code: &u16| char::from_u32((*code).into()).is_none_or(|c| table.kind(c).needs == bit::ANY);
         let mut free = ranges_behind(first, is_free);
-        // There are as many as are kept, or they are repeated.
+        // A form with fewer ranges repeats the last one.
         while free.len() < KEPT {
             free.push(free.last().copied().unwrap_or([u16::MAX; 2]));
         }
@@ -154,8 +154,8 @@ impl Units {
         self.recent_free.each_ref().map(|place| self.free[usize::from(place.load(Ordering::Relaxed))])
     }
 
-    /// Notes that a free character is in none of these ranges. Once in a while, its range replaces one of them: text
-    /// of more ranges than are kept would replace them all the time.
+    /// Counts a free character outside the recent ranges. Every sixteenth call replaces one of them with the range of
+    /// that character: text of four ranges would otherwise replace one at almost every character.
     #[cold]
     #[inline(never)]
     fn set_free(&self, unit: u16, recent: &mut [[u16; 2]; KEPT]) {
@@ -182,7 +182,7 @@ impl Units {
     #[inline(always)]
     fn kind(&self, unit: u16) -> usize {
         let Row(row) = &self.rows[usize::from(self.numbers[usize::from(unit) / ROW])];
-        // There are not more than sixteen.
+        // The mask proves to the compiler that no index is out of range.
         usize::from(row[usize::from(unit) % ROW] & 0xf)
     }
 

@@ -20,9 +20,9 @@ pub(super) const SEEDED_PART: usize = 16;
 /// entries were in the second line of their keys.
 const BYTES_FOR_LINE: usize = 8;
 
-/// The same for parts of long pretokens, beyond the lines that this gives at most. Of 6 MB of many languages, a table that
-/// started with the tokens and doubled three times took a seventh of the first pass; with 64, later passes were 5 %
-/// slower.
+/// The bytes of a long text for which a table of parts of long pretokens has a line at the start. A table that started with
+/// the tokens and doubled three times took a seventh of the first pass over 6 MB of many languages. With 64 bytes, later
+/// passes were 5 % slower.
 const BYTES_FOR_LINE_OF_PARTS: usize = 32;
 
 impl Table {
@@ -83,13 +83,14 @@ impl Table {
         self.start_with_lines((bytes / BYTES_FOR_LINE).min(self.max_lines / SEEDED_PART), tokens);
     }
 
-    /// The same for parts of long pretokens. Tokens are not looked up, so the table is not filled with them.
+    /// Makes space for the parts of the long pretokens of a text of this many bytes. Parts are not looked up among the
+    /// tokens, so the table is not filled with these.
     pub(in crate::encode::lookup) fn start_for_parts(&mut self, bytes: usize, tokens: Option<&TokenIndex>) {
         let few = (bytes / BYTES_FOR_LINE).min(self.max_lines / SEEDED_PART);
         self.start_with_lines(few.max(bytes / BYTES_FOR_LINE_OF_PARTS).min(self.max_lines), tokens);
     }
 
-    /// Makes space before it has to, for this many lines or more.
+    /// Grows to at least this many lines, before it has to.
     fn start_with_lines(&mut self, least: usize, tokens: Option<&TokenIndex>) {
         let lines = least.next_power_of_two();
         if lines > self.lines.len().max(FEW_LINES) && !self.has_tokens {

@@ -19,10 +19,10 @@ const BEFORE: usize = 1;
 #[repr(align(64))]
 struct Copied([u16; BLOCK]);
 
-/// If so many characters of a block are bound on average, all are looked up.
+/// The check looks up all characters of a block if blocks have four or more bound characters on average.
 const MANY: u16 = AVERAGED * 4;
 
-/// The average number of bound characters of a block, times [`AVERAGED`], after a block with `count` of them.
+/// Updates the average number of bound characters of a block, times [`AVERAGED`], with the `count` of another block.
 #[inline(always)]
 fn after_block(bound: u16, count: u32) -> u16 {
     bound - bound / AVERAGED + count as u16
@@ -48,7 +48,7 @@ impl FormTable {
         Ok(true)
     }
 
-    /// Whether the characters from an index on stay, where few are bound.
+    /// Whether all characters from an index on stay. Looks up the bound ones, each on its own.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn keeps_by_ranges(
@@ -85,7 +85,7 @@ impl FormTable {
         Ok(true)
     }
 
-    /// The same where many are bound.
+    /// Whether all characters from an index on stay. Looks up all of them, row by row.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn keeps_by_rows(
@@ -187,7 +187,7 @@ fn both(block: *const u16) -> (__m256i, __m256i) {
     unsafe { (_mm256_loadu_si256(block.cast()), _mm256_loadu_si256(block.add(BLOCK / 2).cast())) }
 }
 
-/// The characters from `first` on that are in none of some ranges.
+/// The characters that are `first` or greater and lie in none of the ranges.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn not_in(units: __m256i, first: __m256i, [one, two, three]: &[[u16; 2]; KEPT]) -> __m256i {
