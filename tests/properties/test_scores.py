@@ -10,15 +10,18 @@ from hypothesis import strategies as st
 from strategies import cases
 
 import digram
+from digram.pretokenizers import SPACED_WORDS, Pretokenizer, Regex
 from digram.reference import scores as reference
 from digram.vocab.model import Model
 from digram.vocab.scores import ScoredModel, UnigramModel, in_single
 
 LETTERS = "ab é日😀"
 UNKNOWN = "<unk>"
+SPACED = Pretokenizer(Regex(" ?[^ ]+| "), normalizer=SPACED_WORDS)
 
-letters = st.text(LETTERS, min_size=1, max_size=5)
-texts = st.text(LETTERS + "x語", max_size=40)
+# Some tokens are longer than those that are found together with others.
+letters = st.text(LETTERS, min_size=1, max_size=5) | st.integers(6, 20).map("a".__mul__)
+texts = st.text(LETTERS + "x語", max_size=40) | st.text("aaaab", max_size=60)
 # Few values, so that sums are often equal, and some that are rounded.
 values = st.sampled_from([-1.0, -2.0, -3.0, -0.1, -0.3, -1.7, -30000.7])
 tables = st.dictionaries(letters, values, min_size=1, max_size=24)
@@ -129,6 +132,38 @@ def test_parts_of_long_texts_are_cached(
         assert tok.encode(part) == ids
         assert tok.count(part) == len(ids)
     assert tok(text).ids == tok.encode(text)
+
+
+@cases(100)
+@given(
+    table=st.dictionaries(letters | letters.map(" {}".format), near, min_size=1, max_size=24),
+    words=repeated,
+    longest=st.integers(1, 12),
+    addition=rounded,
+    fallback=st.booleans(),
+)
+def test_words_are_encoded_together(
+    table: dict[str, float],
+    words: tuple[list[str], list[int]],
+    longest: int,
+    addition: str,
+    fallback: bool,
+) -> None:
+    unknown = -12.7
+    model = UnigramModel([*table.values(), None], unknown=unknown, addition=addition)  # type: ignore[arg-type]
+    made = tokenizer(table, model, fallback=fallback, special=len(table))
+    tok = digram.Tokenizer(replace(made.definition, pretokenizer=SPACED))
+    chosen, order = [word.replace(" ", "é") for word in words[0]], words[1]
+    # Some are so long that they are encoded in parts.
+    text = " ".join(chosen[number % len(chosen)] * (1 + number % longest) for number in order)
+    how = reference.single if addition == "single" else reference.double
+    ids = [
+        id
+        for word in text.split()
+        for id in expected(tok, reference.segment(f" {word}", table, unknown, how), {*table})
+    ]
+    assert tok.encode(text) == ids
+    assert tok.count(text) == len(ids)
 
 
 @cases(150)

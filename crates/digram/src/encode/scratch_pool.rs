@@ -72,7 +72,7 @@ struct TokenizerPool {
     /// Where the calling thread finds the memory of its last call, or null: a lock would take a twentieth of the time
     /// of a short call.
     first: AtomicPtr<Scratch>,
-    // Boxed: a short call would spend a tenth of its time on moving it.
+    #[expect(clippy::vec_box, reason = "a short call would spend a tenth of its time on moving it")]
     others: Mutex<Vec<Box<Scratch>>>,
     /// The time of the last return.
     used: AtomicU64,

@@ -6,14 +6,10 @@
 //! ids in every text, and they can be cached (see docs/algorithm.md, 18).
 
 use crate::encode::{Addition, Scores};
-use crate::error::Result;
-use crate::memory;
 use crate::vocabulary::TokenId;
 
-use super::super::Context;
-use super::char_trie::Found;
 use super::pieces::Piece;
-use super::viterbi::{FewCharacters, LARGEST_SUM, Progress, Sum, UNKNOWN, Viterbi};
+use super::viterbi::{Best, Endings, LARGEST_SUM, Progress, Sum, Viterbi};
 
 /// The longest part whose segmentation may be certain, in bytes. Longer ones, as in scripts without spaces, rarely recur.
 pub(in crate::encode) const LONGEST: usize = 48;
@@ -38,29 +34,46 @@ enum ById {
     Single(Box<[f32]>),
 }
 
-/// The best segmentation of the text up to a boundary, and the sum of the best one with another last piece.
+/// The best segmentation of a part up to a boundary.
 #[derive(Clone, Copy)]
 struct Node {
     sum: f64,
+    /// The sum of the best one with another last piece.
     second: f64,
     chars: u32,
-    /// The last piece: its unit in the trie.
-    unit: u32,
 }
 
-const ORIGIN: Node = Node { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, chars: 0, unit: 0 };
+impl Best for Node {
+    type Sum = f64;
+
+    const NONE: Node = Node { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, chars: 0 };
+
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        self.sum
+    }
+
+    #[inline(always)]
+    fn chars(self) -> usize {
+        self.chars as usize
+    }
+
+    #[inline(always)]
+    fn take(&mut self, sum: f64, chars: usize) {
+        let lower = if self.sum < sum { self.sum } else { sum };
+        self.second = if lower > self.second { lower } else { self.second };
+        let is_better = sum > self.sum;
+        self.sum = if is_better { sum } else { self.sum };
+        self.chars = if is_better { chars as u32 } else { self.chars };
+    }
+}
 
 /// Memory for a part.
-pub(in crate::encode) struct Scratch {
-    characters: FewCharacters,
-    nodes: [Node; LONGEST + 1],
-    /// The units of the pieces of the best segmentation. They fill the end of the array.
-    path: [u32; LONGEST],
-}
+pub(in crate::encode) struct Scratch([Node; LONGEST + 1]);
 
 impl Default for Scratch {
     fn default() -> Scratch {
-        Scratch { characters: FewCharacters::default(), nodes: [ORIGIN; LONGEST + 1], path: [0; LONGEST] }
+        Scratch([Node::NONE; LONGEST + 1])
     }
 }
 
@@ -127,76 +140,47 @@ impl Viterbi {
     #[inline(always)]
     fn add_each<S: Sum>(&self, scores: impl ExactSizeIterator<Item = S>, progress: &mut Progress) -> bool {
         progress.is_after_unknown &= scores.len() == 0;
-        let (mut sum, mut largest) = (S::of(progress.sum), progress.sum.abs());
+        let mut sum = S::of(progress.sum);
+        let (mut least, mut greatest) = (sum, sum);
         for score in scores {
             sum = sum.plus(score);
-            largest = largest.max(sum.wide().abs());
+            least = if sum < least { sum } else { least };
+            greatest = if sum > greatest { sum } else { greatest };
         }
         progress.sum = sum.wide();
-        largest <= self.certainty.largest_sum
+        let largest = self.certainty.largest_sum;
+        -largest <= least.wide() && greatest.wide() <= largest
     }
 
-    /// Appends the ids of a part between boundaries that no piece spans, if they are the same in every text, and adds
-    /// their scores; as [`add`](Viterbi::add). `None`, with nothing appended or added, if that is not certain or a
-    /// character is unknown.
-    pub(in crate::encode) fn push_certain(
+    /// The ids of a part of up to [`LONGEST`] bytes between boundaries that no piece spans, whose pieces were found, if
+    /// they are the same in every text and no character is unknown.
+    #[inline]
+    pub(in crate::encode) fn certain_ids<'e>(
         &self,
-        part: &[u8],
-        progress: &mut Progress,
-        context: &mut Context<'_>,
-        ids: &mut Vec<TokenId>,
-    ) -> Result<Option<bool>> {
-        if part.len() > LONGEST {
-            return Ok(None);
-        }
+        part: usize,
+        endings: &'e mut Endings,
+        scratch: &mut Scratch,
+    ) -> Option<&'e [TokenId]> {
         match self.addition {
-            Addition::Double => self.push_certain_of::<f64>(part, progress, context, ids),
-            Addition::Single => self.push_certain_of::<f32>(part, progress, context, ids),
+            Addition::Double => self.certain_ids_with::<f64>(part, endings, scratch),
+            Addition::Single => self.certain_ids_with::<f32>(part, endings, scratch),
         }
     }
 
     #[inline(always)]
-    fn push_certain_of<S: Sum>(
+    fn certain_ids_with<'e, S: Sum>(
         &self,
-        part: &[u8],
-        progress: &mut Progress,
-        context: &mut Context<'_>,
-        ids: &mut Vec<TokenId>,
-    ) -> Result<Option<bool>> {
-        let Scratch { characters, nodes, path } = &mut context.scratch.viterbi.certain;
-        let (numbers, seconds) = characters.read(&self.trie, part)?;
-        let count = seconds.len();
-        nodes[..=count].fill(ORIGIN);
-        nodes[0].sum = 0.0;
-        for at in 0..count {
-            let sum = nodes[at].sum;
-            let ends = &mut nodes[at..];
-            self.trie.each_prefix(&numbers[at..], seconds[at], |Found::<S> { chars, unit, score }| {
-                let (node, sum) = (&mut ends[chars as usize], sum + score.wide());
-                // A score that is not a number, as where no piece ends, changes nothing.
-                let lower = if node.sum <= sum { node.sum } else { sum };
-                node.second = if lower > node.second { lower } else { node.second };
-                if sum > node.sum {
-                    (node.sum, node.chars, node.unit) = (sum, chars, unit);
-                }
-            });
+        part: usize,
+        endings: &'e mut Endings,
+        Scratch(nodes): &mut Scratch,
+    ) -> Option<&'e [TokenId]> {
+        if endings.is_left_out(part) {
+            return None;
         }
+        let first = Node { sum: 0.0, ..Node::NONE };
+        endings.segment(part, first, |piece| S::score(piece).wide(), nodes);
         // No segmentation has more additions than characters.
-        let margin = self.certainty.margin * count as f64;
-        let (mut first, mut at) = (LONGEST, count);
-        while at > 0 {
-            let Node { sum, second, chars, unit } = nodes[at];
-            let is_certain = self.trie.id::<S>(unit) != UNKNOWN && sum - second > margin;
-            if !is_certain {
-                return Ok(None);
-            }
-            first -= 1;
-            path[first] = unit;
-            at -= chars as usize;
-        }
-        let units = &path[first..];
-        memory::try_reserve(ids, units.len())?;
-        ids.extend(units.iter().map(|&unit| self.trie.id::<S>(unit)));
-        Ok(Some(self.add_each(units.iter().map(|&unit| self.trie.score::<S>(unit)), progress)))
+        let margin = self.certainty.margin * f64::from(endings.chars(part) as u32);
+        endings.ids::<S, _>(part, &self.trie, nodes, |node: Node| node.sum - node.second > margin)
     }
 }

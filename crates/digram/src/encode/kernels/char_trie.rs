@@ -5,6 +5,7 @@
 //! sixteen bytes; scores of single precision leave space in it for the id.
 
 use std::cmp::Reverse;
+use std::hint::select_unpredictable;
 
 use hashbrown::HashMap;
 
@@ -21,6 +22,12 @@ use super::pieces::{Piece, keep_last};
 /// The number of a character that is in no piece, and what follows the last character of a text.
 pub(super) const NO_CHARACTER: u32 = 0;
 
+/// A piece, packed by [`Precision::stored`].
+pub(super) type Packed = u64;
+
+/// No piece: its score is not a number.
+pub(super) const NO_PIECE: Packed = Packed::MAX;
+
 /// A node of the trie.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
@@ -29,8 +36,8 @@ struct Unit {
     base: u32,
     /// The number of the character that leads to the node.
     label: u32,
-    /// The piece that ends here, packed by [`Precision::stored`].
-    piece: u64,
+    /// The piece that ends here.
+    piece: Packed,
 }
 
 /// The precision of the scores of a trie.
@@ -39,28 +46,28 @@ pub(super) trait Precision: Copy {
     const HAS_IDS: bool;
 
     /// Packs a piece for its unit. A unit without a piece has NaN as its score.
-    fn stored(piece: Piece) -> u64;
+    fn stored(piece: Piece) -> Packed;
 
     /// Unpacks the score.
-    fn score(stored: u64) -> Self;
+    fn score(stored: Packed) -> Self;
 
     fn is_nan(self) -> bool;
 
     fn wide(self) -> f64;
 
     /// The id of the piece of a unit: unpacked, or, unless `HAS_IDS`, read from `ids` by the number of the unit.
-    fn id(stored: u64, ids: &[TokenId], unit: u32) -> TokenId;
+    fn id(stored: Packed, ids: &[TokenId], unit: u32) -> TokenId;
 }
 
 impl Precision for f64 {
     const HAS_IDS: bool = false;
 
-    fn stored(piece: Piece) -> u64 {
+    fn stored(piece: Piece) -> Packed {
         piece.score.to_bits()
     }
 
     #[inline(always)]
-    fn score(stored: u64) -> f64 {
+    fn score(stored: Packed) -> f64 {
         f64::from_bits(stored)
     }
 
@@ -75,7 +82,7 @@ impl Precision for f64 {
     }
 
     #[inline(always)]
-    fn id(_: u64, ids: &[TokenId], unit: u32) -> TokenId {
+    fn id(_: Packed, ids: &[TokenId], unit: u32) -> TokenId {
         ids[unit as usize]
     }
 }
@@ -83,12 +90,12 @@ impl Precision for f64 {
 impl Precision for f32 {
     const HAS_IDS: bool = true;
 
-    fn stored(piece: Piece) -> u64 {
+    fn stored(piece: Piece) -> Packed {
         u64::from(piece.id) << 32 | u64::from((piece.score as f32).to_bits())
     }
 
     #[inline(always)]
-    fn score(stored: u64) -> f32 {
+    fn score(stored: Packed) -> f32 {
         f32::from_bits(stored as u32)
     }
 
@@ -103,7 +110,7 @@ impl Precision for f32 {
     }
 
     #[inline(always)]
-    fn id(stored: u64, _: &[TokenId], _: u32) -> TokenId {
+    fn id(stored: Packed, _: &[TokenId], _: u32) -> TokenId {
         (stored >> 32) as TokenId
     }
 }
@@ -229,6 +236,36 @@ impl CharTrie {
     #[inline(always)]
     pub(super) fn score<S: Precision>(&self, unit: u32) -> S {
         S::score(self.units[unit as usize].piece)
+    }
+
+    /// The piece of a unit, and the base of its children, or 0.
+    #[inline(always)]
+    pub(super) fn node(&self, unit: u32) -> (Packed, u32) {
+        let Unit { piece, base, .. } = self.units[unit as usize];
+        (piece, base)
+    }
+
+    /// The same for the unit at which the child of a node by the number of a character is: no piece and 0, if it has no
+    /// such child. Without branches.
+    #[inline(always)]
+    pub(super) fn child(&self, unit: u32, number: u32) -> (Packed, u32) {
+        let Unit { piece, base, label } = self.units[unit as usize];
+        let is_child = label == number;
+        (select_unpredictable(is_child, piece, NO_PIECE), select_unpredictable(is_child, base, 0))
+    }
+
+    /// The same for the child of a node with this base.
+    #[inline(always)]
+    pub(super) fn child_of(&self, base: u32, number: u32) -> (Packed, u32) {
+        let Unit { piece, base: next, label } = self.units[(base ^ number) as usize];
+        let is_child = (label == number) & (base != 0);
+        (select_unpredictable(is_child, piece, NO_PIECE), select_unpredictable(is_child, next, 0))
+    }
+
+    /// The id of a piece that is that of a unit.
+    #[inline(always)]
+    pub(super) fn id_of<S: Precision>(&self, piece: Packed, unit: u32) -> TokenId {
+        S::id(piece, &self.ids, unit)
     }
 
     /// Prefetches the unit of a character.

@@ -30,11 +30,14 @@ use super::char_trie::{CharTrie, Found};
 use super::check_len;
 use super::pieces::Piece;
 use characters::Characters;
-pub(super) use characters::{FewCharacters, SHORT};
-use short::Short;
+pub(super) use endings::Best;
+pub(in crate::encode) use endings::{Endings, TEXTS};
+pub(in crate::encode) use short::Memory;
+use short::{SHORT, Short};
 pub(super) use sum::{LARGEST_SUM, Sum};
 
 mod characters;
+mod endings;
 mod short;
 mod sum;
 
@@ -59,8 +62,8 @@ pub(in crate::encode) struct ViterbiScratch {
     single: Vec<Node<f32>>,
     double: Vec<Node<f64>>,
     path: Vec<[u32; 2]>,
-    short: Short,
-    pub(super) certain: certain::Scratch,
+    pub(in crate::encode) short: Short,
+    pub(in crate::encode) certain: certain::Scratch,
 }
 
 /// What a segmentation depends on at a boundary that no piece spans: the sum of the scores before it, which has the
@@ -153,7 +156,7 @@ impl Viterbi {
     }
 
     /// Emits the ids of a part of a text between boundaries that no piece spans. If it is not UTF-8, the offset of the
-    /// error is not known.
+    /// error is not known. A part that [`encode_found`](Viterbi::encode_found) did not emit is encoded so.
     pub(in crate::encode) fn encode_part(
         &self,
         part: &[u8],
@@ -161,7 +164,8 @@ impl Viterbi {
         context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        self.encode_with(part, progress, context, None, sink)
+        check_len(part.len())?;
+        self.encode_long(part, progress, context, None, sink)
     }
 
     /// Appends the places of the runs of unknown characters and of names of tokens in a piece of text.
@@ -226,15 +230,22 @@ impl Viterbi {
         sink: &mut impl Sink,
     ) -> Result<()> {
         check_len(text.len())?;
-        if text.len() <= SHORT && !self.is_extreme && marks.is_none() {
-            let is_emitted = match self.addition {
-                Addition::Double => self.encode_short::<f64>(text, progress, context, sink),
-                Addition::Single => self.encode_short::<f32>(text, progress, context, sink),
-            };
-            if is_emitted? {
-                return Ok(());
-            }
+        let is_short = text.len() <= SHORT && !self.is_extreme && marks.is_none();
+        if is_short && self.encode_short(text, progress, context, sink)? {
+            return Ok(());
         }
+        self.encode_long(text, progress, context, marks, sink)
+    }
+
+    /// Emits the ids of a text of any length.
+    fn encode_long(
+        &self,
+        text: &[u8],
+        progress: &mut Progress,
+        context: &mut Context<'_>,
+        marks: Option<&mut Vec<Mark>>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         let mut emit = Emit { text, by: self, run: 0..0, goes_on: progress.is_after_unknown, marks };
         let sum = match (self.addition, self.is_extreme) {
             (Addition::Double, false) => self.segment::<f64, false>(progress.sum, &mut emit, context, sink),
@@ -260,7 +271,7 @@ impl Viterbi {
         ViterbiScratch: HasNodes<S>,
     {
         let mut pacer = Pacer::new(context.interrupt);
-        let Parts { nodes, characters, path, .. } = context.scratch.viterbi.parts();
+        let Parts { nodes, characters, path } = context.scratch.viterbi.parts();
         let (text, mut read, longest) = (emit.text, 0, self.trie.longest());
         let origin = Node::origin();
         nodes.clear();
@@ -326,7 +337,6 @@ struct Parts<'a, S> {
     nodes: &'a mut Vec<Node<S>>,
     characters: &'a mut Characters,
     path: &'a mut Vec<[u32; 2]>,
-    short: &'a mut Short,
 }
 
 trait HasNodes<S> {
@@ -335,15 +345,15 @@ trait HasNodes<S> {
 
 impl HasNodes<f32> for ViterbiScratch {
     fn parts(&mut self) -> Parts<'_, f32> {
-        let ViterbiScratch { single: nodes, characters, path, short, .. } = self;
-        Parts { nodes, characters, path, short }
+        let ViterbiScratch { single: nodes, characters, path, .. } = self;
+        Parts { nodes, characters, path }
     }
 }
 
 impl HasNodes<f64> for ViterbiScratch {
     fn parts(&mut self) -> Parts<'_, f64> {
-        let ViterbiScratch { double: nodes, characters, path, short, .. } = self;
-        Parts { nodes, characters, path, short }
+        let ViterbiScratch { double: nodes, characters, path, .. } = self;
+        Parts { nodes, characters, path }
     }
 }
 

@@ -164,7 +164,7 @@ impl Lookup {
                     let (key, word) =
                         (given_misses.misses.key(miss), group.pretoken(given_misses.misses.number(miss)));
                     // There is memory for as many ids as a word has bytes when it is looked up.
-                    if ids.len() <= word.len() && !table.has(key, word) {
+                    if ids.len() <= word.len() {
                         table.put(key, word, ids, self.tokens());
                     }
                     given_misses.ids.set(miss, ids.iter().copied());

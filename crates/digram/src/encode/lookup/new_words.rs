@@ -156,9 +156,7 @@ impl WideGroup<'_, '_> {
             let ids = &self.ids[ids_start..ids_end(last)];
             let word = TextSlice { text: group.text, start, end };
             // It may be in the table since before the words that were seen were forgotten.
-            if !table.has(key, word) {
-                table.put(key, word, ids, self.lookup.tokens());
-            }
+            table.put(key, word, ids, self.lookup.tokens());
         }
     }
 }

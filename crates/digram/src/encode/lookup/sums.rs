@@ -7,13 +7,14 @@
 //! The new parts take almost half of the time of a first pass over many languages. docs/speed.md says why, and lists what
 //! did not make them faster.
 
-use super::super::kernels::viterbi::{Progress, Viterbi, with_offset};
+use super::super::kernels::certain::LONGEST;
+use super::super::kernels::viterbi::{Endings, Memory, Progress, TEXTS, Viterbi, with_offset};
 use super::super::safe_splits::SafeSplits;
 use super::super::text_slice::TextSlice;
-use super::super::{Context, Sink};
+use super::super::{Context, Scratch, Sink};
 use super::group::insert_missed;
 use super::table::Owner;
-use super::{Group, LONG, Lookup, with_list_of};
+use super::{Group, LONG, Lookup, MissedIds, with_list_of};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
 use crate::vocabulary::TokenId;
@@ -66,121 +67,182 @@ impl Lookup {
     ) -> Result<()> {
         // The table has only parts that are UTF-8, and the kernel reads the others.
         let TextSlice { text, start, end } = pretoken;
-        let (mut progress, mut pacer) = (Progress::default(), Pacer::new(context.interrupt));
+        let memory = std::mem::take(&mut context.scratch.viterbi.short.few);
+        let (mut parts, mut pacer) = (
+            Parts { lookup: self, viterbi, progress: Progress::default(), memory },
+            Pacer::new(context.interrupt),
+        );
         let encoded = splits.each_group(text, start, &[end], &mut |start: usize, ends: &[usize]| {
             let group = Group::new(text, start, ends);
             pacer.after(group.len())?;
             match group.len() {
-                ..=LONG => with_list_of(sink, context, |context, ids| {
-                    self.encode_parts(viterbi, group, &mut progress, context, ids)
-                }),
-                _ => encode_exactly(viterbi, group, &mut progress, context, sink),
+                ..=LONG => with_list_of(sink, context, |context, ids| parts.encode(group, context, ids)),
+                _ => parts.encode_exactly(group, context, sink),
             }
         });
+        context.scratch.viterbi.short.few = parts.memory;
         encoded.map_err(|error| match error {
             Error::InvalidUtf8 { .. } => with_offset(error, pretoken.bytes()).shifted(start),
             error => error,
         })
     }
+}
 
+/// The parts of a pretoken, which are encoded one after the other.
+struct Parts<'a> {
+    lookup: &'a Lookup,
+    viterbi: &'a Viterbi,
+    /// The sum of those before.
+    progress: Progress,
+    memory: Memory,
+}
+
+impl Parts<'_> {
     /// Appends the ids of some parts.
-    fn encode_parts(
-        &self,
-        viterbi: &Viterbi,
-        group: Group<'_>,
-        progress: &mut Progress,
-        context: &mut Context<'_>,
-        ids: &mut Vec<TokenId>,
-    ) -> Result<()> {
-        let (before, progress_before) = (ids.len(), *progress);
-        self.find::<false>(group, Owner::Piece, None, context.scratch, ids)?;
-        if self.add_parts(viterbi, group, before, progress, context, ids)? {
+    fn encode(&mut self, group: Group<'_>, context: &mut Context<'_>, ids: &mut Vec<TokenId>) -> Result<()> {
+        let (before, progress_before) = (ids.len(), self.progress);
+        self.lookup.find::<false>(group, Owner::Piece, None, context.scratch, ids)?;
+        let mut missed = std::mem::take(&mut context.scratch.missed_ids);
+        let are_added = self.add(group, before, &mut missed, context, ids)?;
+        context.scratch.missed_ids = missed;
+        if are_added {
+            if context.scratch.misses.len() > 0 {
+                insert_missed(context.scratch, before, ids);
+            }
             return Ok(());
         }
         ids.truncate(before);
-        *progress = progress_before;
+        self.progress = progress_before;
         if group.ends.len() <= FEW {
-            return encode_exactly(viterbi, group, progress, context, ids);
+            return self.encode_exactly(group, context, ids);
         }
         // Only the parts around the place where the sum is set to zero need this.
         let (left, right) = group.halves();
-        self.encode_parts(viterbi, left, progress, context, ids)?;
-        self.encode_parts(viterbi, right, progress, context, ids)
+        self.encode(left, context, ids)?;
+        self.encode(right, context, ids)
     }
 
-    /// Adds the scores of parts, of which those that the table contains have their ids from `before` on, and inserts
-    /// the ids of the others. False if the sums became too large for parts that are certain.
-    fn add_parts(
-        &self,
-        viterbi: &Viterbi,
+    /// Adds the scores of parts, of which those that the table contains have their ids from `before` on, and sets the
+    /// ids of the others. False if the sums became too large for parts that are certain.
+    fn add(
+        &mut self,
         group: Group<'_>,
         before: usize,
-        progress: &mut Progress,
+        missed: &mut MissedIds,
         context: &mut Context<'_>,
-        ids: &mut Vec<TokenId>,
+        ids: &[TokenId],
     ) -> Result<bool> {
+        let Parts { viterbi, progress, memory, .. } = self;
         let count = context.scratch.misses.len();
-        let mut missed = std::mem::take(&mut context.scratch.missed_ids);
         missed.reset(count);
-        let mut added = before;
-        for miss in 0..count {
-            let until = before + context.scratch.misses.ids_before()[miss] as usize;
-            if !viterbi.add(&ids[std::mem::replace(&mut added, until)..until], progress) {
-                return Ok(false);
+        let (mut added, mut end) = (before, 0);
+        while end < count {
+            let (first, endings) = (end, memory.empty());
+            let new = NewParts::find(viterbi, group, first, endings, missed, context.scratch);
+            let mut texts = new.misses().iter().enumerate().peekable();
+            end = new.end;
+            for miss in first..end {
+                let until = before + context.scratch.misses.ids_before()[miss] as usize;
+                if !viterbi.add(&ids[std::mem::replace(&mut added, until)..until], progress) {
+                    return Ok(false);
+                }
+                let text = texts.next_if(|(_, other)| **other == miss).map(|(text, _)| text);
+                if !missed.of(miss).is_empty() {
+                    if !viterbi.add(missed.of(miss), progress) {
+                        return Ok(false);
+                    }
+                    continue;
+                }
+                let part = group.pretoken(context.scratch.misses.number(miss));
+                let found = text.map(|text| (text, &mut *endings));
+                missed.append(miss, |ids| encode_exactly(viterbi, part, found, progress, context, ids))?;
             }
-            let part = group.pretoken(context.scratch.misses.number(miss));
-            let is_small =
-                missed.append(miss, |new| self.encode_new_part(viterbi, part, miss, progress, context, new));
-            if !is_small.map_err(|error| error.shifted(part.start))? {
-                return Ok(false);
-            }
         }
-        if !viterbi.add(&ids[added..], progress) {
-            return Ok(false);
-        }
-        context.scratch.missed_ids = missed;
-        if count > 0 {
-            insert_missed(context.scratch, before, ids);
-        }
-        Ok(true)
+        Ok(viterbi.add(&ids[added..], progress))
     }
 
-    /// Appends the ids of a part that the table did not contain, and adds their scores; as `add_parts`.
-    fn encode_new_part(
-        &self,
-        viterbi: &Viterbi,
-        part: TextSlice<'_>,
-        miss: usize,
-        progress: &mut Progress,
+    /// Emits the ids of parts as they are beside each other, whatever the sums are.
+    fn encode_exactly(
+        &mut self,
+        group: Group<'_>,
         context: &mut Context<'_>,
-        ids: &mut Vec<TokenId>,
-    ) -> Result<bool> {
-        let key = context.scratch.misses.key(miss);
-        // It may have been added for an earlier miss, or be in a line that was not read.
-        if let Some(found) = context.scratch.table.get_missed(key, part) {
-            ids.extend_from_slice(found.as_slice());
-            return Ok(viterbi.add(found.as_slice(), progress));
-        }
-        let before = ids.len();
-        if let Some(is_small) = viterbi.push_certain(part.bytes(), progress, context, ids)? {
-            context.scratch.table.put(key, part, &ids[before..], None);
-            return Ok(is_small);
-        }
-        viterbi.encode_part(part.bytes(), progress, context, ids)?;
-        Ok(true)
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let Parts { viterbi, progress, memory, .. } = self;
+        let text = |number: usize| group.pretoken(number).bytes();
+        viterbi.each_text(group.ends.len(), text, memory, |number, found| {
+            encode_exactly(viterbi, group.pretoken(number), found, progress, context, sink)
+        })
     }
 }
 
-/// Emits the ids of parts as they are beside each other, whatever the sums are.
+/// The parts of some misses of a group whose pieces are found together.
+struct NewParts {
+    misses: [usize; TEXTS],
+    count: usize,
+    /// The miss behind them all.
+    end: usize,
+}
+
+impl NewParts {
+    /// Finds the pieces of parts from the `first` miss on, as many as there is space for, and sets the ids of all that
+    /// are the same in every text.
+    fn find(
+        viterbi: &Viterbi,
+        group: Group<'_>,
+        first: usize,
+        endings: &mut Endings,
+        missed: &mut MissedIds,
+        scratch: &mut Scratch,
+    ) -> NewParts {
+        let Scratch { misses, table, viterbi: memory, .. } = scratch;
+        let mut new = NewParts { misses: [0; TEXTS], count: 0, end: first };
+        while new.end < misses.len() {
+            let (miss, part) = (new.end, group.pretoken(misses.number(new.end)));
+            // It may have been added for an earlier miss, or be in a line that was not read.
+            if let Some(found) = table.get_missed(misses.key(miss), part) {
+                missed.set(miss, found.as_slice().iter().copied());
+            } else if viterbi.push(part.bytes(), endings) {
+                new.misses[new.count] = miss;
+                new.count += 1;
+            } else if new.count > 0 {
+                break;
+            }
+            new.end += 1;
+        }
+        viterbi.find(endings);
+        for (text, &miss) in new.misses().iter().enumerate() {
+            let part = group.pretoken(misses.number(miss));
+            if part.len() > LONGEST {
+                continue;
+            }
+            if let Some(ids) = viterbi.certain_ids(text, endings, &mut memory.certain) {
+                missed.set(miss, ids.iter().copied());
+                table.put(misses.key(miss), part, ids, None);
+            }
+        }
+        new
+    }
+
+    fn misses(&self) -> &[usize] {
+        &self.misses[..self.count]
+    }
+}
+
+/// Emits the ids of a part; `found` if its pieces were found.
 fn encode_exactly(
     viterbi: &Viterbi,
-    group: Group<'_>,
+    part: TextSlice<'_>,
+    found: Option<(usize, &mut Endings)>,
     progress: &mut Progress,
     context: &mut Context<'_>,
     sink: &mut impl Sink,
 ) -> Result<()> {
-    group.pretokens().try_for_each(|part| {
-        let encoded = viterbi.encode_part(part.bytes(), progress, context, sink);
-        encoded.map_err(|error| error.shifted(part.start))
-    })
+    if let Some((text, endings)) = found
+        && viterbi.encode_found(text, endings, progress, context, sink)?
+    {
+        return Ok(());
+    }
+    let encoded = viterbi.encode_part(part.bytes(), progress, context, sink);
+    encoded.map_err(|error| error.shifted(part.start))
 }

@@ -1,32 +1,62 @@
-//! Short texts, whose characters and segmentations are in arrays.
+//! Short texts, whose pieces are found together.
 
-use super::super::char_trie::Found;
-use super::characters::{CharactersAhead, READ_AHEAD};
-use super::{
-    Addition, Context, FewCharacters, HasNodes, Node, Parts, Progress, SHORT, Sink, Sum, UNKNOWN, Viterbi,
-    ViterbiScratch,
-};
+use super::endings::{self, Best, Endings};
+use super::{Addition, Context, HasNodes, Node, Parts, Progress, Sink, Sum, Viterbi, ViterbiScratch};
 use crate::error::Result;
 use crate::memory;
-use crate::vocabulary::TokenId;
 
-/// Memory for a short text.
-pub(super) struct Short {
-    characters: FewCharacters,
-    ahead: CharactersAhead,
-    path: [TokenId; SHORT],
+/// The size in bytes of texts that are short.
+pub(super) const SHORT: usize = endings::BYTES;
+
+/// Memory for short texts. What encodes several takes theirs away meanwhile.
+#[derive(Default)]
+pub(in crate::encode) struct Short {
+    /// For those of a call of [`Viterbi::encode_many`], which encodes some of them in another way.
+    many: Memory,
+    /// For all others.
+    pub(in crate::encode) few: Memory,
 }
 
-impl Default for Short {
-    fn default() -> Short {
-        Short { characters: FewCharacters::default(), ahead: CharactersAhead::default(), path: [0; SHORT] }
+/// Memory for the pieces of short texts, which is allocated when it is first needed.
+#[derive(Default)]
+pub(in crate::encode) struct Memory(Option<Box<Endings>>);
+
+impl Memory {
+    /// Without texts.
+    #[inline]
+    pub(in crate::encode) fn empty(&mut self) -> &mut Endings {
+        let endings = self.0.get_or_insert_with(|| Box::new(Endings::new()));
+        endings.clear();
+        endings
+    }
+}
+
+impl<S: Sum> Best for Node<S> {
+    type Sum = S;
+
+    const NONE: Node<S> = Node { sum: S::LEAST, chars: 0, unit: 0 };
+
+    #[inline(always)]
+    fn sum(self) -> S {
+        self.sum
+    }
+
+    #[inline(always)]
+    fn chars(self) -> usize {
+        self.chars as usize
+    }
+
+    #[inline(always)]
+    fn take(&mut self, sum: S, chars: usize) {
+        let is_better = sum > self.sum;
+        self.sum = if is_better { sum } else { self.sum };
+        self.chars = if is_better { chars as u32 } else { self.chars };
     }
 }
 
 impl Viterbi {
-    /// Encodes many texts, of which `text` gives that of a number, so that memory is waited for while others are
-    /// encoded. `visit` is called before each one, and `encode` encodes those that are long, or have unknown
-    /// characters.
+    /// Encodes many texts, of which `text` gives that of a number. `visit` is called before each one, and `encode` encodes
+    /// those that are not short, or have unknown characters.
     pub(in crate::encode) fn encode_many<'t, S: Sink>(
         &self,
         count: usize,
@@ -36,98 +66,127 @@ impl Viterbi {
         mut visit: impl FnMut(usize, &mut S),
         encode: impl Fn(usize, &mut Context<'_>, &mut S) -> Result<()>,
     ) -> Result<()> {
-        for number in 0..count + READ_AHEAD {
-            let next = (number < count && !self.is_extreme).then(|| text(number));
-            context.scratch.viterbi.short.ahead.read(&self.trie, number, next);
-            let Some(number) = number.checked_sub(READ_AHEAD) else { continue };
+        let mut memory = std::mem::take(&mut context.scratch.viterbi.short.many);
+        self.each_text(count, text, &mut memory, |number, found| {
             visit(number, sink);
-            let is_emitted = match self.addition {
-                Addition::Double => self.encode_ahead::<f64>(number, context, sink),
-                Addition::Single => self.encode_ahead::<f32>(number, context, sink),
-            }?;
-            if !is_emitted {
-                encode(number, context, sink)?;
+            if let Some((text, endings)) = found
+                && self.encode_found(text, endings, &mut Progress::default(), context, sink)?
+            {
+                return Ok(());
+            }
+            encode(number, context, sink)
+        })?;
+        context.scratch.viterbi.short.many = memory;
+        Ok(())
+    }
+
+    /// Calls `encode` with the number of each text, and the pieces that were found together with those of others, unless
+    /// it is not short or not UTF-8.
+    #[inline(always)]
+    pub(in crate::encode) fn each_text<'t>(
+        &self,
+        count: usize,
+        text: impl Fn(usize) -> &'t [u8],
+        memory: &mut Memory,
+        mut encode: impl FnMut(usize, Option<(usize, &mut Endings)>) -> Result<()>,
+    ) -> Result<()> {
+        let mut number = 0;
+        while number < count {
+            let (first, endings) = (number, memory.empty());
+            while number < count && self.push(text(number), endings) {
+                number += 1;
+            }
+            if number == first {
+                encode(number, None)?;
+                number += 1;
+                continue;
+            }
+            self.find(endings);
+            for number in first..number {
+                encode(number, Some((number - first, &mut *endings)))?;
             }
         }
         Ok(())
     }
 
-    /// Emits the ids of a text that was read ahead; as `encode_short`.
-    fn encode_ahead<S: Sum>(
-        &self,
-        number: usize,
-        context: &mut Context<'_>,
-        sink: &mut impl Sink,
-    ) -> Result<bool>
-    where
-        ViterbiScratch: HasNodes<S>,
-    {
-        let Parts { nodes, short: Short { ahead, path, .. }, .. } = context.scratch.viterbi.parts();
-        let Some(read) = ahead.of(number) else { return Ok(false) };
-        self.encode_read(read, nodes, path, &mut Progress::default(), sink)
+    /// Adds a text to others whose pieces will be found together. Returns false if there is no space for it, or it is not
+    /// UTF-8.
+    #[inline(always)]
+    pub(in crate::encode) fn push(&self, text: &[u8], endings: &mut Endings) -> bool {
+        !self.is_extreme && endings.push(&self.trie, text)
+    }
+
+    /// Finds the pieces of all texts.
+    #[inline]
+    pub(in crate::encode) fn find(&self, endings: &mut Endings) {
+        match self.addition {
+            Addition::Double => endings.find::<f64>(&self.trie),
+            Addition::Single => endings.find::<f32>(&self.trie),
+        }
     }
 
     /// Emits the ids of a short text, if it has no unknown characters and no sum is too large; emits nothing, and
     /// returns false, if it may.
-    pub(super) fn encode_short<S: Sum>(
+    pub(super) fn encode_short(
         &self,
         text: &[u8],
         progress: &mut Progress,
         context: &mut Context<'_>,
         sink: &mut impl Sink,
+    ) -> Result<bool> {
+        let mut memory = std::mem::take(&mut context.scratch.viterbi.short.few);
+        let endings = memory.empty();
+        let is_emitted = self.push(text, endings) && {
+            self.find(endings);
+            self.encode_found(0, endings, progress, context, sink)?
+        };
+        context.scratch.viterbi.short.few = memory;
+        Ok(is_emitted)
+    }
+
+    /// The same for one of the texts whose pieces were found.
+    #[inline(always)]
+    pub(in crate::encode) fn encode_found(
+        &self,
+        text: usize,
+        endings: &mut Endings,
+        progress: &mut Progress,
+        context: &mut Context<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<bool> {
+        match self.addition {
+            Addition::Double => self.encode_found_with::<f64>(text, endings, progress, context, sink),
+            Addition::Single => self.encode_found_with::<f32>(text, endings, progress, context, sink),
+        }
+    }
+
+    #[inline(always)]
+    fn encode_found_with<S: Sum>(
+        &self,
+        text: usize,
+        endings: &mut Endings,
+        progress: &mut Progress,
+        context: &mut Context<'_>,
+        sink: &mut impl Sink,
     ) -> Result<bool>
     where
         ViterbiScratch: HasNodes<S>,
     {
-        let Parts { nodes, short: Short { characters, path, .. }, .. } = context.scratch.viterbi.parts();
-        let read = characters.read(&self.trie, text)?;
-        self.encode_read(read, nodes, path, progress, sink)
-    }
-
-    /// The same for characters that were read.
-    #[inline(always)]
-    fn encode_read<S: Sum>(
-        &self,
-        (numbers, seconds): (&[u32], &[u32]),
-        nodes: &mut Vec<Node<S>>,
-        path: &mut [TokenId; SHORT],
-        progress: &mut Progress,
-        sink: &mut impl Sink,
-    ) -> Result<bool> {
+        let Parts { nodes, .. } = context.scratch.viterbi.parts();
         if nodes.len() <= SHORT {
             memory::try_reserve(nodes, SHORT + 1)?;
-            nodes.resize(SHORT + 1, Node::origin());
+            nodes.resize(SHORT + 1, Node::NONE);
         }
-        let count = seconds.len();
-        let nodes = &mut nodes[..=count];
-        nodes.fill(Node::origin());
-        nodes[0].sum = S::of(progress.sum);
-        for at in 0..count {
-            let sum = nodes[at].sum;
-            if sum.is_too_large() {
-                return Ok(false);
-            }
-            let ends = &mut nodes[at..];
-            self.trie.each_prefix(&numbers[at..], seconds[at], |Found { chars, unit, score }| {
-                let (node, sum) = (&mut ends[chars as usize], sum.plus(score));
-                if sum > node.sum {
-                    *node = Node { sum, chars, unit };
-                }
-            });
+        let first = Node { sum: S::of(progress.sum), ..Node::NONE };
+        endings.segment(text, first, S::score, nodes);
+        let count = endings.chars(text);
+        let is_too_large = nodes[..count].iter().any(|node| node.sum.is_too_large());
+        if is_too_large || endings.is_left_out(text) {
+            return Ok(false);
         }
-        let (mut first, mut at) = (SHORT, count);
-        while at > 0 {
-            let Node { chars, unit, .. } = nodes[at];
-            let id = self.trie.id::<S>(unit);
-            if id == UNKNOWN {
-                return Ok(false);
-            }
-            first -= 1;
-            path[first] = id;
-            at -= chars as usize;
-        }
-        sink.reserve(SHORT - first)?;
-        path[first..].iter().for_each(|&id| sink.push_id(id));
+        let Some(ids) = endings.ids::<S, _>(text, &self.trie, nodes, |_| true) else { return Ok(false) };
+        sink.reserve(ids.len())?;
+        ids.iter().for_each(|&id| sink.push_id(id));
         *progress = Progress {
             sum: nodes[count].sum.wide(),
             is_after_unknown: count == 0 && progress.is_after_unknown,

@@ -9,6 +9,8 @@ pub(in crate::encode::kernels) const LARGEST_SUM: f32 = 1e5;
 pub(in crate::encode::kernels) trait Sum: Precision + PartialOrd {
     /// Less than every sum that is not infinite.
     const LEAST: Self;
+    /// Not a number.
+    const NAN: Self;
     fn of(sum: f64) -> Self;
     fn plus(self, score: Self) -> Self;
     /// Whether later sums are counted from here.
@@ -18,6 +20,7 @@ pub(in crate::encode::kernels) trait Sum: Precision + PartialOrd {
 
 impl Sum for f64 {
     const LEAST: f64 = f64::NEG_INFINITY;
+    const NAN: f64 = f64::NAN;
 
     fn of(sum: f64) -> f64 {
         sum
@@ -40,6 +43,7 @@ impl Sum for f64 {
 
 impl Sum for f32 {
     const LEAST: f32 = f32::NEG_INFINITY;
+    const NAN: f32 = f32::NAN;
 
     fn of(sum: f64) -> f32 {
         sum as f32

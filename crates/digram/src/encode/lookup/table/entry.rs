@@ -29,10 +29,10 @@ impl Entry {
     /// An entry with at most [`FEW`] ids.
     #[inline]
     pub(super) fn near(key: u128, ids: &[TokenId]) -> Entry {
-        let mut entry = Entry { key, ids: [0; FEW] };
-        entry.ids[..ids.len()].copy_from_slice(ids);
-        entry.ids[FEW - 1] |= (ids.len() as u32) << ID_BITS;
-        entry
+        // One by one: what a call to copy a few ids has written could not be read as a whole at once.
+        let id = |at: usize| ids.get(at).copied().unwrap_or(0);
+        let count = (ids.len() as u32) << ID_BITS;
+        Entry { key, ids: [id(0), id(1), id(2), id(3) | count] }
     }
 
     /// An entry whose ids, `count` of them, are in the arena, and behind them `len` bytes.

@@ -152,7 +152,7 @@ impl Table {
             // A pretoken of one id is a token, which has been added.
             let is_token = entry.count() == 1 && is_pretoken(entry.key);
             if tokens.is_none() || !is_token {
-                self.insert(entry);
+                self.insert(entry.key, |_| entry);
             }
         }
     }
@@ -161,7 +161,7 @@ impl Table {
     fn fill(&mut self, tokens: &TokenIndex) {
         debug_assert!(self.seeds.0 == tokens.seeds(), "keys stay the same as long as a table has lines");
         for (key, id) in tokens.keys() {
-            self.insert(Entry::near(key.number(), &[id]));
+            self.insert(key.number(), |_| Entry::near(key.number(), &[id]));
         }
         self.has_tokens = true;
     }

@@ -176,11 +176,6 @@ impl Table {
         (sight, key)
     }
 
-    /// Whether the table contains a word with this key.
-    pub(super) fn has(&self, key: u128, word: TextSlice<'_>) -> bool {
-        self.find(key, word).is_some()
-    }
-
     /// The ids of an entry that are in the arena, if the entry is that of this pretoken: hashes may be equal.
     #[inline(never)]
     fn far_ids(&self, entry: &Entry, pretoken: &[u8]) -> Option<&[u32]> {
@@ -276,8 +271,8 @@ impl Table {
         near
     }
 
-    /// Adds a pretoken or a piece by its key with its ids, unless it is too long or there is no memory for it. It
-    /// must not be in the table yet. `tokens` are the tokens that a table is filled with when it grows.
+    /// Adds a pretoken or a piece by its key with its ids, unless it is too long, the table has its key, or there is no
+    /// memory for it. `tokens` are the tokens that a table is filled with when it grows.
     pub(super) fn put(
         &mut self,
         key: u128,
@@ -289,7 +284,7 @@ impl Table {
             return;
         }
         if ids.len() <= FEW && !is_hash(key) {
-            self.insert(Entry::near(key, ids));
+            self.insert(key, |_| Entry::near(key, ids));
             return;
         }
         let bytes = if is_hash(key) { piece.bytes() } else { &[] };
@@ -300,21 +295,28 @@ impl Table {
         if self.arena.capacity() - self.arena.len() < more && !self.grow_arena(more) {
             return;
         }
-        let entry = Entry::far(key, self.arena.len(), ids.len(), bytes.len());
-        self.arena.extend_from_slice(ids);
-        store(bytes, &mut self.arena);
-        self.insert(entry);
+        self.insert(key, |arena| {
+            let entry = Entry::far(key, arena.len(), ids.len(), bytes.len());
+            arena.extend_from_slice(ids);
+            store(bytes, arena);
+            entry
+        });
     }
 
-    fn insert(&mut self, entry: Entry) {
+    /// Adds an entry, unless the table has its key; `entry` makes it, and may add to the arena.
+    #[inline(always)]
+    fn insert(&mut self, key: u128, entry: impl FnOnce(&mut Vec<u32>) -> Entry) {
         let mut steps = 0;
         loop {
-            let line = self.line(entry.key, steps);
+            let line = self.line(key, steps);
             let Line(entries) = &mut self.lines[line];
+            if entries[0].has_key(&key) | entries[1].has_key(&key) {
+                return;
+            }
             // The first one that is free, without a branch on which that is.
             let slot = usize::from(entries[0].key != 0);
             if entries[slot].key == 0 {
-                entries[slot] = entry;
+                entries[slot] = entry(&mut self.arena);
                 self.count += 1;
                 return;
             }

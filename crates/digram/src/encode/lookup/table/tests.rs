@@ -230,7 +230,7 @@ fn long_words_with_the_same_key_are_distinguished() {
     entry.key = table.seeds.key(Owner::Pretoken, other.text, other.start, other.end);
     let entry = *entry;
     table.lines.fill(Line::ZERO);
-    table.insert(entry);
+    table.insert(entry.key, |_| entry);
     assert!(table.get(Owner::Pretoken, other).is_none());
     let (ids, misses) = get_group(&mut table, Group::new(other.text, 0, &[other.end]), None);
     assert_eq!((ids.len(), misses.ids_before()), (0, &[0][..]));
@@ -252,6 +252,23 @@ fn words_of_long_letters_are_kept_as_long_as_others() {
     let is_kept =
         |&number: &u32| table.get(Owner::Pretoken, TextSlice::all(word(number).as_bytes())).is_some();
     assert_eq!((0..count).filter(is_kept).count(), count as usize);
+}
+
+#[test]
+fn a_word_is_stored_once() {
+    let mut table = Table::new();
+    table.prepare(None).unwrap();
+    // Its ids are in the entry, or in the arena, or the key is a hash.
+    let words =
+        [(&b"a word"[..], &[1, 2][..]), (b"another", &[1, 2, 3, 4, 5]), (b"a word of twenty-one.", &[6])];
+    for (number, (word, ids)) in words.into_iter().enumerate() {
+        let word = TextSlice::all(word);
+        put(&mut table, word, ids, None);
+        let len = table.arena.len();
+        put(&mut table, word, ids, None);
+        assert_eq!((table.count, table.arena.len()), (number + 1, len));
+        assert_eq!(table.get(Owner::Pretoken, word).unwrap().as_slice(), ids);
+    }
 }
 
 #[test]

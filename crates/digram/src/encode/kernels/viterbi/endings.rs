@@ -1,0 +1,254 @@
+//! The pieces of short texts, found together.
+//!
+//! How many pieces begin at a character, and how long the longest one is, a processor cannot predict. If they are found
+//! character by character, it predicts wrongly at most of them, and waits for memory meanwhile. Here all characters of
+//! some texts go from pieces of one length to those of the next in one loop, whose end is its only branch. The best
+//! segmentations are found in another one, from the pieces that end at each boundary.
+
+use std::ops::Range;
+
+use crate::vocabulary::TokenId;
+
+use super::super::char_trie::{CharTrie, NO_CHARACTER, NO_PIECE, Packed, each_char};
+use super::{Sum, UNKNOWN};
+
+/// The largest number of texts.
+pub(in crate::encode) const TEXTS: usize = 16;
+
+/// The number of bytes of all texts that there is always space for.
+pub(super) const BYTES: usize = 48 * TEXTS;
+
+/// The longest piece, in characters. Texts that may have longer ones are left out.
+const LONGEST: usize = 16;
+
+/// Pieces of up to this many characters are added without asking whether there are any.
+const USUAL: usize = 4;
+
+/// The number of boundaries for which there is space. Before the first one and behind the last one there is space for a
+/// piece.
+const SPACE: usize = LONGEST + BYTES + TEXTS + LONGEST;
+
+/// Pieces may begin with some characters and the next one.
+#[derive(Clone, Copy, Default)]
+struct Open {
+    /// The boundary at which they begin.
+    start: u32,
+    /// The unit of these characters in the trie, if there is one.
+    unit: u32,
+}
+
+/// The best segmentation of a text up to a boundary.
+pub(in crate::encode::kernels) trait Best: Copy {
+    type Sum: Sum;
+
+    /// No segmentation was found.
+    const NONE: Self;
+
+    fn sum(self) -> Self::Sum;
+
+    /// The number of characters of the last piece, less one.
+    fn chars(self) -> usize;
+
+    /// Compares with a segmentation by its sum. The ones with a longer last piece come first, and a sum that is not a
+    /// number is that of none.
+    fn take(&mut self, sum: Self::Sum, chars: usize);
+}
+
+/// Short texts, and the pieces that end at their boundaries. The boundaries of all texts are numbered together.
+pub(in crate::encode) struct Endings {
+    count: usize,
+    /// The first boundary of each text, and the one behind the last boundary of the last text.
+    starts: [usize; TEXTS + 1],
+    /// The number of the character at each boundary; that of no character at the last boundary of a text.
+    numbers: [u32; SPACE],
+    open: [Open; SPACE],
+    /// The pieces that end at each boundary, by their number of characters less one. If there is none of a usual number,
+    /// this is no piece.
+    pieces: Box<[[Packed; LONGEST]; SPACE]>,
+    /// The units of these pieces, if their ids are not packed.
+    units: Box<[[u32; LONGEST]; SPACE]>,
+    /// The numbers of characters less one of other pieces that may end at each boundary, as bits.
+    longer: [u16; SPACE],
+    /// The texts that may have pieces that are too long, as bits.
+    left_out: u32,
+    path: [TokenId; BYTES],
+}
+
+impl Endings {
+    pub(super) fn new() -> Endings {
+        Endings {
+            count: 0,
+            starts: [LONGEST; TEXTS + 1],
+            numbers: [NO_CHARACTER; SPACE],
+            open: [Open::default(); SPACE],
+            pieces: boxed([NO_PIECE; LONGEST]),
+            units: boxed([0; LONGEST]),
+            longer: [0; SPACE],
+            left_out: 0,
+            path: [0; BYTES],
+        }
+    }
+
+    /// Removes all texts.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Adds a text. Returns false if there is no space for it, or it is not UTF-8.
+    #[inline(always)]
+    pub(super) fn push(&mut self, trie: &CharTrie, text: &[u8]) -> bool {
+        let start = self.starts[self.count];
+        if self.count == TEXTS || start + text.len() + 1 + LONGEST > SPACE {
+            return false;
+        }
+        let mut at = start;
+        let read = each_char(text, BYTES, |c, _| {
+            self.numbers[at] = trie.number(c);
+            at += 1;
+        });
+        if read != Some(text.len()) {
+            return false;
+        }
+        self.numbers[at] = NO_CHARACTER;
+        self.count += 1;
+        self.starts[self.count] = at + 1;
+        true
+    }
+
+    /// Finds the pieces of all texts.
+    #[inline(never)]
+    pub(super) fn find<S: Sum>(&mut self, trie: &CharTrie) {
+        let mut count = 0;
+        self.pieces[self.starts[0] + 1][..USUAL].fill(NO_PIECE);
+        for start in self.starts[0]..self.starts[self.count] {
+            let [number, next, third] = [0, 1, 2].map(|at| self.numbers[start + at]);
+            let (piece, base) = trie.node(number);
+            self.pieces[start + 1][0] = piece;
+            self.pieces[start + 2][..USUAL].fill(NO_PIECE);
+            let unit = base ^ next;
+            let (piece, base) = trie.child_of(base, next);
+            self.pieces[start + 2][1] = piece;
+            if !S::HAS_IDS {
+                self.units[start + 1][0] = number;
+                self.units[start + 2][1] = unit;
+            }
+            self.longer[start + 1] = 0;
+            let unit = base ^ third;
+            trie.prefetch(unit);
+            self.open[count] = Open { start: start as u32, unit };
+            count += usize::from(base != 0);
+        }
+        let mut chars = 2;
+        while count > 0 && chars < LONGEST {
+            let mut still = 0;
+            for at in 0..count {
+                let Open { start, unit } = self.open[at];
+                let end = start as usize + chars;
+                let (piece, base) = trie.child(unit, self.numbers[end]);
+                self.pieces[end + 1][chars] = piece;
+                if !S::HAS_IDS {
+                    self.units[end + 1][chars] = unit;
+                }
+                if chars >= USUAL {
+                    self.longer[end + 1] |= 1 << chars;
+                }
+                let unit = base ^ self.numbers[end + 1];
+                trie.prefetch(unit);
+                self.open[still] = Open { start, unit };
+                still += usize::from(base != 0);
+            }
+            count = still;
+            chars += 1;
+        }
+        self.left_out = 0;
+        for open in &self.open[..count] {
+            let text = self.starts[1..=self.count].partition_point(|&end| end <= open.start as usize);
+            self.left_out |= 1 << text;
+        }
+    }
+
+    /// Whether a text may have a piece that is too long.
+    #[inline]
+    pub(in crate::encode::kernels) fn is_left_out(&self, text: usize) -> bool {
+        self.left_out >> text & 1 == 1
+    }
+
+    /// The boundaries of a text.
+    #[inline(always)]
+    fn boundaries(&self, text: usize) -> Range<usize> {
+        self.starts[text]..self.starts[text + 1]
+    }
+
+    /// The number of characters of a text.
+    #[inline]
+    pub(in crate::encode::kernels) fn chars(&self, text: usize) -> usize {
+        self.boundaries(text).len() - 1
+    }
+
+    /// Finds the best segmentation of a text up to each of its boundaries, from the `first`; `score` is that of a
+    /// piece. There is space for as many as the text has boundaries.
+    #[inline(always)]
+    pub(in crate::encode::kernels) fn segment<B: Best>(
+        &self,
+        text: usize,
+        first: B,
+        score: impl Fn(Packed) -> B::Sum,
+        best: &mut [B],
+    ) {
+        let Range { start, end } = self.boundaries(text);
+        let best = &mut best[..end - start];
+        // The sums of the last boundaries.
+        let none = B::Sum::NAN;
+        let (mut one, mut two, mut three, mut four) = (first.sum(), none, none, none);
+        best[0] = first;
+        for (number, boundary) in (start + 1..end).enumerate() {
+            let pieces = &self.pieces[boundary];
+            let mut longer = self.longer[boundary];
+            let mut here = B::NONE;
+            while longer != 0 {
+                let chars = longer.ilog2() as usize;
+                longer ^= 1 << chars;
+                here.take(best[number - chars].sum().plus(score(pieces[chars])), chars);
+            }
+            here.take(four.plus(score(pieces[3])), 3);
+            here.take(three.plus(score(pieces[2])), 2);
+            here.take(two.plus(score(pieces[1])), 1);
+            here.take(one.plus(score(pieces[0])), 0);
+            best[number + 1] = here;
+            (one, two, three, four) = (here.sum(), one, two, three);
+        }
+    }
+
+    /// The ids of the best segmentation of a text, if no character is unknown and `is_good` is true of what was found at
+    /// the ends of all its pieces.
+    #[inline(always)]
+    pub(in crate::encode::kernels) fn ids<S: Sum, B: Best>(
+        &mut self,
+        text: usize,
+        trie: &CharTrie,
+        best: &[B],
+        is_good: impl Fn(B) -> bool,
+    ) -> Option<&[TokenId]> {
+        let start = self.starts[text];
+        let (mut first, mut at, mut are_good) = (BYTES, self.chars(text), true);
+        while at > 0 {
+            let here = best[at];
+            let chars = here.chars();
+            let id = trie.id_of::<S>(self.pieces[start + at][chars], self.units[start + at][chars]);
+            are_good &= is_good(here) & (id != UNKNOWN);
+            first -= 1;
+            self.path[first] = id;
+            at -= chars + 1;
+        }
+        are_good.then(|| &self.path[first..])
+    }
+}
+
+/// An array that is too large for the stack.
+fn boxed<T: Copy, const LEN: usize>(item: T) -> Box<[T; LEN]> {
+    match vec![item; LEN].try_into() {
+        Ok(array) => array,
+        Err(_) => unreachable!("the list has this length"),
+    }
+}
