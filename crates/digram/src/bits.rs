@@ -147,23 +147,36 @@ impl BloomFilter {
     }
 }
 
-/// A set of pairs of ASCII characters, as a table of 2 KiB that caches a slow test.
-pub(crate) struct AsciiPairs(Box<[u128; 128]>);
+/// A set of pairs of ASCII characters, as a table of 2 KiB that caches a slow test: two words for each first one, and a
+/// bit of them for each second one.
+pub(crate) struct AsciiPairs(Box<[u64; 256]>);
 
 impl AsciiPairs {
     /// The pairs for which `contains` returns true.
     pub(crate) fn of(contains: impl Fn(u8, u8) -> bool) -> AsciiPairs {
-        let row = |before: usize| ascii_set(|after| contains(before as u8, after));
-        AsciiPairs(Box::new(std::array::from_fn(row)))
+        AsciiPairs::of_rows(|before| ascii_set(|after| contains(before, after)))
+    }
+
+    /// The pairs of each first character with the second ones of its row.
+    pub(crate) fn of_rows(row: impl Fn(u8) -> u128) -> AsciiPairs {
+        let mut words = Box::new([0; 256]);
+        for (before, words) in (0..).zip(words.as_chunks_mut().0) {
+            let row = row(before);
+            *words = [row as u64, (row >> 64) as u64];
+        }
+        AsciiPairs(words)
     }
 
     /// Whether the set contains a pair; `None` if one of the characters is not ASCII.
     #[inline]
     pub(crate) fn has(&self, before: u8, after: u8) -> Option<bool> {
-        match (before, after) {
-            (0..128, 0..128) => Some(self.0[usize::from(before)] >> after & 1 == 1),
-            _ => None,
-        }
+        (before | after).is_ascii().then(|| self.has_ascii(before, after))
+    }
+
+    /// The same for two ASCII characters.
+    #[inline(always)]
+    pub(crate) fn has_ascii(&self, before: u8, after: u8) -> bool {
+        self.0[usize::from(before << 1 | after >> 6)] >> (after & 63) & 1 == 1
     }
 }
 

@@ -24,7 +24,7 @@ use super::kernels::scored::Scored;
 use super::kernels::viterbi::Viterbi;
 use super::kernels::word_level::WordLevel;
 use super::kernels::wordpiece::WordPiece;
-use super::lookup::Lookup;
+use super::lookup::{Lookup, Sums};
 use super::safe_splits::SafeSplits;
 use super::symbols::Symbols;
 use super::text_slice::TextSlice;
@@ -120,9 +120,11 @@ impl Encoder {
                 let spelled = scores.spelled.iter().map(|one| &one.text[..]);
                 let splits =
                     SafeSplits::of_tokens(model.vocabulary.iter().map(|(_, bytes)| bytes).chain(spelled));
+                let tokens: Vec<_> = model.vocabulary.iter().filter(|(id, _)| ordinary(*id)).collect();
+                let parts = Sums { splits, tokens: viterbi.certain_tokens(&tokens)? };
                 let kernel = Kernel::Viterbi(Box::new(viterbi));
                 let encoder = Encoder::of_kernel(model, symbols, kernel, None, ordinary)?;
-                Ok(Encoder { lookup: encoder.lookup.with_sum_splits(splits), ..encoder })
+                Ok(Encoder { lookup: encoder.lookup.with_sums(parts), ..encoder })
             }
             Algorithm::Scored { scores, unused } => {
                 let scored = Scored::new(&scores, &unused, symbols.clone(), &model.vocabulary, ordinary)?;

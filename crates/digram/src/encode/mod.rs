@@ -297,7 +297,7 @@ impl Encoder {
 
     /// Prepares for texts of this many bytes together.
     pub(crate) fn expect(&self, bytes: usize, scratch: &mut Scratch) {
-        self.lookup.expect(bytes, &mut scratch.table);
+        self.lookup.expect(bytes, &self.vocabulary, &mut scratch.table);
     }
 
     /// Emits the ids of a pretoken with some merges left out at random.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
-use crate::bits::{BitFilter, ascii_set, pair_hash};
+use crate::bits::{AsciiPairs, BitFilter, ascii_set, pair_hash};
 use crate::cpu::SimdLevel;
 use crate::error::Result;
 use crate::interrupt::{Interrupt, Pacer};
@@ -68,10 +68,15 @@ pub(super) struct SafeSplits {
     scripts: CutScripts,
     /// ASCII pairs that can be split; a text without splits tests every place.
     ascii: AsciiRows,
+    /// The same, computed before much text is read.
+    ascii_pairs: OnceBox<AsciiPairs>,
     /// The same for places that are tested one by one, with few false positives.
     exact_ascii: AsciiRows,
     simd: SimdLevel,
 }
+
+/// The number of ASCII characters that are read together.
+const TOGETHER: usize = 8;
 
 /// A set of pairs of ASCII characters, a bit of a row for each second one. The row of a first one is computed at first
 /// use: all rows would take as long as a page of text does. Two threads may both compute one; a lock would be held
@@ -221,9 +226,16 @@ impl SafeSplits {
             beside: Arc::new(beside),
             scripts: letters.cut_scripts(),
             ascii: AsciiRows::default(),
+            ascii_pairs: OnceBox::new(),
             exact_ascii: AsciiRows::default(),
             simd: SimdLevel::best(),
         }
+    }
+
+    /// Prepares for much text, which then is read faster.
+    pub(super) fn expect_much(&self) {
+        let row = |before| self.ascii_row(before, SafeSplits::spanned);
+        self.ascii_pairs.get_or_init(|| Box::new(AsciiPairs::of_rows(row)));
     }
 
     /// The bytes beside characters of which tokens hold only a part.
@@ -357,6 +369,22 @@ impl SafeSplits {
     fn read_ascii(&self, run: &mut Run, pieces: &mut Pieces<'_>) {
         let end = pieces.pretoken_ends[run.number];
         let (mut at, mut before, mut count) = (run.at, run.left.last, pieces.count);
+        if let Some(pairs) = self.ascii_pairs.get() {
+            let text = &pieces.text[..end];
+            while let Some(bytes) = text[at..].first_chunk::<TOGETHER>()
+                && bytes.is_ascii()
+                && let Some(free) = pieces.ends[count..].first_chunk_mut::<TOGETHER>()
+            {
+                let mut added = 0;
+                for (offset, &byte) in bytes.iter().enumerate() {
+                    free[added % TOGETHER] = at + offset;
+                    added += usize::from(pairs.has_ascii(before, byte));
+                    before = byte;
+                }
+                at += TOGETHER;
+                count += added;
+            }
+        }
         while at < end
             && count < GROUP
             && let Some(is_split) = self.splits_ascii(before, pieces.text[at])

@@ -273,8 +273,9 @@ impl Compiled {
         mut emit: impl FnMut(&[u8], [usize; 2], Source) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
         let (mut at, mut is_after_space) = (self.first_kept(text), self.removes);
+        let mut seen = plain::Seen::default();
         while at < text.len() {
-            let plain = self.plain_len(&text[at..], is_after_space);
+            let plain = self.plain_len(text, at, is_after_space, &mut seen);
             if let Some(last) = text[at..at + plain].last() {
                 is_after_space = self.removes && *last == b' ';
                 emit(&text[at..at + plain], [at, at + plain], Source::Same)?;
@@ -307,12 +308,13 @@ impl Compiled {
         ControlFlow::Continue(at)
     }
 
-    /// The number of bytes at the start of a text whose characters remain as they are.
+    /// The number of bytes from an offset of a text on whose characters remain as they are.
     #[inline]
-    fn plain_len(&self, text: &[u8], is_after_space: bool) -> usize {
-        if let Some(len) = self.plain_blocks(text, is_after_space) {
-            return len;
+    fn plain_len(&self, text: &[u8], from: usize, is_after_space: bool, seen: &mut plain::Seen) -> usize {
+        if let Some(end) = self.plain_blocks(text, from, is_after_space, seen) {
+            return end - from;
         }
+        let text = &text[from..];
         let mut len = self.kept_len(text);
         loop {
             let is_after_space =

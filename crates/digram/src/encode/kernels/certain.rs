@@ -6,10 +6,11 @@
 //! ids in every text, and they can be cached (see docs/algorithm.md, 18).
 
 use crate::encode::{Addition, Scores};
+use crate::error::Result;
 use crate::vocabulary::TokenId;
 
 use super::pieces::Piece;
-use super::viterbi::{Best, Endings, LARGEST_SUM, Progress, Sum, Viterbi};
+use super::viterbi::{Best, Endings, LARGEST_SUM, Memory, Progress, Sum, Viterbi};
 
 /// The longest part whose segmentation may be certain, in bytes. Longer ones, as in scripts without spaces, rarely recur.
 pub(in crate::encode) const LONGEST: usize = 48;
@@ -150,6 +151,26 @@ impl Viterbi {
         progress.sum = sum.wide();
         let largest = self.certainty.largest_sum;
         -largest <= least.wide() && greatest.wide() <= largest
+    }
+
+    /// The ids of the tokens that a part of a text is if it has their bytes, whatever else the text has.
+    pub(in crate::encode) fn certain_tokens(&self, tokens: &[(TokenId, &[u8])]) -> Result<Box<[TokenId]>> {
+        let (mut memory, mut scratch, mut certain) = (Memory::default(), Scratch::default(), Vec::new());
+        self.each_text(
+            tokens.len(),
+            |number| tokens[number].1,
+            &mut memory,
+            |number, found| {
+                let (id, bytes) = tokens[number];
+                if let Some((text, endings)) = found.filter(|_| bytes.len() <= LONGEST)
+                    && self.certain_ids(text, endings, &mut scratch) == Some(&[id])
+                {
+                    certain.push(id);
+                }
+                Ok(())
+            },
+        )?;
+        Ok(certain.into())
     }
 
     /// The ids of a part of up to [`LONGEST`] bytes between boundaries that no piece spans, whose pieces were found, if

@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::index::TokenIndex;
 use crate::interrupt::{Never, Pacer};
 use crate::memory;
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{TokenId, Vocabulary};
 
 use super::kernels::Kernel;
 use super::safe_splits::SafeSplits;
@@ -35,6 +35,7 @@ pub(crate) use group::{GROUP, Group};
 pub(super) use misses::{MissedIds, Misses};
 pub(super) use new_words::NewWords;
 use scripts::has_splits;
+pub(super) use sums::Sums;
 use table::{AHEAD, Owner};
 pub(super) use table::{Keys, Table};
 pub(super) use words::MissedWords;
@@ -62,8 +63,8 @@ pub(super) struct Lookup {
     whole_piece: Option<TokenIndex>,
     /// The places of a pretoken that no token spans; `None` if its parts may not be encoded separately.
     splits: Option<SafeSplits>,
-    /// The places that no token spans, if the kernel adds scores.
-    sum_splits: Option<SafeSplits>,
+    /// How long pretokens are encoded, if the kernel adds scores.
+    sums: Option<Sums>,
     char_table: CharTable,
     kernel: Kernel,
     /// The owner of the keys of its pretokens.
@@ -85,13 +86,13 @@ impl Lookup {
         let owner = if kernel.looks_up() { Owner::Upper } else { Owner::Pretoken };
         // Only if a piece has the ids of a pretoken of the same bytes.
         let splits_first = splits.is_some() && whole_piece.is_none() && owner == Owner::Pretoken;
-        let (sum_splits, char_table, has_filled) = (None, CharTable::new(), AtomicBool::new(false));
-        Lookup { whole, whole_piece, splits, sum_splits, char_table, kernel, owner, splits_first, has_filled }
+        let (sums, char_table, has_filled) = (None, CharTable::new(), AtomicBool::new(false));
+        Lookup { whole, whole_piece, splits, sums, char_table, kernel, owner, splits_first, has_filled }
     }
 
     /// Encodes long pretokens in parts, between places that no token spans. The kernel adds scores.
-    pub(super) fn with_sum_splits(self, splits: SafeSplits) -> Lookup {
-        Lookup { sum_splits: Some(splits), ..self }
+    pub(super) fn with_sums(self, sums: Sums) -> Lookup {
+        Lookup { sums: Some(sums), ..self }
     }
 
     /// With other tokens that whole pretokens, and whole pieces of them, become.
@@ -136,12 +137,12 @@ impl Lookup {
     pub(super) fn can_end_beginning_at(&self, pretoken: &[u8], at: usize) -> bool {
         // The best segmentation of what precedes a place that no token spans does not depend on what follows.
         self.can_split_at(pretoken, at)
-            || self.sum_splits.as_ref().is_some_and(|splits| splits.can_split_at(pretoken, at))
+            || self.sums.as_ref().is_some_and(|sums| sums.splits.can_split_at(pretoken, at))
     }
 
     /// Whether some pretoken has such a place.
     pub(super) fn has_beginnings(&self) -> bool {
-        self.has_splits() || self.sum_splits.is_some()
+        self.has_splits() || self.sums.is_some()
     }
 
     /// The token whose bytes are the whole pretoken, if there is one.
@@ -158,7 +159,7 @@ impl Lookup {
         context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        match self.sum_splits {
+        match self.sums {
             Some(_) => self.encode_with_sums(group, context, sink),
             None => self.encode_whole(group, context, sink),
         }
@@ -266,13 +267,15 @@ impl Lookup {
     }
 
     /// Prepares for texts of this many bytes together.
-    pub(super) fn expect(&self, bytes: usize, table: &mut Table) {
+    pub(super) fn expect(&self, bytes: usize, vocabulary: &Vocabulary, table: &mut Table) {
+        let splits = self.splits.iter().chain(self.sums.as_ref().map(|sums| &sums.splits));
+        splits.filter(|_| bytes >= MANY).for_each(SafeSplits::expect_much);
         let is_first = || table.is_empty() && !self.has_filled.swap(true, Ordering::Relaxed);
-        match self.tokens() {
-            tokens if self.sum_splits.is_some() => table.start_for_parts(bytes, tokens),
-            Some(tokens) if bytes >= PLENTY || is_first() => table.start_with(tokens, 2),
-            Some(tokens) if bytes >= MANY => table.start_with(tokens, 1),
-            tokens => table.start_for(bytes, tokens),
+        match (self.tokens(), &self.sums) {
+            (_, Some(sums)) => self.expect_parts(sums, bytes, vocabulary, table),
+            (Some(tokens), _) if bytes >= PLENTY || is_first() => table.start_with(tokens, 2),
+            (Some(tokens), _) if bytes >= MANY => table.start_with(tokens, 1),
+            (tokens, _) => table.start_for(bytes, tokens),
         }
     }
 

@@ -13,11 +13,11 @@ use super::super::safe_splits::SafeSplits;
 use super::super::text_slice::TextSlice;
 use super::super::{Context, Scratch, Sink};
 use super::group::insert_missed;
-use super::table::Owner;
+use super::table::{Owner, Table};
 use super::{Group, LONG, Lookup, MissedIds, with_list_of};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::vocabulary::TokenId;
+use crate::vocabulary::{TokenId, Vocabulary};
 
 /// Shorter pretokens are looked up whole, in bytes.
 const SHORTEST: usize = 48;
@@ -25,13 +25,37 @@ const SHORTEST: usize = 48;
 /// A group of up to this many parts is encoded without the table if its sums are too large. A larger one is halved.
 const FEW: usize = 4;
 
+/// The number of tokens that are stored together, so that memory is waited for once.
+const TOGETHER: usize = 32;
+
+/// How long pretokens are encoded.
+pub(in crate::encode) struct Sums {
+    /// The places that no token spans.
+    pub(in crate::encode) splits: SafeSplits,
+    /// The tokens that a part is if it has their bytes, in every text.
+    pub(in crate::encode) tokens: Box<[TokenId]>,
+}
+
 impl Lookup {
+    /// Prepares for texts of this many bytes together. A table that has a line for each token gets those that are certain.
+    pub(super) fn expect_parts(&self, sums: &Sums, bytes: usize, vocabulary: &Vocabulary, table: &mut Table) {
+        if !table.start_for_parts(bytes, self.tokens()) || table.line_count() < sums.tokens.len() {
+            return;
+        }
+        for ids in sums.tokens.chunks(TOGETHER) {
+            let mut keys = [0; TOGETHER];
+            let token = |id: TokenId| TextSlice::all(vocabulary.get(id).unwrap_or_default());
+            keys.iter_mut().zip(ids).for_each(|(key, &id)| *key = table.key_ahead(Owner::Piece, token(id)));
+            keys.iter().zip(ids).for_each(|(&key, &id)| table.put(key, token(id), &[id], None));
+        }
+    }
+
     /// The kernel and the places at which this pretoken can be divided, if it is encoded in parts.
     #[inline]
     pub(super) fn parts_with_sums(&self, len: usize) -> Option<(&Viterbi, &SafeSplits)> {
-        let splits = self.sum_splits.as_ref().filter(|_| len >= SHORTEST)?;
+        let sums = self.sums.as_ref().filter(|_| len >= SHORTEST)?;
         let viterbi = self.kernel.adds_scores()?;
-        viterbi.may_be_certain(len).then_some((viterbi, splits))
+        viterbi.may_be_certain(len).then_some((viterbi, &sums.splits))
     }
 
     /// Emits the ids of a group of pretokens, the long ones in parts.

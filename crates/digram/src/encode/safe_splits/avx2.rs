@@ -82,15 +82,17 @@ fn read_three_with<const BESIDE: bool>(splits: &SafeSplits, run: &mut Run, piece
         let spanned = mask_of(_mm256_slli_epi32::<31>(spanned));
         let are_ends = ends_before_characters(pretoken_ends, &mut number, at, characters);
         let places = (are_ends | !spanned) & ((1 << characters) - 1);
-        // SAFETY: there is space for as many ends as there are lanes.
-        let free = unsafe { ends.as_mut_ptr().add(*count) };
-        let mut written = 0;
-        for lane in 0..LANES {
-            // SAFETY: as above; no more lanes come before this one than were written.
-            unsafe { free.add(written).write(at + 3 * lane) };
-            written += (places >> lane & 1) as usize;
+        // The offsets of these lanes, one after the other, a byte each.
+        let chosen = _pdep_u64(places.into(), 0x0101_0101_0101_0101) * 0xff;
+        let offsets = _mm_cvtsi64_si128(_pext_u64(0x1512_0f0c_0906_0300, chosen).cast_signed());
+        let four = |offsets| _mm256_add_epi64(_mm256_set1_epi64x(at as i64), _mm256_cvtepu8_epi64(offsets));
+        // SAFETY: there is space for as many ends, of eight bytes, as there are lanes.
+        unsafe {
+            let free = ends.as_mut_ptr().add(*count).cast::<__m256i>();
+            _mm256_storeu_si256(free, four(offsets));
+            _mm256_storeu_si256(free.add(1), four(_mm_srli_si128::<4>(offsets)));
         }
-        *count += written;
+        *count += places.count_ones() as usize;
         left_codes = _mm256_permutevar8x32_epi32(codes, last_lane);
         left_lasts = _mm256_permutevar8x32_epi32(lasts, last_lane);
         at += 3 * characters;

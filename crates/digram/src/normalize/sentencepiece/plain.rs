@@ -17,19 +17,46 @@ pub(super) struct PlainSets(Sets<SETS>);
 
 const SETS: usize = 4;
 
+/// A block of a text that was read, a bit for each byte.
+#[derive(Default)]
+pub(super) struct Seen {
+    start: usize,
+    end: usize,
+    /// The first bytes of all characters.
+    starts: u64,
+    /// The first bytes of characters that do not remain.
+    changed: u64,
+    /// The first bytes of characters that may be in an entry with the one before them.
+    joins: u64,
+    spaces: u64,
+    /// The spaces behind a space.
+    repeats: u64,
+    /// Whether the last character remains whatever follows, and whether it is a space.
+    is_kept: bool,
+    is_space: bool,
+}
+
 /// The sets are found for texts of this many bytes: that takes a millisecond.
 const MANY: usize = if cfg!(test) { 1 } else { 1 << 8 };
 
 impl Compiled {
-    /// The number of bytes at the start of a text whose characters remain as they are; `None` if that is not known.
+    /// The end of the characters from an offset of a text on that remain as they are; `None` if that is not known. What
+    /// precedes the offset is replaced, or does not change with what follows. `seen` is the block of the text that was
+    /// read last, if any.
     #[inline]
-    pub(super) fn plain_blocks(&self, text: &[u8], is_after_space: bool) -> Option<usize> {
+    pub(super) fn plain_blocks(
+        &self,
+        text: &[u8],
+        from: usize,
+        is_after_space: bool,
+        seen: &mut Seen,
+    ) -> Option<usize> {
         if self.simd == SimdLevel::Plain {
             return None;
         }
         let sets = match self.sets.get() {
             Some(sets) => sets,
-            None if text.len() < MANY => return None,
+            None if text.len() - from < MANY => return None,
             None => self.sets.get_or_init(|| Box::new(self.find_sets())),
         };
         let PlainSets(sets) = sets.as_ref()?;
@@ -37,10 +64,10 @@ impl Compiled {
             SimdLevel::Plain => None,
             // SAFETY: these levels are chosen only where the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => unsafe { self.plain_by_avx2(sets, text, is_after_space) },
+            SimdLevel::Avx2 => unsafe { self.plain_by_avx2(sets, text, from, is_after_space, seen) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => unsafe { self.plain_by_avx512(sets, text, is_after_space) },
+            SimdLevel::Avx512 => unsafe { self.plain_by_avx512(sets, text, from, is_after_space, seen) },
         }
     }
 
@@ -68,15 +95,31 @@ impl Compiled {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn plain_by_avx2(&self, sets: &Sets<SETS>, text: &[u8], is_after_space: bool) -> Option<usize> {
-        self.plain_by(text, is_after_space, |at| Some((sets.read(text, at, 0)?, Ascii::at(text, at))))
+    fn plain_by_avx2(
+        &self,
+        sets: &Sets<SETS>,
+        text: &[u8],
+        from: usize,
+        is_after_space: bool,
+        seen: &mut Seen,
+    ) -> Option<usize> {
+        self.plain_by(text, from, is_after_space, seen, |at| {
+            Some((sets.read(text, at, 0)?, Ascii::at(text, at)))
+        })
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    fn plain_by_avx512(&self, sets: &Sets<SETS>, text: &[u8], is_after_space: bool) -> Option<usize> {
+    fn plain_by_avx512(
+        &self,
+        sets: &Sets<SETS>,
+        text: &[u8],
+        from: usize,
+        is_after_space: bool,
+        seen: &mut Seen,
+    ) -> Option<usize> {
         let mut last = LastRow::default();
-        self.plain_by(text, is_after_space, |at| {
+        self.plain_by(text, from, is_after_space, seen, |at| {
             Some((sets.read_avx512(text, at, 0, &mut last)?, Ascii::at_avx512(text, at)))
         })
     }
@@ -86,37 +129,67 @@ impl Compiled {
     fn plain_by(
         &self,
         text: &[u8],
+        from: usize,
         is_after_space: bool,
+        seen: &mut Seen,
         mut read: impl FnMut(usize) -> Option<(Block<SETS>, Ascii)>,
     ) -> Option<usize> {
-        // What precedes the start is replaced already, and makes no entry with what follows.
-        let (mut at, mut after_space, mut after_kept) = (0, u64::from(is_after_space), true);
-        while at < text.len() && at < MAX_PLAIN {
-            // Bytes that are not UTF-8 are replaced.
-            let Some((block, ascii)) = read(at) else { break };
-            let in_block = u64::MAX >> (64 - block.len.min(64));
-            let [common, begins, seconds, kept] = block.sets;
-            let starts = in_block & !block.inside;
-            let kept = block.leads & (!block.mixed | common | kept);
-            let (behind_kept, is_kept) = block.behind(kept, after_kept);
-            // It may be in an entry with the one before it.
-            let joins = seconds & !behind_kept;
-            let repeats = if self.removes { ascii.spaces & (ascii.spaces << 1 | after_space) } else { 0 };
-            let changes = starts & (!(ascii.printable | kept | begins) | joins | repeats | ascii.invalid);
+        // What precedes the offset makes no entry with what follows.
+        let (mut at, mut is_space, mut is_kept) = (from, is_after_space, true);
+        while at < text.len() && at - from < MAX_PLAIN {
+            if !seen.has(at) {
+                // Bytes that are not UTF-8 are replaced.
+                let Some((block, ascii)) = read(at) else { break };
+                *seen = Seen::of(at, &block, &ascii);
+            }
+            let first = 1 << (at - seen.start);
+            let joins = if is_kept { seen.joins & !first } else { seen.joins };
+            let repeats = seen.repeats & !first | if is_space { seen.spaces & first } else { 0 };
+            let repeats = if self.removes { repeats } else { 0 };
+            let changes = (seen.changed | joins | repeats) & first.wrapping_neg();
             if changes != 0 {
-                let place = changes.trailing_zeros() as usize;
-                at += place;
+                let place = changes.trailing_zeros();
+                at = seen.start + place as usize;
                 return Some(if joins >> place & 1 != 0 { last_start(text, at) } else { at });
             }
-            after_space = ascii.spaces >> (block.len - 1).min(63) & u64::from(block.len <= 64);
-            after_kept = is_kept;
-            at += block.len;
+            (at, is_space, is_kept) = (seen.end, seen.is_space, seen.is_kept);
         }
         // The last character may be in an entry with what is not read.
         match at {
-            0 if !text.is_empty() => None,
-            _ if at < text.len() && !after_kept => Some(last_start(text, at)),
+            _ if at == from && from < text.len() => None,
+            _ if at < text.len() && !is_kept => Some(last_start(text, at)),
             _ => Some(at),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Seen {
+    /// Whether a character of the block starts at an offset: what follows an invalid byte may be inside of one.
+    #[inline(always)]
+    fn has(&self, at: usize) -> bool {
+        let place = at.wrapping_sub(self.start);
+        place < 64 && self.starts >> place & 1 != 0
+    }
+
+    /// A block that starts at an offset.
+    #[inline(always)]
+    fn of(start: usize, block: &Block<SETS>, ascii: &Ascii) -> Seen {
+        let [common, begins, seconds, kept] = block.sets;
+        let starts = u64::MAX >> (64 - block.len.min(64)) & !block.inside;
+        let kept = block.leads & (!block.mixed | common | kept);
+        // Whether the first character joins is known where the one before it is.
+        let (behind_kept, is_kept) = block.behind(kept, false);
+        Seen {
+            start,
+            end: start + block.len,
+            starts,
+            changed: starts & (!(ascii.printable | kept | begins) | ascii.invalid),
+            joins: starts & seconds & !behind_kept,
+            spaces: ascii.spaces,
+            repeats: ascii.spaces & ascii.spaces << 1,
+            is_kept,
+            is_space: block.len <= 64 && ascii.spaces >> (block.len - 1) & 1 != 0,
         }
     }
 }

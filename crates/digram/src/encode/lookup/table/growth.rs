@@ -84,18 +84,23 @@ impl Table {
     }
 
     /// Makes space for the parts of the long pretokens of a text of this many bytes. Parts are not looked up among the
-    /// tokens, so the table is not filled with these.
-    pub(in crate::encode::lookup) fn start_for_parts(&mut self, bytes: usize, tokens: Option<&TokenIndex>) {
+    /// tokens, so the table is not filled with these. Returns whether it grew.
+    pub(in crate::encode::lookup) fn start_for_parts(
+        &mut self,
+        bytes: usize,
+        tokens: Option<&TokenIndex>,
+    ) -> bool {
         let few = (bytes / BYTES_FOR_LINE).min(self.max_lines / SEEDED_PART);
-        self.start_with_lines(few.max(bytes / BYTES_FOR_LINE_OF_PARTS).min(self.max_lines), tokens);
+        self.start_with_lines(few.max(bytes / BYTES_FOR_LINE_OF_PARTS).min(self.max_lines), tokens)
     }
 
-    /// Grows to at least this many lines, before it has to.
-    fn start_with_lines(&mut self, least: usize, tokens: Option<&TokenIndex>) {
-        let lines = least.next_power_of_two();
-        if lines > self.lines.len().max(FEW_LINES) && !self.has_tokens {
+    /// Grows to at least this many lines, before it has to. Returns whether it did.
+    fn start_with_lines(&mut self, least: usize, tokens: Option<&TokenIndex>) -> bool {
+        let (lines, before) = (least.next_power_of_two(), self.lines.len());
+        if lines > before.max(FEW_LINES) && !self.has_tokens {
             self.start_larger(lines, tokens, None);
         }
+        self.lines.len() > before
     }
 
     /// Grows to this many lines before it has to, with the seeds of `tokens` and filled with `filling`. Without memory,

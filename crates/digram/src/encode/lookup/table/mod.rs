@@ -127,6 +127,11 @@ impl Table {
         self.lines.is_empty()
     }
 
+    /// The number of its lines.
+    pub(super) fn line_count(&self) -> usize {
+        self.lines.len()
+    }
+
     /// Whether it contains all tokens that are not too long.
     #[inline]
     pub(super) fn has_tokens(&self) -> bool {
@@ -209,6 +214,14 @@ impl Table {
     #[inline]
     pub(super) fn key(&self, owner: Owner, piece: TextSlice<'_>) -> u128 {
         self.seeds.key(owner, piece.text, piece.start, piece.end)
+    }
+
+    /// The key of a pretoken or of a piece that will be stored, whose line is prefetched.
+    #[inline]
+    pub(super) fn key_ahead(&self, owner: Owner, piece: TextSlice<'_>) -> u128 {
+        let key = self.key(owner, piece);
+        prefetch(&raw const self.lines[self.line(key, 0)]);
+        key
     }
 
     /// The ids of a pretoken with this key that [`Table::get_group`] missed. If its entry is in a line that is
