@@ -4,8 +4,7 @@
 //! two segmentations are about as good. The ids of most parts are certain, and are cached. The sum is computed from
 //! them, in the order of the text, because a part that is not certain begins with it.
 //!
-//! The new parts take almost half of the time of a first pass over many languages. docs/speed.md says why, and lists what
-//! did not make them faster.
+//! The pieces of new parts are found together. docs/speed.md says why, and lists what did not make them faster.
 
 use super::super::kernels::certain::LONGEST;
 use super::super::kernels::viterbi::{Endings, Memory, Progress, TEXTS, Viterbi, with_offset};

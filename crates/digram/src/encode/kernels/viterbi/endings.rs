@@ -252,3 +252,70 @@ fn boxed<T: Copy, const LEN: usize>(item: T) -> Box<[T; LEN]> {
         Err(_) => unreachable!("the list has this length"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::pieces::Piece;
+    use super::*;
+    use crate::interrupt::Never;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    const LETTERS: [char; 5] = ['a', 'a', 'a', 'é', '日'];
+
+    fn texts(longest: usize, most: usize) -> impl Strategy<Value = Vec<String>> {
+        let letters = prop::collection::vec(prop::sample::select(&LETTERS[..]), 1..longest);
+        prop::collection::vec(letters.prop_map(String::from_iter), 0..most)
+    }
+
+    proptest! {
+        #[test]
+        fn all_pieces_are_found(tokens in texts(20, 60), texts in texts(48, TEXTS)) {
+            check::<f32>(&tokens, &texts)?;
+            check::<f64>(&tokens, &texts)?;
+        }
+    }
+
+    fn check<S: Sum>(tokens: &[String], texts: &[String]) -> std::result::Result<(), TestCaseError> {
+        let pieces: HashMap<&str, Piece> =
+            (0..).zip(tokens).map(|(id, token)| (&token[..], Piece { id, score: -f64::from(id) })).collect();
+        let unknown = Piece { id: UNKNOWN, score: -1e9 };
+        let all = pieces.iter().map(|(token, piece)| (token.as_bytes(), *piece));
+        let trie = CharTrie::new::<S>(all, unknown, &Never).unwrap();
+        let mut endings = Endings::new();
+        // What an earlier call left must not be found.
+        for texts in [texts, &texts[texts.len() / 2..]] {
+            endings.clear();
+            let count = texts.iter().take_while(|text| endings.push(&trie, text.as_bytes())).count();
+            prop_assert!(texts.iter().map(String::len).sum::<usize>() > BYTES || count == texts.len());
+            endings.find::<S>(&trie);
+            for (number, text) in texts[..count].iter().enumerate() {
+                let chars: Vec<char> = text.chars().collect();
+                prop_assert_eq!(endings.chars(number), chars.len());
+                if endings.is_left_out(number) {
+                    let is_long = |token: &&str| token.chars().count() > LONGEST;
+                    prop_assert!(pieces.keys().any(|token| is_long(token)));
+                    continue;
+                }
+                for (end, len) in (1..=chars.len()).flat_map(|end| (1..=end).map(move |len| (end, len))) {
+                    let piece: String = chars[end - len..end].iter().collect();
+                    let expected = pieces.get(&piece[..]).or((len == 1).then_some(&unknown));
+                    let boundary = endings.starts[number] + end;
+                    let is_looked_at =
+                        len <= USUAL || len <= LONGEST && endings.longer[boundary] >> (len - 1) & 1 == 1;
+                    let found = is_looked_at.then(|| {
+                        let unit = endings.units[boundary][len - 1];
+                        let piece = endings.pieces[boundary][len - 1];
+                        (S::score(piece), trie.id_of::<S>(piece, unit))
+                    });
+                    let found = found.filter(|(score, _)| !score.is_nan());
+                    prop_assert_eq!(
+                        found.map(|(score, id)| (score.wide(), id)),
+                        expected.map(|one| (one.score, one.id))
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+}
