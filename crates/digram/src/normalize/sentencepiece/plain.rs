@@ -143,24 +143,14 @@ impl Compiled {
                 *seen = Seen::of(at, &block, &ascii);
             }
             let first = 1 << (at - seen.start);
+            let joins = if is_kept { seen.joins & !first } else { seen.joins };
             let repeats = seen.repeats & !first | if is_space { seen.spaces & first } else { 0 };
-            let changed = seen.changed | if self.removes { repeats } else { 0 };
-            let mut joins = if is_kept { seen.joins & !first } else { seen.joins };
-            loop {
-                let changes = (changed | joins) & first.wrapping_neg();
-                if changes == 0 {
-                    break;
-                }
+            let repeats = if self.removes { repeats } else { 0 };
+            let changes = (seen.changed | joins | repeats) & first.wrapping_neg();
+            if changes != 0 {
                 let place = changes.trailing_zeros();
                 at = seen.start + place as usize;
-                if joins >> place & 1 == 0 {
-                    return Some(at);
-                }
-                let last = last_start(text, at);
-                if self.map.longest(&text[last..]).is_some() {
-                    return Some(last);
-                }
-                joins &= !(1 << place);
+                return Some(if joins >> place & 1 != 0 { last_start(text, at) } else { at });
             }
             (at, is_space, is_kept) = (seen.end, seen.is_space, seen.is_kept);
         }
