@@ -41,6 +41,7 @@ struct Node {
     sum: f64,
     /// The sum of the best one with another last piece.
     second: f64,
+    /// The number of characters of its last piece, less one.
     chars: u32,
 }
 

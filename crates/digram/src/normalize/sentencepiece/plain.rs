@@ -19,6 +19,7 @@ const SETS: usize = 4;
 
 /// A block of a text that was read, a bit for each byte.
 #[derive(Default)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(super) struct Seen {
     start: usize,
     end: usize,

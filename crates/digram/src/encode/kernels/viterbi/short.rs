@@ -43,14 +43,14 @@ impl<S: Sum> Best for Node<S> {
 
     #[inline(always)]
     fn chars(self) -> usize {
-        self.chars as usize
+        (self.chars as usize).saturating_sub(1)
     }
 
     #[inline(always)]
     fn take(&mut self, sum: S, chars: usize) {
         let is_better = sum > self.sum;
         self.sum = if is_better { sum } else { self.sum };
-        self.chars = if is_better { chars as u32 } else { self.chars };
+        self.chars = if is_better { chars as u32 + 1 } else { self.chars };
     }
 }
 
