@@ -160,7 +160,7 @@ impl Parts<'_> {
         missed.reset(count);
         let (mut added, mut end) = (before, 0);
         while end < count {
-            let (first, endings) = (end, memory.empty());
+            let (first, endings) = (end, memory.empty()?);
             let new = NewParts::find(viterbi, group, first, endings, missed, context.scratch);
             let mut texts = new.misses().iter().enumerate().peekable();
             end = new.end;

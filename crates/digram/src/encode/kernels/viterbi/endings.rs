@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
+use crate::memory;
 use crate::vocabulary::TokenId;
 
 use super::super::char_trie::{CharTrie, NO_CHARACTER, NO_PIECE, Packed, each_char};
@@ -75,18 +77,18 @@ pub(in crate::encode) struct Endings {
 }
 
 impl Endings {
-    pub(super) fn new() -> Endings {
-        Endings {
+    pub(super) fn new() -> Result<Endings> {
+        Ok(Endings {
             count: 0,
             starts: [LONGEST; TEXTS + 1],
             numbers: [NO_CHARACTER; SPACE],
             open: [Open::default(); SPACE],
-            pieces: boxed([NO_PIECE; LONGEST]),
-            units: boxed([0; LONGEST]),
+            pieces: boxed([NO_PIECE; LONGEST])?,
+            units: boxed([0; LONGEST])?,
             longer: [0; SPACE],
             left_out: 0,
             path: [0; BYTES],
-        }
+        })
     }
 
     /// Removes all texts.
@@ -246,9 +248,9 @@ impl Endings {
 }
 
 /// An array that is too large for the stack.
-fn boxed<T: Copy, const LEN: usize>(item: T) -> Box<[T; LEN]> {
-    match vec![item; LEN].try_into() {
-        Ok(array) => array,
+fn boxed<T: Copy, const LEN: usize>(item: T) -> Result<Box<[T; LEN]>> {
+    match memory::try_filled(item, LEN)?.try_into() {
+        Ok(array) => Ok(array),
         Err(_) => unreachable!("the list has this length"),
     }
 }
@@ -282,7 +284,7 @@ mod tests {
         let unknown = Piece { id: UNKNOWN, score: -1e9 };
         let all = pieces.iter().map(|(token, piece)| (token.as_bytes(), *piece));
         let trie = CharTrie::new::<S>(all, unknown, &Never).unwrap();
-        let mut endings = Endings::new();
+        let mut endings = Endings::new().unwrap();
         // What an earlier call left must not be found.
         for texts in [texts, &texts[texts.len() / 2..]] {
             endings.clear();

@@ -24,10 +24,14 @@ pub(in crate::encode) struct Memory(Option<Box<Endings>>);
 impl Memory {
     /// Without texts.
     #[inline]
-    pub(in crate::encode) fn empty(&mut self) -> &mut Endings {
-        let endings = self.0.get_or_insert_with(|| Box::new(Endings::new()));
+    pub(in crate::encode) fn empty(&mut self) -> Result<&mut Endings> {
+        let endings = match self.0.take() {
+            Some(endings) => endings,
+            None => Box::new(Endings::new()?),
+        };
+        let endings = self.0.insert(endings);
         endings.clear();
-        endings
+        Ok(endings)
     }
 }
 
@@ -92,7 +96,7 @@ impl Viterbi {
     ) -> Result<()> {
         let mut number = 0;
         while number < count {
-            let (first, endings) = (number, memory.empty());
+            let (first, endings) = (number, memory.empty()?);
             while number < count && self.push(text(number), endings) {
                 number += 1;
             }
@@ -135,7 +139,7 @@ impl Viterbi {
         sink: &mut impl Sink,
     ) -> Result<bool> {
         let mut memory = std::mem::take(&mut context.scratch.viterbi.short.few);
-        let endings = memory.empty();
+        let endings = memory.empty()?;
         let is_emitted = self.push(text, endings) && {
             self.find(endings);
             self.encode_found(0, endings, progress, context, sink)?
