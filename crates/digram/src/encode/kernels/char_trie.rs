@@ -229,7 +229,7 @@ impl CharTrie {
     /// The id of the piece of a unit.
     #[inline(always)]
     pub(super) fn id<S: Precision>(&self, unit: u32) -> TokenId {
-        S::id(self.units[unit as usize].piece, &self.ids, unit)
+        self.id_of::<S>(self.units[unit as usize].piece, unit)
     }
 
     /// The score of the piece of a unit.
@@ -268,10 +268,10 @@ impl CharTrie {
         S::id(piece, &self.ids, unit)
     }
 
-    /// Prefetches the unit of a character.
+    /// Prefetches a unit.
     #[inline(always)]
-    pub(super) fn prefetch(&self, number: u32) {
-        cpu::prefetch(&self.units[number as usize]);
+    pub(super) fn prefetch(&self, unit: u32) {
+        cpu::prefetch(&self.units[unit as usize]);
     }
 
     /// For each number but the last, the unit of the two characters from there on, or 0: without branches, so that the

@@ -91,10 +91,8 @@ impl Lookup {
         // The table has only parts that are UTF-8, and the kernel reads the others.
         let TextSlice { text, start, end } = pretoken;
         let memory = std::mem::take(&mut context.scratch.viterbi.short.few);
-        let (mut parts, mut pacer) = (
-            Parts { lookup: self, viterbi, progress: Progress::default(), memory },
-            Pacer::new(context.interrupt),
-        );
+        let mut parts = Parts { lookup: self, viterbi, progress: Progress::default(), memory };
+        let mut pacer = Pacer::new(context.interrupt);
         let encoded = splits.each_group(text, start, &[end], &mut |start: usize, ends: &[usize]| {
             let group = Group::new(text, start, ends);
             pacer.after(group.len())?;
