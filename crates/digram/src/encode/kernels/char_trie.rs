@@ -28,6 +28,9 @@ pub(super) type Packed = u64;
 /// No piece: its score is not a number.
 pub(super) const NO_PIECE: Packed = Packed::MAX;
 
+/// A unit to which no character leads.
+pub(super) const NO_UNIT: u32 = 0;
+
 /// A node of the trie.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
@@ -238,15 +241,14 @@ impl CharTrie {
         S::score(self.units[unit as usize].piece)
     }
 
-    /// The piece of a unit, and the base of its children, or 0.
+    /// The piece of a unit.
     #[inline(always)]
-    pub(super) fn node(&self, unit: u32) -> (Packed, u32) {
-        let Unit { piece, base, .. } = self.units[unit as usize];
-        (piece, base)
+    pub(super) fn piece(&self, unit: u32) -> Packed {
+        self.units[unit as usize].piece
     }
 
-    /// The same for the unit at which the child of a node by the number of a character is: no piece and 0, if it has no
-    /// such child. Without branches.
+    /// The piece of the unit at which the child of a node by the number of a character is, and the base of its children,
+    /// or 0: no piece and 0, if it has no such child. Without branches.
     #[inline(always)]
     pub(super) fn child(&self, unit: u32, number: u32) -> (Packed, u32) {
         let Unit { piece, base, label } = self.units[unit as usize];
@@ -254,12 +256,11 @@ impl CharTrie {
         (select_unpredictable(is_child, piece, NO_PIECE), select_unpredictable(is_child, base, 0))
     }
 
-    /// The same for the child of a node with this base.
+    /// The unit at which the child of a character by the number of another one is, or [`NO_UNIT`].
     #[inline(always)]
-    pub(super) fn child_of(&self, base: u32, number: u32) -> (Packed, u32) {
-        let Unit { piece, base: next, label } = self.units[(base ^ number) as usize];
-        let is_child = (label == number) & (base != 0);
-        (select_unpredictable(is_child, piece, NO_PIECE), select_unpredictable(is_child, next, 0))
+    pub(super) fn second(&self, first: u32, number: u32) -> u32 {
+        let base = self.units[first as usize].base;
+        select_unpredictable(base != 0, base ^ number, NO_UNIT)
     }
 
     /// The id of a piece that is that of a unit.

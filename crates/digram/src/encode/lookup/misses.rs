@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use super::group::GROUP;
+use crate::error::Result;
+use crate::memory;
 use crate::vocabulary::TokenId;
 
 /// The pretokens of a group that the table does not contain.
@@ -90,15 +92,6 @@ impl MissedIds {
         self.ranges.resize(count, 0..0);
     }
 
-    /// Sets the ids of a miss to those that `encode` appends.
-    #[inline]
-    pub(super) fn append<R>(&mut self, miss: usize, encode: impl FnOnce(&mut Vec<TokenId>) -> R) -> R {
-        let start = self.ids.len();
-        let result = encode(&mut self.ids);
-        self.ranges[miss] = start as u32..self.ids.len() as u32;
-        result
-    }
-
     /// Sets the ids of a miss.
     #[inline]
     pub(super) fn set(&mut self, miss: usize, ids: impl IntoIterator<Item = TokenId>) {
@@ -144,6 +137,14 @@ impl MissedIds {
         &self.ids[start as usize..end as usize]
     }
 
+    /// Appends the ids of a miss to a list. False if it has none.
+    #[inline]
+    pub(super) fn push_to(&self, to: &mut Vec<TokenId>, miss: usize) -> Result<bool> {
+        let Range { start, end } = self.ranges[miss];
+        push_range(to, &self.ids, start as usize..end as usize)?;
+        Ok(start < end)
+    }
+
     /// Inserts the ids of all misses between the `found` ids of the other pretokens at `place`, and returns
     /// the number of all.
     ///
@@ -175,6 +176,21 @@ impl MissedIds {
             self.ids = Vec::new();
         }
     }
+}
+
+/// Appends a range of ids to a list, [`AT_ONCE`] at a time if there are as many.
+#[inline]
+pub(super) fn push_range(to: &mut Vec<TokenId>, from: &[TokenId], range: Range<usize>) -> Result<()> {
+    let end = to.len() + range.len();
+    memory::try_reserve(to, range.len() + AT_ONCE)?;
+    match from[range.start..].first_chunk::<AT_ONCE>() {
+        Some(ids) if range.len() <= AT_ONCE => {
+            to.extend_from_slice(ids);
+            to.truncate(end);
+        }
+        _ => to.extend_from_slice(&from[range]),
+    }
+    Ok(())
 }
 
 /// Copies a range of ids to the same range of another array, from the end to the start. If `free` is at least

@@ -11,11 +11,13 @@ use super::super::kernels::viterbi::{Endings, Memory, Progress, TEXTS, Viterbi, 
 use super::super::safe_splits::SafeSplits;
 use super::super::text_slice::TextSlice;
 use super::super::{Context, Scratch, Sink};
-use super::group::insert_missed;
-use super::table::{Owner, Table};
+use super::group::GROUP;
+use super::misses::push_range;
+use super::table::{AHEAD, Owner, Table};
 use super::{Group, LONG, Lookup, MissedIds, with_list_of};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
+use crate::memory;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// Shorter pretokens are looked up whole, in bytes.
@@ -90,16 +92,17 @@ impl Lookup {
     ) -> Result<()> {
         // The table has only parts that are UTF-8, and the kernel reads the others.
         let TextSlice { text, start, end } = pretoken;
-        let memory = std::mem::take(&mut context.scratch.viterbi.short.few);
-        let mut parts = Parts { lookup: self, viterbi, progress: Progress::default(), memory };
+        let few = std::mem::take(&mut context.scratch.viterbi.short.few);
+        let mut parts = Parts { lookup: self, viterbi, progress: Progress::default(), memory: few };
         let mut pacer = Pacer::new(context.interrupt);
         let encoded = splits.each_group(text, start, &[end], &mut |start: usize, ends: &[usize]| {
             let group = Group::new(text, start, ends);
             pacer.after(group.len())?;
-            match group.len() {
+            let count = if group.len() <= LONG { GROUP } else { AHEAD };
+            group.parts(count).try_for_each(|group| match group.len() {
                 ..=LONG => with_list_of(sink, context, |context, ids| parts.encode(group, context, ids)),
                 _ => parts.encode_exactly(group, context, sink),
-            }
+            })
         });
         context.scratch.viterbi.short.few = parts.memory;
         encoded.map_err(|error| match error {
@@ -123,13 +126,19 @@ impl Parts<'_> {
     fn encode(&mut self, group: Group<'_>, context: &mut Context<'_>, ids: &mut Vec<TokenId>) -> Result<()> {
         let (before, progress_before) = (ids.len(), self.progress);
         self.lookup.find::<false>(group, Owner::Piece, None, context.scratch, ids)?;
-        let mut missed = std::mem::take(&mut context.scratch.missed_ids);
-        let are_added = self.add(group, before, &mut missed, context, ids)?;
-        context.scratch.missed_ids = missed;
+        let are_added = match context.scratch.misses.len() {
+            0 => self.viterbi.add(&ids[before..], &mut self.progress),
+            _ => context.with_list(|context, all| {
+                let mut missed = std::mem::take(&mut context.scratch.missed_ids);
+                let are_added = self.insert_missed(group, &ids[before..], &mut missed, context, all)?;
+                context.scratch.missed_ids = missed;
+                ids.truncate(before);
+                memory::try_reserve(ids, all.len())?;
+                ids.extend_from_slice(all);
+                Ok(are_added)
+            })?,
+        };
         if are_added {
-            if context.scratch.misses.len() > 0 {
-                insert_missed(context.scratch, before, ids);
-            }
             return Ok(());
         }
         ids.truncate(before);
@@ -143,42 +152,42 @@ impl Parts<'_> {
         self.encode(right, context, ids)
     }
 
-    /// Adds the scores of parts, of which those that the table contains have their ids from `before` on, and sets the
-    /// ids of the others. False if the sums became too large for parts that are certain.
-    fn add(
+    /// Appends the ids of some parts, of which the table contains those of the `found` ids, and adds their scores. False
+    /// if the sums became too large for parts that are certain.
+    fn insert_missed(
         &mut self,
         group: Group<'_>,
-        before: usize,
+        found: &[TokenId],
         missed: &mut MissedIds,
         context: &mut Context<'_>,
-        ids: &[TokenId],
+        ids: &mut Vec<TokenId>,
     ) -> Result<bool> {
         let Parts { viterbi, progress, memory, .. } = self;
         let count = context.scratch.misses.len();
         missed.reset(count);
-        let (mut added, mut end) = (before, 0);
+        let (mut inserted, mut added, mut end) = (0, 0, 0);
         while end < count {
             let (first, endings) = (end, memory.empty()?);
             let new = NewParts::find(viterbi, group, first, endings, missed, context.scratch);
             let mut texts = new.misses().iter().enumerate().peekable();
             end = new.end;
             for miss in first..end {
-                let until = before + context.scratch.misses.ids_before()[miss] as usize;
-                if !viterbi.add(&ids[std::mem::replace(&mut added, until)..until], progress) {
-                    return Ok(false);
-                }
+                let until = context.scratch.misses.ids_before()[miss] as usize;
+                push_range(ids, found, std::mem::replace(&mut inserted, until)..until)?;
                 let text = texts.next_if(|(_, other)| **other == miss).map(|(text, _)| text);
-                if !missed.of(miss).is_empty() {
-                    if !viterbi.add(missed.of(miss), progress) {
-                        return Ok(false);
-                    }
+                if missed.push_to(ids, miss)? {
                     continue;
+                }
+                if !viterbi.add(&ids[added..], progress) {
+                    return Ok(false);
                 }
                 let part = group.pretoken(context.scratch.misses.number(miss));
                 let found = text.map(|text| (text, &mut *endings));
-                missed.append(miss, |ids| encode_exactly(viterbi, part, found, progress, context, ids))?;
+                encode_exactly(viterbi, part, found, progress, context, ids)?;
+                added = ids.len();
             }
         }
+        push_range(ids, found, inserted..found.len())?;
         Ok(viterbi.add(&ids[added..], progress))
     }
 

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::vocabulary::TokenId;
 
-use super::super::char_trie::{CharTrie, NO_CHARACTER, NO_PIECE, Packed, each_char};
+use super::super::char_trie::{CharTrie, NO_CHARACTER, NO_PIECE, NO_UNIT, Packed, each_char};
 use super::{Sum, UNKNOWN};
 
 /// The largest number of texts.
@@ -63,12 +63,14 @@ pub(in crate::encode) struct Endings {
     starts: [usize; TEXTS + 1],
     /// The number of the character at each boundary; that of no character at the last boundary of a text.
     numbers: [u32; SPACE],
+    /// The unit of the character before each boundary and the one behind it, which may be [`NO_UNIT`].
+    seconds: [u32; SPACE],
     open: [Open; SPACE],
-    /// The pieces that end at each boundary, by their number of characters less one. If there is none of a usual number,
+    /// By their number of characters less one, the pieces that end at each boundary. If there is none of a usual number,
     /// this is no piece.
-    pieces: Box<[[Packed; LONGEST]; SPACE]>,
+    pieces: Box<[[Packed; SPACE]; LONGEST]>,
     /// The units of these pieces, if their ids are not packed.
-    units: Box<[[u32; LONGEST]; SPACE]>,
+    units: Box<[[u32; SPACE]; LONGEST]>,
     /// The numbers of characters less one of other pieces that may end at each boundary, as bits.
     longer: [u16; SPACE],
     /// The texts that may have pieces that are too long, as bits.
@@ -82,9 +84,10 @@ impl Endings {
             count: 0,
             starts: [LONGEST; TEXTS + 1],
             numbers: [NO_CHARACTER; SPACE],
+            seconds: [NO_UNIT; SPACE],
             open: [Open::default(); SPACE],
-            pieces: boxed([NO_PIECE; LONGEST])?,
-            units: boxed([0; LONGEST])?,
+            pieces: boxed([NO_PIECE; SPACE])?,
+            units: boxed([0; SPACE])?,
             longer: [0; SPACE],
             left_out: 0,
             path: [0; BYTES],
@@ -122,18 +125,23 @@ impl Endings {
     #[inline(never)]
     pub(super) fn find<S: Sum>(&mut self, trie: &CharTrie) {
         let mut count = 0;
-        self.pieces[self.starts[0] + 1][..USUAL].fill(NO_PIECE);
-        for start in self.starts[0]..self.starts[self.count] {
+        let all = self.starts[0]..self.starts[self.count];
+        for start in all.clone() {
+            let second = trie.second(self.numbers[start], self.numbers[start + 1]);
+            trie.prefetch(second);
+            self.seconds[start + 1] = second;
+        }
+        self.pieces[1][all.start + 1] = NO_PIECE;
+        self.pieces[2..USUAL].iter_mut().for_each(|pieces| pieces[all.clone()].fill(NO_PIECE));
+        for start in all {
             let [number, next, third] = [0, 1, 2].map(|at| self.numbers[start + at]);
-            let (piece, base) = trie.node(number);
-            self.pieces[start + 1][0] = piece;
-            self.pieces[start + 2][..USUAL].fill(NO_PIECE);
-            let unit = base ^ next;
-            let (piece, base) = trie.child_of(base, next);
-            self.pieces[start + 2][1] = piece;
+            let second = self.seconds[start + 1];
+            self.pieces[0][start + 1] = trie.piece(number);
+            let (piece, base) = trie.child(second, next);
+            self.pieces[1][start + 2] = piece;
             if !S::HAS_IDS {
-                self.units[start + 1][0] = number;
-                self.units[start + 2][1] = unit;
+                self.units[0][start + 1] = number;
+                self.units[1][start + 2] = second;
             }
             self.longer[start + 1] = 0;
             let unit = base ^ third;
@@ -148,12 +156,12 @@ impl Endings {
                 let Open { start, unit } = self.open[at];
                 let end = start as usize + chars;
                 let (piece, base) = trie.child(unit, self.numbers[end]);
-                self.pieces[end + 1][chars] = piece;
+                self.pieces[chars][end + 1] = piece;
                 if !S::HAS_IDS {
-                    self.units[end + 1][chars] = unit;
+                    self.units[chars][end + 1] = unit;
                 }
                 if chars >= USUAL {
-                    self.longer[end + 1] |= 1 << chars;
+                    self.longer[end + 1] |= u16::from(!S::score(piece).is_nan()) << chars;
                 }
                 let unit = base ^ self.numbers[end + 1];
                 trie.prefetch(unit);
@@ -204,19 +212,19 @@ impl Endings {
         let none = B::Sum::NAN;
         let (mut one, mut two, mut three, mut four) = (first.sum(), none, none, none);
         best[0] = first;
-        for (number, boundary) in (start + 1..end).enumerate() {
-            let pieces = &self.pieces[boundary];
+        for (number, boundary) in (start + 1..end.min(SPACE)).enumerate() {
+            let piece = |chars: usize| score(self.pieces[chars][boundary]);
             let mut longer = self.longer[boundary];
             let mut here = B::NONE;
             while longer != 0 {
                 let chars = longer.ilog2() as usize;
                 longer ^= 1 << chars;
-                here.take(best[number - chars].sum().plus(score(pieces[chars])), chars);
+                here.take(best[number - chars].sum().plus(piece(chars)), chars);
             }
-            here.take(four.plus(score(pieces[3])), 3);
-            here.take(three.plus(score(pieces[2])), 2);
-            here.take(two.plus(score(pieces[1])), 1);
-            here.take(one.plus(score(pieces[0])), 0);
+            here.take(four.plus(piece(3)), 3);
+            here.take(three.plus(piece(2)), 2);
+            here.take(two.plus(piece(1)), 1);
+            here.take(one.plus(piece(0)), 0);
             best[number + 1] = here;
             (one, two, three, four) = (here.sum(), one, two, three);
         }
@@ -237,7 +245,7 @@ impl Endings {
         while at > 0 {
             let here = best[at];
             let chars = here.chars();
-            let id = trie.id_of::<S>(self.pieces[start + at][chars], self.units[start + at][chars]);
+            let id = trie.id_of::<S>(self.pieces[chars][start + at], self.units[chars][start + at]);
             are_good &= is_good(here) & (id != UNKNOWN);
             first -= 1;
             self.path[first] = id;
@@ -306,8 +314,8 @@ mod tests {
                     let is_looked_at =
                         len <= USUAL || len <= LONGEST && endings.longer[boundary] >> (len - 1) & 1 == 1;
                     let found = is_looked_at.then(|| {
-                        let unit = endings.units[boundary][len - 1];
-                        let piece = endings.pieces[boundary][len - 1];
+                        let unit = endings.units[len - 1][boundary];
+                        let piece = endings.pieces[len - 1][boundary];
                         (S::score(piece), trie.id_of::<S>(piece, unit))
                     });
                     let found = found.filter(|(score, _)| !score.is_nan());
