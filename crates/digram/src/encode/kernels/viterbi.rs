@@ -246,15 +246,14 @@ impl Viterbi {
         marks: Option<&mut Vec<Mark>>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut emit = Emit { text, by: self, run: 0..0, goes_on: progress.is_after_unknown, marks };
+        let mut emit = Emit::new(self, text, *progress, marks);
         let sum = match (self.addition, self.is_extreme) {
             (Addition::Double, false) => self.segment::<f64, false>(progress.sum, &mut emit, context, sink),
             (Addition::Double, true) => self.segment::<f64, true>(progress.sum, &mut emit, context, sink),
             (Addition::Single, false) => self.segment::<f32, false>(progress.sum, &mut emit, context, sink),
             (Addition::Single, true) => self.segment::<f32, true>(progress.sum, &mut emit, context, sink),
         }?;
-        let is_after_unknown = !emit.run.is_empty() || text.is_empty() && progress.is_after_unknown;
-        *progress = Progress { sum, is_after_unknown };
+        *progress = Progress { sum, is_after_unknown: emit.is_after_unknown() };
         emit.end_run(sink)
     }
 
@@ -378,7 +377,22 @@ struct Emit<'a> {
     marks: Option<&'a mut Vec<Mark>>,
 }
 
-impl Emit<'_> {
+impl<'a> Emit<'a> {
+    /// Emits those of a text that follows another one.
+    fn new(
+        by: &'a Viterbi,
+        text: &'a [u8],
+        progress: Progress,
+        marks: Option<&'a mut Vec<Mark>>,
+    ) -> Emit<'a> {
+        Emit { text, by, run: 0..0, goes_on: progress.is_after_unknown, marks }
+    }
+
+    /// Whether the last character of the whole text is unknown.
+    fn is_after_unknown(&self) -> bool {
+        !self.run.is_empty() || self.text.is_empty() && self.goes_on
+    }
+
     /// Emits the best segmentation up to the last node, which begins at the first character.
     fn path<S: Sum>(
         &mut self,
@@ -404,12 +418,18 @@ impl Emit<'_> {
                 sink.push_id(id);
                 continue;
             }
-            let range = characters.starts[start] as usize..characters.starts[at] as usize;
-            match id {
-                UNKNOWN if self.run.is_empty() => self.run = range,
-                UNKNOWN => self.run.end = range.end,
-                _ => self.known(id, range, sink)?,
-            }
+            self.piece(id, characters.starts[start] as usize..characters.starts[at] as usize, sink)?;
+        }
+        Ok(())
+    }
+
+    /// Emits a piece, for which there is space, or adds it to the run if it is unknown.
+    #[inline]
+    fn piece(&mut self, id: TokenId, range: Range<usize>, sink: &mut impl Sink) -> Result<()> {
+        match id {
+            UNKNOWN if self.run.is_empty() => self.run = range,
+            UNKNOWN => self.run.end = range.end,
+            _ => self.known(id, range, sink)?,
         }
         Ok(())
     }

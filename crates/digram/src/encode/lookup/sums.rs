@@ -268,8 +268,8 @@ fn encode_exactly(
     context: &mut Context<'_>,
     sink: &mut impl Sink,
 ) -> Result<()> {
-    if let Some((text, endings)) = found
-        && viterbi.encode_found(text, endings, progress, context, sink)?
+    if let Some(found) = found
+        && viterbi.encode_found(part.bytes(), found, progress, context, sink)?
     {
         return Ok(());
     }

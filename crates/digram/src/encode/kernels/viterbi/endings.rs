@@ -240,18 +240,23 @@ impl Endings {
         best: &[B],
         is_good: impl Fn(B) -> bool,
     ) -> Option<&[TokenId]> {
-        let start = self.starts[text];
         let (mut first, mut at, mut are_good) = (BYTES, self.chars(text), true);
         while at > 0 {
             let here = best[at];
-            let chars = here.chars();
-            let id = trie.id_of::<S>(self.pieces[chars][start + at], self.units[chars][start + at]);
+            let id = self.id::<S>(text, trie, at, here.chars());
             are_good &= is_good(here) & (id != UNKNOWN);
             first -= 1;
             self.path[first] = id;
-            at -= chars + 1;
+            at -= here.chars() + 1;
         }
         are_good.then(|| &self.path[first..])
+    }
+
+    /// The id of the piece with this number of characters less one that ends at a boundary of a text.
+    #[inline(always)]
+    pub(super) fn id<S: Sum>(&self, text: usize, trie: &CharTrie, at: usize, chars: usize) -> TokenId {
+        let boundary = self.starts[text] + at;
+        trie.id_of::<S>(self.pieces[chars][boundary], self.units[chars][boundary])
     }
 }
 

@@ -1,7 +1,11 @@
 //! Short texts, whose pieces are found together.
 
 use super::endings::{self, Best, Endings};
-use super::{Addition, Context, HasNodes, Node, Parts, Progress, Sink, Sum, Viterbi, ViterbiScratch};
+use super::{
+    Addition, Context, Emit, HasNodes, Node, OnUnknown, Parts, Progress, Sink, Sum, Unit, Viterbi,
+    ViterbiScratch,
+};
+use crate::encode::kernels::char_trie::each_char;
 use crate::error::Result;
 use crate::memory;
 
@@ -60,7 +64,7 @@ impl<S: Sum> Best for Node<S> {
 
 impl Viterbi {
     /// Encodes many texts, of which `text` gives that of a number. `visit` is called before each one, and `encode` encodes
-    /// those that are not short, or have unknown characters.
+    /// those that are not short.
     pub(in crate::encode) fn encode_many<'t, S: Sink>(
         &self,
         count: usize,
@@ -71,10 +75,10 @@ impl Viterbi {
         encode: impl Fn(usize, &mut Context<'_>, &mut S) -> Result<()>,
     ) -> Result<()> {
         let mut memory = std::mem::take(&mut context.scratch.viterbi.short.many);
-        self.each_text(count, text, &mut memory, |number, found| {
+        self.each_text(count, &text, &mut memory, |number, found| {
             visit(number, sink);
-            if let Some((text, endings)) = found
-                && self.encode_found(text, endings, &mut Progress::default(), context, sink)?
+            if let Some(found) = found
+                && self.encode_found(text(number), found, &mut Progress::default(), context, sink)?
             {
                 return Ok(());
             }
@@ -129,8 +133,7 @@ impl Viterbi {
         }
     }
 
-    /// Emits the ids of a short text, if it has no unknown characters and no sum is too large; emits nothing, and
-    /// returns false, if it may.
+    /// Emits the ids of a short text, unless a sum is too large; emits nothing, and returns false, if one may be.
     pub(super) fn encode_short(
         &self,
         text: &[u8],
@@ -142,33 +145,33 @@ impl Viterbi {
         let endings = memory.empty()?;
         let is_emitted = self.push(text, endings) && {
             self.find(endings);
-            self.encode_found(0, endings, progress, context, sink)?
+            self.encode_found(text, (0, &mut *endings), progress, context, sink)?
         };
         context.scratch.viterbi.short.few = memory;
         Ok(is_emitted)
     }
 
-    /// The same for one of the texts whose pieces were found.
+    /// The same for a text whose pieces were `found`.
     #[inline(always)]
     pub(in crate::encode) fn encode_found(
         &self,
-        text: usize,
-        endings: &mut Endings,
+        text: &[u8],
+        found: (usize, &mut Endings),
         progress: &mut Progress,
         context: &mut Context<'_>,
         sink: &mut impl Sink,
     ) -> Result<bool> {
         match self.addition {
-            Addition::Double => self.encode_found_with::<f64>(text, endings, progress, context, sink),
-            Addition::Single => self.encode_found_with::<f32>(text, endings, progress, context, sink),
+            Addition::Double => self.encode_found_with::<f64>(text, found, progress, context, sink),
+            Addition::Single => self.encode_found_with::<f32>(text, found, progress, context, sink),
         }
     }
 
     #[inline(always)]
     fn encode_found_with<S: Sum>(
         &self,
-        text: usize,
-        endings: &mut Endings,
+        text: &[u8],
+        (number, endings): (usize, &mut Endings),
         progress: &mut Progress,
         context: &mut Context<'_>,
         sink: &mut impl Sink,
@@ -176,25 +179,47 @@ impl Viterbi {
     where
         ViterbiScratch: HasNodes<S>,
     {
-        let Parts { nodes, .. } = context.scratch.viterbi.parts();
+        let Parts { nodes, path, .. } = context.scratch.viterbi.parts();
         if nodes.len() <= SHORT {
             memory::try_reserve(nodes, SHORT + 1)?;
             nodes.resize(SHORT + 1, Node::NONE);
         }
         let first = Node { sum: S::of(progress.sum), ..Node::NONE };
-        endings.segment(text, first, S::score, nodes);
-        let count = endings.chars(text);
+        endings.segment(number, first, S::score, nodes);
+        let count = endings.chars(number);
         let is_too_large = nodes[..count].iter().any(|node| node.sum.is_too_large());
-        if is_too_large || endings.is_left_out(text) {
+        if is_too_large || endings.is_left_out(number) {
             return Ok(false);
         }
-        let Some(ids) = endings.ids::<S, _>(text, &self.trie, nodes, |_| true) else { return Ok(false) };
-        sink.reserve(ids.len())?;
-        ids.iter().for_each(|&id| sink.push_id(id));
-        *progress = Progress {
-            sum: nodes[count].sum.wide(),
-            is_after_unknown: count == 0 && progress.is_after_unknown,
-        };
+        let sum = nodes[count].sum.wide();
+        if let Some(ids) = endings.ids::<S, _>(number, &self.trie, nodes, |_| true) {
+            sink.reserve(ids.len())?;
+            ids.iter().for_each(|&id| sink.push_id(id));
+            *progress = Progress { sum, is_after_unknown: count == 0 && progress.is_after_unknown };
+            return Ok(true);
+        }
+        // Another way finds the place of the error.
+        if matches!(self.symbols.unit(), Unit::Char { on_unknown: OnUnknown::Fail }) {
+            return Ok(false);
+        }
+        path.clear();
+        memory::try_reserve(path, count)?;
+        let mut at = count;
+        while at > 0 {
+            let chars = nodes[at].chars();
+            path.push([endings.id::<S>(number, &self.trie, at, chars), chars as u32 + 1]);
+            at -= chars + 1;
+        }
+        sink.reserve(path.len())?;
+        let (mut emit, mut start) = (Emit::new(self, text, *progress, None), 0);
+        for &[id, chars] in path.iter().rev() {
+            let rest = &text[start..];
+            let len = each_char(rest, chars as usize, |_, _| {}).unwrap_or(rest.len());
+            emit.piece(id, start..start + len, sink)?;
+            start += len;
+        }
+        *progress = Progress { sum, is_after_unknown: emit.is_after_unknown() };
+        emit.end_run(sink)?;
         Ok(true)
     }
 }
