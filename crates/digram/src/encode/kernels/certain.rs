@@ -37,21 +37,21 @@ enum ById {
 
 /// The best segmentation of a part up to a boundary.
 #[derive(Clone, Copy)]
-struct Node {
-    sum: f64,
+struct Node<S> {
+    sum: S,
     /// The sum of the best one with another last piece.
-    second: f64,
+    second: S,
     /// The number of characters of its last piece, less one.
     chars: u32,
 }
 
-impl Best for Node {
-    type Sum = f64;
+impl<S: Sum> Best for Node<S> {
+    type Sum = S;
 
-    const NONE: Node = Node { sum: f64::NEG_INFINITY, second: f64::NEG_INFINITY, chars: 0 };
+    const NONE: Node<S> = Node { sum: S::LEAST, second: S::LEAST, chars: 0 };
 
     #[inline(always)]
-    fn sum(self) -> f64 {
+    fn sum(self) -> S {
         self.sum
     }
 
@@ -61,7 +61,7 @@ impl Best for Node {
     }
 
     #[inline(always)]
-    fn take(&mut self, sum: f64, chars: usize) {
+    fn take(&mut self, sum: S, chars: usize) {
         let lower = if self.sum < sum { self.sum } else { sum };
         self.second = if lower > self.second { lower } else { self.second };
         let is_better = sum > self.sum;
@@ -71,11 +71,14 @@ impl Best for Node {
 }
 
 /// Memory for a part.
-pub(in crate::encode) struct Scratch([Node; LONGEST + 1]);
+pub(in crate::encode) struct Scratch {
+    single: [Node<f32>; LONGEST + 1],
+    double: [Node<f64>; LONGEST + 1],
+}
 
 impl Default for Scratch {
     fn default() -> Scratch {
-        Scratch([Node::NONE; LONGEST + 1])
+        Scratch { single: [Node::NONE; LONGEST + 1], double: [Node::NONE; LONGEST + 1] }
     }
 }
 
@@ -88,9 +91,9 @@ impl Certainty {
             Addition::Double => (LARGEST_DOUBLE, f64::EPSILON),
             Addition::Single => (f64::from(LARGEST_SUM), f64::from(f32::EPSILON)),
         };
-        // Half the unit of a sum is at most this part of it. The exact sums are rounded too, but by far less; that, and
-        // that sums in a part may be larger than those before it, the second factor includes.
-        let error = limit * unit / 2.0;
+        // Half the unit of a sum is at most this part of it, for the sums of a text and for those of a part alone. That sums
+        // in a part may be larger than those before it, the second factor includes.
+        let error = (limit + within_part) * unit / 2.0;
         let pieces = pieces.iter().map(|(_, piece)| *piece);
         Certainty {
             scores: match scores.addition {
@@ -184,8 +187,8 @@ impl Viterbi {
         scratch: &mut Scratch,
     ) -> Option<&'e [TokenId]> {
         match self.addition {
-            Addition::Double => self.certain_ids_with::<f64>(part, endings, scratch),
-            Addition::Single => self.certain_ids_with::<f32>(part, endings, scratch),
+            Addition::Double => self.certain_ids_with(part, endings, &mut scratch.double),
+            Addition::Single => self.certain_ids_with(part, endings, &mut scratch.single),
         }
     }
 
@@ -194,15 +197,16 @@ impl Viterbi {
         &self,
         part: usize,
         endings: &'e mut Endings,
-        Scratch(nodes): &mut Scratch,
+        nodes: &mut [Node<S>],
     ) -> Option<&'e [TokenId]> {
         if endings.is_left_out(part) {
             return None;
         }
-        let first = Node { sum: 0.0, ..Node::NONE };
-        endings.segment(part, first, |piece| S::score(piece).wide(), nodes);
+        let first = Node { sum: S::of(0.0), ..Node::NONE };
+        endings.segment(part, first, S::score, nodes);
         // No segmentation has more additions than characters.
         let margin = self.certainty.margin * f64::from(endings.chars(part) as u32);
-        endings.ids::<S, _>(part, &self.trie, nodes, |node: Node| node.sum - node.second > margin)
+        endings
+            .ids::<S, _>(part, &self.trie, nodes, |node: Node<S>| node.sum.minus(node.second).wide() > margin)
     }
 }
