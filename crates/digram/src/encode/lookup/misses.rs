@@ -137,14 +137,6 @@ impl MissedIds {
         &self.ids[start as usize..end as usize]
     }
 
-    /// Appends the ids of a miss to a list. False if it has none.
-    #[inline]
-    pub(super) fn push_to(&self, to: &mut Vec<TokenId>, miss: usize) -> Result<bool> {
-        let Range { start, end } = self.ranges[miss];
-        push_range(to, &self.ids, start as usize..end as usize)?;
-        Ok(start < end)
-    }
-
     /// Inserts the ids of all misses between the `found` ids of the other pretokens at `place`, and returns
     /// the number of all.
     ///

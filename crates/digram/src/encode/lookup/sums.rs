@@ -14,7 +14,7 @@ use super::super::{Context, Scratch, Sink};
 use super::group::GROUP;
 use super::misses::push_range;
 use super::table::{AHEAD, Owner, Table};
-use super::{Group, LONG, Lookup, MissedIds, with_list_of};
+use super::{Group, LONG, Lookup, with_list_of};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
 use crate::memory;
@@ -129,9 +129,7 @@ impl Parts<'_> {
         let are_added = match context.scratch.misses.len() {
             0 => self.viterbi.add(&ids[before..], &mut self.progress),
             _ => context.with_list(|context, all| {
-                let mut missed = std::mem::take(&mut context.scratch.missed_ids);
-                let are_added = self.insert_missed(group, &ids[before..], &mut missed, context, all)?;
-                context.scratch.missed_ids = missed;
+                let are_added = self.insert_missed(group, &ids[before..], context, all)?;
                 ids.truncate(before);
                 memory::try_reserve(ids, all.len())?;
                 ids.extend_from_slice(all);
@@ -158,32 +156,44 @@ impl Parts<'_> {
         &mut self,
         group: Group<'_>,
         found: &[TokenId],
-        missed: &mut MissedIds,
         context: &mut Context<'_>,
         ids: &mut Vec<TokenId>,
     ) -> Result<bool> {
         let Parts { viterbi, progress, memory, .. } = self;
         let count = context.scratch.misses.len();
-        missed.reset(count);
         let (mut inserted, mut added, mut end) = (0, 0, 0);
         while end < count {
             let (first, endings) = (end, memory.empty()?);
-            let new = NewParts::find(viterbi, group, first, endings, missed, context.scratch);
+            let new = NewParts::find(viterbi, group, first, endings, context.scratch);
             let mut texts = new.misses().iter().enumerate().peekable();
             end = new.end;
             for miss in first..end {
-                let until = context.scratch.misses.ids_before()[miss] as usize;
+                let Scratch { misses, table, viterbi: memory, .. } = &mut *context.scratch;
+                let until = misses.ids_before()[miss] as usize;
                 push_range(ids, found, std::mem::replace(&mut inserted, until)..until)?;
+                let (key, part) = (misses.key(miss), group.pretoken(misses.number(miss)));
                 let text = texts.next_if(|(_, other)| **other == miss).map(|(text, _)| text);
-                if missed.push_to(ids, miss)? {
-                    continue;
+                match text {
+                    Some(text) if part.len() <= LONGEST => {
+                        if let Some(certain) = viterbi.certain_ids(text, endings, &mut memory.certain) {
+                            push_range(ids, certain, 0..certain.len())?;
+                            table.put(key, part, certain, None);
+                            continue;
+                        }
+                    }
+                    Some(_) => {}
+                    None => {
+                        if let Some(known) = table.get_missed(key, part) {
+                            push_range(ids, known.as_slice(), 0..known.as_slice().len())?;
+                            continue;
+                        }
+                    }
                 }
                 if !viterbi.add(&ids[added..], progress) {
                     return Ok(false);
                 }
-                let part = group.pretoken(context.scratch.misses.number(miss));
-                let found = text.map(|text| (text, &mut *endings));
-                encode_exactly(viterbi, part, found, progress, context, ids)?;
+                let text = text.map(|text| (text, &mut *endings));
+                encode_exactly(viterbi, part, text, progress, context, ids)?;
                 added = ids.len();
             }
         }
@@ -215,42 +225,30 @@ struct NewParts {
 }
 
 impl NewParts {
-    /// Finds the pieces of parts from the `first` miss on, as many as there is space for, and sets the ids of all that
-    /// are the same in every text.
+    /// Finds the pieces of parts from the `first` miss on that the table does not have, as many as there is space for.
     fn find(
         viterbi: &Viterbi,
         group: Group<'_>,
         first: usize,
         endings: &mut Endings,
-        missed: &mut MissedIds,
         scratch: &mut Scratch,
     ) -> NewParts {
-        let Scratch { misses, table, viterbi: memory, .. } = scratch;
+        let Scratch { misses, table, .. } = scratch;
         let mut new = NewParts { misses: [0; TEXTS], count: 0, end: first };
         while new.end < misses.len() {
             let (miss, part) = (new.end, group.pretoken(misses.number(new.end)));
             // It may have been added for an earlier miss, or be in a line that was not read.
-            if let Some(found) = table.get_missed(misses.key(miss), part) {
-                missed.set(miss, found.as_slice().iter().copied());
-            } else if viterbi.push(part.bytes(), endings) {
-                new.misses[new.count] = miss;
-                new.count += 1;
-            } else if new.count > 0 {
-                break;
+            if table.get_missed(misses.key(miss), part).is_none() {
+                if viterbi.push(part.bytes(), endings) {
+                    new.misses[new.count] = miss;
+                    new.count += 1;
+                } else if new.count > 0 {
+                    break;
+                }
             }
             new.end += 1;
         }
         viterbi.find(endings);
-        for (text, &miss) in new.misses().iter().enumerate() {
-            let part = group.pretoken(misses.number(miss));
-            if part.len() > LONGEST {
-                continue;
-            }
-            if let Some(ids) = viterbi.certain_ids(text, endings, &mut memory.certain) {
-                missed.set(miss, ids.iter().copied());
-                table.put(misses.key(miss), part, ids, None);
-            }
-        }
         new
     }
 
