@@ -280,7 +280,9 @@ impl Compiled {
                 is_after_space = self.removes && *last == b' ';
                 emit(&text[at..at + plain], [at, at + plain], Source::Same)?;
                 at += plain;
-                continue;
+                if at == text.len() {
+                    break;
+                }
             }
             let Part { mut new, len } = self.part(&text[at..]);
             let is_kept = *new == text[at..at + len] && find_space(new).is_none();
