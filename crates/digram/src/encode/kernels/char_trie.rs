@@ -29,7 +29,7 @@ pub(super) type Packed = u64;
 pub(super) const NO_PIECE: Packed = Packed::MAX;
 
 /// A unit to which no character leads.
-pub(super) const NO_UNIT: u32 = 0;
+const NO_UNIT: u32 = 0;
 
 /// A node of the trie.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::vocabulary::TokenId;
 
-use super::super::char_trie::{CharTrie, NO_CHARACTER, NO_PIECE, NO_UNIT, Packed, each_char};
+use super::super::char_trie::{CharTrie, NO_CHARACTER, NO_PIECE, Packed, each_char};
 use super::{Sum, UNKNOWN};
 
 /// The largest number of texts.
@@ -63,8 +63,6 @@ pub(in crate::encode) struct Endings {
     starts: [usize; TEXTS + 1],
     /// The number of the character at each boundary; that of no character at the last boundary of a text.
     numbers: [u32; SPACE],
-    /// The unit of the character before each boundary and the one behind it, which may be [`NO_UNIT`].
-    seconds: [u32; SPACE],
     open: [Open; SPACE],
     /// By their number of characters less one, the pieces that end at each boundary. If there is none of a usual number,
     /// this is no piece.
@@ -84,7 +82,6 @@ impl Endings {
             count: 0,
             starts: [LONGEST; TEXTS + 1],
             numbers: [NO_CHARACTER; SPACE],
-            seconds: [NO_UNIT; SPACE],
             open: [Open::default(); SPACE],
             pieces: boxed([NO_PIECE; SPACE])?,
             units: boxed([0; SPACE])?,
@@ -126,16 +123,11 @@ impl Endings {
     pub(super) fn find<S: Sum>(&mut self, trie: &CharTrie) {
         let mut count = 0;
         let all = self.starts[0]..self.starts[self.count];
-        for start in all.clone() {
-            let second = trie.second(self.numbers[start], self.numbers[start + 1]);
-            trie.prefetch(second);
-            self.seconds[start + 1] = second;
-        }
         self.pieces[1][all.start + 1] = NO_PIECE;
         self.pieces[2..USUAL].iter_mut().for_each(|pieces| pieces[all.clone()].fill(NO_PIECE));
         for start in all {
             let [number, next, third] = [0, 1, 2].map(|at| self.numbers[start + at]);
-            let second = self.seconds[start + 1];
+            let second = trie.second(number, next);
             self.pieces[0][start + 1] = trie.piece(number);
             let (piece, base) = trie.child(second, next);
             self.pieces[1][start + 2] = piece;
