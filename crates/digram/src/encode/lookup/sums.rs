@@ -129,7 +129,7 @@ impl Parts<'_> {
         let are_added = match context.scratch.misses.len() {
             0 => self.viterbi.add(&ids[before..], &mut self.progress),
             _ => context.with_list(|context, all| {
-                let are_added = self.insert_missed(group, &ids[before..], context, all)?;
+                let are_added = self.append(group, &ids[before..], context, all)?;
                 ids.truncate(before);
                 memory::try_reserve(ids, all.len())?;
                 ids.extend_from_slice(all);
@@ -152,7 +152,7 @@ impl Parts<'_> {
 
     /// Appends the ids of some parts, of which the table contains those of the `found` ids, and adds their scores. False
     /// if the sums became too large for parts that are certain.
-    fn insert_missed(
+    fn append(
         &mut self,
         group: Group<'_>,
         found: &[TokenId],
@@ -182,6 +182,7 @@ impl Parts<'_> {
                         }
                     }
                     Some(_) => {}
+                    // It was known when the others were found.
                     None => {
                         if let Some(known) = table.get_missed(key, part) {
                             push_range(ids, known.as_slice(), 0..known.as_slice().len())?;

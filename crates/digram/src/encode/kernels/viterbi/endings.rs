@@ -204,6 +204,7 @@ impl Endings {
         let none = B::Sum::NAN;
         let (mut one, mut two, mut three, mut four) = (first.sum(), none, none, none);
         best[0] = first;
+        // With the minimum, which changes nothing, the compiler leaves out the checks of bounds.
         for (number, boundary) in (start + 1..end.min(SPACE)).enumerate() {
             let piece = |chars: usize| score(self.pieces[chars][boundary]);
             let mut longer = self.longer[boundary];

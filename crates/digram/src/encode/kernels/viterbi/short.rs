@@ -210,16 +210,29 @@ impl Viterbi {
             path.push([endings.id::<S>(number, &self.trie, at, chars), chars as u32 + 1]);
             at -= chars + 1;
         }
-        sink.reserve(path.len())?;
-        let (mut emit, mut start) = (Emit::new(self, text, *progress, None), 0);
-        for &[id, chars] in path.iter().rev() {
-            let rest = &text[start..];
-            let len = each_char(rest, chars as usize, |_, _| {}).unwrap_or(rest.len());
-            emit.piece(id, start..start + len, sink)?;
-            start += len;
-        }
+        let mut emit = Emit::new(self, text, *progress, None);
+        emit.pieces(path.iter().rev(), sink)?;
         *progress = Progress { sum, is_after_unknown: emit.is_after_unknown() };
         emit.end_run(sink)?;
         Ok(true)
+    }
+}
+
+impl Emit<'_> {
+    /// Emits the pieces of a whole text: the id of each, and its number of characters.
+    fn pieces<'p>(
+        &mut self,
+        pieces: impl ExactSizeIterator<Item = &'p [u32; 2]>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        sink.reserve(pieces.len())?;
+        let mut start = 0;
+        for &[id, chars] in pieces {
+            let rest = &self.text[start..];
+            let len = each_char(rest, chars as usize, |_, _| {}).unwrap_or(rest.len());
+            self.piece(id, start..start + len, sink)?;
+            start += len;
+        }
+        Ok(())
     }
 }
