@@ -256,7 +256,7 @@ impl Normalizer {
         let mut prepared = Prepared::new(false, true);
         let normal = Traced { bytes: normal.into_owned(), ..Traced::default() };
         let starts = self.starts(text, interrupt)?;
-        self.push_prepared(&normal, &starts, &mut prepared, interrupt)?;
+        self.push_prepared(normal, &starts, &mut prepared, interrupt)?;
         Ok(Prepared { text: Cow::Owned(prepared.text.bytes), word_ends: prepared.word_ends })
     }
 
@@ -264,7 +264,7 @@ impl Normalizer {
     /// at its start, and is empty if they are not at the [start](Normalizer::starts) of the whole text.
     pub(crate) fn push_prepared(
         &self,
-        normal: &Traced,
+        normal: Traced,
         starts: &[[usize; 2]],
         prepared: &mut Prepared<Traced>,
         interrupt: &dyn Interrupt,
@@ -448,9 +448,12 @@ impl Compiled {
             let new = precompiled.changed(text, interrupt)?;
             return Ok(new.map(|bytes| Traced { bytes, ..Traced::default() }));
         }
-        match self.changes(text, interrupt)? {
-            true => self.applied(&Traced::given(text, 0, false)?, interrupt).map(Some),
-            false => Ok(None),
+        match (self.changes(text, interrupt)?, self) {
+            (false, _) => Ok(None),
+            (true, Compiled::SentencePiece(rules)) => {
+                rules.applied(sentencepiece::Old { text, origins: None }, interrupt).map(Some)
+            }
+            (true, _) => self.applied(&Traced::given(text, 0, false)?, interrupt).map(Some),
         }
     }
 
@@ -463,7 +466,7 @@ impl Compiled {
             Compiled::Replace(replacer) => replacer.applied(text, interrupt),
             Compiled::ReplaceMatches(replacer) => replacer.applied(text, interrupt),
             Compiled::Precompiled(precompiled) => precompiled.applied(text, interrupt),
-            Compiled::SentencePiece(rules) => rules.applied(text, interrupt),
+            Compiled::SentencePiece(rules) => rules.applied(sentencepiece::Old::of(text), interrupt),
             Compiled::Units(speller) => speller.applied(text, interrupt),
         }
     }

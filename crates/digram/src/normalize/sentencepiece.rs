@@ -71,6 +71,8 @@ pub(super) struct Compiled {
     kept: Unchanged,
     /// Whether this holds for all but control characters, as it mostly does.
     all_are_plain: bool,
+    /// Whether each [blank](is_blank) becomes a space, whatever follows.
+    blanks_are_spaces: bool,
     /// The sets by which blocks of text are examined; found at first use.
     sets: OnceBox<Option<plain::PlainSets>>,
     simd: SimdLevel,
@@ -78,6 +80,9 @@ pub(super) struct Compiled {
 
 /// The number of bytes that are examined at once.
 const BLOCK: usize = 32;
+
+/// The number of bytes that are copied at once.
+const AT_ONCE: usize = 64;
 
 /// The largest number of bytes that are emitted at once.
 const MAX_PLAIN: usize = 1 << 16;
@@ -87,10 +92,41 @@ const MAX_PLAIN: usize = 1 << 16;
 enum Source {
     /// Each one is the byte at its place.
     Same,
+    /// Each one is the byte at its place, or a space if that is a blank.
+    Blanks,
     /// A space, from the symbol of a space.
     Symbol,
     /// Something else.
     Other,
+}
+
+/// The ASCII characters other than a space that most maps make one.
+const BLANKS: [u8; 3] = *b"\t\n\r";
+
+#[inline(always)]
+fn is_blank(byte: &u8) -> bool {
+    // The compiler uses vectors.
+    (*byte == b'\t') | (*byte == b'\n') | (*byte == b'\r')
+}
+
+/// A text whose characters remain as they are.
+struct Plain {
+    end: usize,
+    /// Whether some may be blanks, which become spaces.
+    has_blanks: bool,
+}
+
+/// A text, and where each of its bytes came from if that is asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Old<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) origins: Option<&'t [[usize; 2]]>,
+}
+
+impl<'t> Old<'t> {
+    pub(super) fn of(text: &'t Traced) -> Old<'t> {
+        Old { text: &text.bytes, origins: text.origins.as_deref() }
+    }
 }
 
 /// A part of the given text, and what becomes of it.
@@ -113,6 +149,11 @@ impl Compiled {
         };
         let plain: [bool; 128] = std::array::from_fn(|byte| is_plain(byte as u8));
         let begins_none = std::array::from_fn(|byte| plain[byte] && !map.has_entry_from(&[byte as u8]));
+        let blanks_are_spaces = BLANKS.iter().all(|&blank| {
+            !begins_symbol(blank)
+                && map.longest(&[blank]) == Some((1, " "))
+                && !(1..=u8::MAX).any(|next| map.has_entry_from(&[blank, next]))
+        });
         let pairs_of = |symbol: &String| symbol.chars().zip(symbol.chars().skip(1)).collect::<Vec<_>>();
         let mut symbol_pairs: Vec<_> = rules.symbols.iter().flat_map(pairs_of).collect();
         symbol_pairs.sort_unstable();
@@ -122,6 +163,7 @@ impl Compiled {
             begins_none,
             kept: Unchanged::default(),
             all_are_plain: (b' '..=b'~').all(|byte| plain[usize::from(byte)]),
+            blanks_are_spaces,
             added: rules.added_space,
             removes: rules.removes_spaces,
             symbol_pairs,
@@ -187,8 +229,9 @@ impl Compiled {
             return Ok(true);
         }
         let (mut at, mut pacer) = (0, Pacer::new(interrupt));
-        let flow = self.each(text, |new, origin, _| {
-            let is_kept = origin[0] == at && text[at..].starts_with(new);
+        let flow = self.each(text, |new, origin, source| {
+            let has_blanks = source == Source::Blanks && new.iter().any(is_blank);
+            let is_kept = origin[0] == at && text[at..].starts_with(new) && !has_blanks;
             at = origin[1];
             if !is_kept || new.len() != origin[1] - origin[0] {
                 return ControlFlow::Break(Ok(true));
@@ -202,25 +245,32 @@ impl Compiled {
         }
     }
 
-    pub(super) fn applied(&self, text: &Traced, interrupt: &dyn Interrupt) -> Result<Traced> {
-        let (mut new, mut pacer) = (Traced::new(text.origins.is_some()), Pacer::new(interrupt));
-        memory::try_reserve(&mut new.bytes, text.bytes.len() + 1)?;
-        let first = self.first_kept(&text.bytes);
+    /// The new text, with origins if there are those of the bytes of the old one.
+    pub(super) fn applied(&self, old: Old<'_>, interrupt: &dyn Interrupt) -> Result<Traced> {
+        let Old { text, origins } = old;
+        let (mut new, mut pacer) = (Traced::new(origins.is_some()), Pacer::new(interrupt));
+        memory::try_reserve(&mut new.bytes, text.len() + 1 + AT_ONCE)?;
+        let first = self.first_kept(text);
         let mut kept = 0;
-        if first < text.bytes.len() && matches!(self.added, AddedSpace::Before | AddedSpace::BeforeWord) {
-            push(&mut new, b" ", [first, first], text)?;
+        if first < text.len() && matches!(self.added, AddedSpace::Before | AddedSpace::BeforeWord) {
+            push(&mut new, b" ", [first, first], old)?;
         }
-        let flow = self.each(&text.bytes, |bytes, origin, source| {
-            extend_last(&mut new, origin[0], text);
+        let flow = self.each(text, |bytes, origin, source| {
+            extend_last(&mut new, origin[0], old);
+            let before = new.bytes.len();
             let pushed = match source {
-                Source::Same => new.push_part(text, origin[0]..origin[1]),
-                Source::Symbol | Source::Other => push(&mut new, bytes, origin, text),
+                Source::Same | Source::Blanks => push_same(&mut new, origin, old),
+                Source::Symbol | Source::Other => push(&mut new, bytes, origin, old),
             };
             if let Err(error) = pushed.and_then(|()| pacer.after(bytes.len())) {
                 return ControlFlow::Break(error);
             }
-            if let Some(last) = bytes.iter().rposition(|&byte| source == Source::Symbol || byte != b' ') {
-                kept = new.bytes.len() - bytes.len() + last + 1;
+            let pushed = &mut new.bytes[before..];
+            if source == Source::Blanks {
+                pushed.iter_mut().for_each(|byte| *byte = if is_blank(byte) { b' ' } else { *byte });
+            }
+            if let Some(last) = pushed.iter().rposition(|&byte| source == Source::Symbol || byte != b' ') {
+                kept = before + last + 1;
             }
             ControlFlow::Continue(())
         });
@@ -228,8 +278,8 @@ impl Compiled {
             ControlFlow::Break(error) => return Err(error),
             ControlFlow::Continue(end) => end,
         };
-        extend_last(&mut new, end, text);
-        let mut place = text.origins.as_ref().map_or(0, |origins| place_before(origins, end));
+        extend_last(&mut new, end, old);
+        let mut place = origins.map_or(0, |origins| place_before(origins, end));
         if self.added == AddedSpace::BeforeWord {
             if self.removes {
                 new = new.part(0..kept)?;
@@ -244,7 +294,7 @@ impl Compiled {
                 origins.truncate(len);
             }
         }
-        if first < text.bytes.len() && self.added == AddedSpace::Behind {
+        if first < text.len() && self.added == AddedSpace::Behind {
             memory::try_reserve(&mut new.bytes, 1)?;
             new.bytes.push(b' ');
             new.origins.iter_mut().for_each(|origins| origins.push([place; 2]));
@@ -275,11 +325,12 @@ impl Compiled {
         let (mut at, mut is_after_space) = (self.first_kept(text), self.removes);
         let mut seen = plain::Seen::default();
         while at < text.len() {
-            let plain = self.plain_len(text, at, is_after_space, &mut seen);
-            if let Some(last) = text[at..at + plain].last() {
-                is_after_space = self.removes && *last == b' ';
-                emit(&text[at..at + plain], [at, at + plain], Source::Same)?;
-                at += plain;
+            let Plain { end, has_blanks } = self.plain(text, at, is_after_space, &mut seen);
+            if let Some(last) = text[at..end].last() {
+                is_after_space = self.removes && (*last == b' ' || has_blanks && is_blank(last));
+                let source = if has_blanks { Source::Blanks } else { Source::Same };
+                emit(&text[at..end], [at, end], source)?;
+                at = end;
                 if at == text.len() {
                     break;
                 }
@@ -310,12 +361,18 @@ impl Compiled {
         ControlFlow::Continue(at)
     }
 
+    /// The characters from an offset of a text on that remain as they are, or are blanks that become spaces.
+    #[inline]
+    fn plain(&self, text: &[u8], from: usize, is_after_space: bool, seen: &mut plain::Seen) -> Plain {
+        self.plain_blocks(text, from, is_after_space, seen).unwrap_or_else(|| Plain {
+            end: from + self.plain_len(text, from, is_after_space),
+            has_blanks: false,
+        })
+    }
+
     /// The number of bytes from an offset of a text on whose characters remain as they are.
     #[inline]
-    fn plain_len(&self, text: &[u8], from: usize, is_after_space: bool, seen: &mut plain::Seen) -> usize {
-        if let Some(end) = self.plain_blocks(text, from, is_after_space, seen) {
-            return end - from;
-        }
+    fn plain_len(&self, text: &[u8], from: usize, is_after_space: bool) -> usize {
         let text = &text[from..];
         let mut len = self.kept_len(text);
         loop {
@@ -416,11 +473,35 @@ fn find_space(bytes: &[u8]) -> Option<usize> {
     }
 }
 
+/// Appends a range of an older text.
+#[inline]
+fn push_same(new: &mut Traced, [start, end]: [usize; 2], old: Old<'_>) -> Result<()> {
+    let (before, len) = (new.bytes.len(), end - start);
+    memory::try_reserve(&mut new.bytes, len.max(AT_ONCE))?;
+    // A call to copy a few bytes takes longer than to copy some more.
+    match old.text[start..].first_chunk::<AT_ONCE>() {
+        Some(bytes) if len <= AT_ONCE => {
+            new.bytes.extend_from_slice(bytes);
+            new.bytes.truncate(before + len);
+        }
+        _ => new.bytes.extend_from_slice(&old.text[start..end]),
+    }
+    if let (Some(new), Some(old)) = (&mut new.origins, old.origins) {
+        memory::try_reserve(new, len)?;
+        new.extend_from_slice(&old[start..end]);
+    }
+    Ok(())
+}
+
 /// Appends bytes that come from a range of an older text.
-fn push(new: &mut Traced, bytes: &[u8], [start, end]: [usize; 2], old: &Traced) -> Result<()> {
+#[inline]
+fn push(new: &mut Traced, bytes: &[u8], [start, end]: [usize; 2], old: Old<'_>) -> Result<()> {
     memory::try_reserve(&mut new.bytes, bytes.len())?;
-    new.bytes.extend_from_slice(bytes);
-    if let (Some(new), Some(old)) = (&mut new.origins, &old.origins) {
+    match bytes {
+        [byte] => new.bytes.push(*byte),
+        _ => new.bytes.extend_from_slice(bytes),
+    }
+    if let (Some(new), Some(old)) = (&mut new.origins, old.origins) {
         memory::try_reserve(new, bytes.len())?;
         let origin =
             if start < end { [old[start][0], old[end - 1][1]] } else { [place_before(old, start); 2] };
@@ -430,8 +511,9 @@ fn push(new: &mut Traced, bytes: &[u8], [start, end]: [usize; 2], old: &Traced) 
 }
 
 /// What was removed before a byte of the old text belongs to the byte before.
-fn extend_last(new: &mut Traced, start: usize, old: &Traced) {
-    let (Some(new), Some(old)) = (&mut new.origins, &old.origins) else { return };
+#[inline]
+fn extend_last(new: &mut Traced, start: usize, old: Old<'_>) {
+    let (Some(new), Some(old)) = (&mut new.origins, old.origins) else { return };
     if let (Some([first, end]), Some(before)) = (new.last_mut(), start.checked_sub(1))
         && first < end
     {

@@ -61,15 +61,21 @@ pub(super) struct Block<const N: usize> {
     pub(super) len: usize,
 }
 
-/// Bytes of a block, a bit each: ASCII characters of two kinds, and the first bytes of invalid sequences.
+/// Bytes of a block, a bit each: ASCII characters of three kinds, and the first bytes of invalid sequences.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(super) struct Ascii {
     /// Those from " " to "~".
     pub(super) printable: u64,
     pub(super) spaces: u64,
+    /// Tabs, newlines and carriage returns.
+    pub(super) blanks: u64,
     /// The first bytes of overlong forms and of surrogates, if the bytes have the form of UTF-8.
     pub(super) invalid: u64,
 }
+
+/// For the lower four bits of a byte, the blank that has them, or what has others.
+#[cfg(target_arch = "x86_64")]
+const BLANKS: [u8; 16] = [1, 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
 
 impl<const N: usize> Sets<N> {
     /// Sets of characters, by a function that says for each of these sets whether a character is in it.
@@ -215,6 +221,7 @@ mod tests {
                 };
                 assert_eq!(found.printable, bits(|byte| (b' '..=b'~').contains(&byte)));
                 assert_eq!(found.spaces, bits(|byte| byte == b' '));
+                assert_eq!(found.blanks, bits(|byte| b"\t\n\r".contains(&byte)));
                 for at in 0..text.len().saturating_sub(start + 1).min(BLOCK) {
                     let pair = [text[start + at], text[start + at + 1]];
                     if is_inside(pair[1]) {

@@ -369,23 +369,25 @@ impl Prepared<Traced> {
     /// Appends a text, cut into words by a rule if there is one.
     pub(super) fn push(
         &mut self,
-        text: &Traced,
+        text: Traced,
         starts: &[[usize; 2]],
         words: Option<&Words>,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        let (Some(words), Some(ends)) = (words, &mut self.word_ends) else { return self.text.push(text) };
         let before = self.text.bytes.len();
-        let cut = words.cut(text, starts, interrupt, &mut |_, end| {
-            memory::try_reserve(ends, 1)?;
-            ends.push(before + end);
-            Ok(())
-        })?;
+        let text = match (words, &mut self.word_ends) {
+            (Some(words), Some(ends)) => words.cut(&text, starts, interrupt, &mut |_, end| {
+                memory::try_reserve(ends, 1)?;
+                ends.push(before + end);
+                Ok(())
+            })?,
+            _ => text,
+        };
         if before == 0 {
-            self.text = cut;
+            self.text = text;
             return Ok(());
         }
-        self.text.push(&cut)
+        self.text.push(&text)
     }
 }
 

@@ -187,7 +187,7 @@ fn normalized<'a>(
             {
                 if read < range.start {
                     let part = normal.part(read..range.start)?;
-                    normalizer.push_prepared(&part, starts_at(read), &mut working, interrupt)?;
+                    normalizer.push_prepared(part, starts_at(read), &mut working, interrupt)?;
                 }
                 // A token may begin inside the one before it; that text is then there twice.
                 let start = working.text.bytes.len();
@@ -197,10 +197,10 @@ fn normalized<'a>(
                 pacer.after(1)?;
             }
             if read == 0 {
-                normalizer.push_prepared(&normal, starts_at(0), &mut working, interrupt)?;
+                normalizer.push_prepared(normal, starts_at(0), &mut working, interrupt)?;
             } else {
                 let part = normal.part(read..normal.bytes.len())?;
-                normalizer.push_prepared(&part, starts_at(read), &mut working, interrupt)?;
+                normalizer.push_prepared(part, starts_at(read), &mut working, interrupt)?;
             }
         }
         let Some(AddedMatch { range, token }) = found else { break };

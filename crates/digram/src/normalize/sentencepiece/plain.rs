@@ -3,7 +3,7 @@
 //! A character remains if no entry of the map begins with it, and one that only begins longer entries remains if the
 //! next one is in none of them as the second character.
 
-use super::{Compiled, MAX_PLAIN};
+use super::{Compiled, MAX_PLAIN, Plain};
 use crate::cpu::SimdLevel;
 use crate::normalize::sets::Sets;
 #[cfg(target_arch = "x86_64")]
@@ -29,9 +29,12 @@ pub(super) struct Seen {
     changed: u64,
     /// The first bytes of characters that may be in an entry with the one before them.
     joins: u64,
+    /// With the blanks that become spaces.
     spaces: u64,
     /// The spaces behind a space.
     repeats: u64,
+    /// The blanks that become spaces.
+    blanks: u64,
     /// Whether the last character remains whatever follows, and whether it is a space.
     is_kept: bool,
     is_space: bool,
@@ -41,9 +44,9 @@ pub(super) struct Seen {
 const MANY: usize = if cfg!(test) { 1 } else { 1 << 8 };
 
 impl Compiled {
-    /// The end of the characters from an offset of a text on that remain as they are; `None` if that is not known. What
-    /// precedes the offset is replaced, or does not change with what follows. `seen` is the block of the text that was
-    /// read last, if any.
+    /// The characters from an offset of a text on that remain as they are, or are blanks that become spaces; `None` if
+    /// that is not known. What precedes the offset is replaced, or does not change with what follows. `seen` is the block
+    /// of the text that was read last, if any.
     #[inline]
     pub(super) fn plain_blocks(
         &self,
@@ -51,7 +54,7 @@ impl Compiled {
         from: usize,
         is_after_space: bool,
         seen: &mut Seen,
-    ) -> Option<usize> {
+    ) -> Option<Plain> {
         if self.simd == SimdLevel::Plain {
             return None;
         }
@@ -103,7 +106,7 @@ impl Compiled {
         from: usize,
         is_after_space: bool,
         seen: &mut Seen,
-    ) -> Option<usize> {
+    ) -> Option<Plain> {
         self.plain_by(text, from, is_after_space, seen, |at| {
             Some((sets.read(text, at, 0)?, Ascii::at(text, at)))
         })
@@ -118,7 +121,7 @@ impl Compiled {
         from: usize,
         is_after_space: bool,
         seen: &mut Seen,
-    ) -> Option<usize> {
+    ) -> Option<Plain> {
         let mut last = LastRow::default();
         self.plain_by(text, from, is_after_space, seen, |at| {
             Some((sets.read_avx512(text, at, 0, &mut last)?, Ascii::at_avx512(text, at)))
@@ -134,14 +137,14 @@ impl Compiled {
         is_after_space: bool,
         seen: &mut Seen,
         mut read: impl FnMut(usize) -> Option<(Block<SETS>, Ascii)>,
-    ) -> Option<usize> {
+    ) -> Option<Plain> {
         // What precedes the offset makes no entry with what follows.
-        let (mut at, mut is_space, mut is_kept) = (from, is_after_space, true);
+        let (mut at, mut is_space, mut is_kept, mut blanks) = (from, is_after_space, true, 0);
         while at < text.len() && at - from < MAX_PLAIN {
             if !seen.has(at) {
                 // Bytes that are not UTF-8 are replaced.
                 let Some((block, ascii)) = read(at) else { break };
-                *seen = Seen::of(at, &block, &ascii);
+                *seen = Seen::of(at, &block, &ascii, self.blanks_are_spaces);
             }
             let first = 1 << (at - seen.start);
             let joins = if is_kept { seen.joins & !first } else { seen.joins };
@@ -151,16 +154,20 @@ impl Compiled {
             if changes != 0 {
                 let place = changes.trailing_zeros();
                 at = seen.start + place as usize;
-                return Some(if joins >> place & 1 != 0 { last_start(text, at) } else { at });
+                blanks |= seen.blanks & first.wrapping_neg() & ((1 << place) - 1);
+                let end = if joins >> place & 1 != 0 { last_start(text, at) } else { at };
+                return Some(Plain { end, has_blanks: blanks != 0 });
             }
+            blanks |= seen.blanks & first.wrapping_neg();
             (at, is_space, is_kept) = (seen.end, seen.is_space, seen.is_kept);
         }
         // The last character may be in an entry with what is not read.
-        match at {
-            _ if at == from && from < text.len() => None,
-            _ if at < text.len() && !is_kept => Some(last_start(text, at)),
-            _ => Some(at),
-        }
+        let end = match at {
+            _ if at == from && from < text.len() => return None,
+            _ if at < text.len() && !is_kept => last_start(text, at),
+            _ => at,
+        };
+        Some(Plain { end, has_blanks: blanks != 0 })
     }
 }
 
@@ -175,22 +182,25 @@ impl Seen {
 
     /// A block that starts at an offset.
     #[inline(always)]
-    fn of(start: usize, block: &Block<SETS>, ascii: &Ascii) -> Seen {
+    fn of(start: usize, block: &Block<SETS>, ascii: &Ascii, blanks_are_spaces: bool) -> Seen {
         let [common, begins, seconds, kept] = block.sets;
         let starts = u64::MAX >> (64 - block.len.min(64)) & !block.inside;
         let kept = block.leads & (!block.mixed | common | kept);
+        let blanks = if blanks_are_spaces { ascii.blanks } else { 0 };
+        let spaces = ascii.spaces | blanks;
         // Whether the first character joins is known where the one before it is.
         let (behind_kept, is_kept) = block.behind(kept, false);
         Seen {
             start,
             end: start + block.len,
             starts,
-            changed: starts & (!(ascii.printable | kept | begins) | ascii.invalid),
+            changed: starts & (!(ascii.printable | blanks | kept | begins) | ascii.invalid),
             joins: starts & seconds & !behind_kept,
-            spaces: ascii.spaces,
-            repeats: ascii.spaces & ascii.spaces << 1,
+            spaces,
+            repeats: spaces & spaces << 1,
+            blanks,
             is_kept,
-            is_space: block.len <= 64 && ascii.spaces >> (block.len - 1) & 1 != 0,
+            is_space: block.len <= 64 && spaces >> (block.len - 1) & 1 != 0,
         }
     }
 }

@@ -6,9 +6,10 @@ use crate::interrupt::Never;
 use proptest::prelude::*;
 
 /// Characters that are entries, that begin others, and that are second ones of entries.
-const ENTRIES: [(&str, &str); 14] = [
+const ENTRIES: [(&str, &str); 15] = [
     ("\n", " "),
     ("\t", " "),
+    ("\r", " "),
     ("\u{3000}", " "),
     ("e\u{301}", "é"),
     ("e\u{301}\u{323}", "ẹ́"),
@@ -23,10 +24,10 @@ const ENTRIES: [(&str, &str); 14] = [
     ("語\u{200d}", "語"),
 ];
 
-const PARTS: [&str; 30] = [
-    "a", "e", "e", " ", " ", "  ", "\n", "\t", "\u{3000}", "\u{301}", "\u{323}", "é", "и", "\u{306}", "ж",
-    "か", "\u{3099}", "ग", "\u{93c}", "क", "한", "語", "\u{200d}", "ﬁ", "Å", "\u{327}", "▁", "“", "😀",
-    "<s>",
+const PARTS: [&str; 32] = [
+    "a", "e", "e", " ", " ", "  ", "\n", "\n", "\t", "\r", "\u{3000}", "\u{301}", "\u{323}", "é", "и",
+    "\u{306}", "ж", "か", "\u{3099}", "ग", "\u{93c}", "क", "한", "語", "\u{200d}", "ﬁ", "Å", "\u{327}", "▁",
+    "“", "😀", "<s>",
 ];
 
 /// The text after the stage, each part of which is found on its own.
@@ -40,11 +41,9 @@ fn defined(rules: &Compiled, text: &[u8]) -> Vec<u8> {
     new
 }
 
-fn rules(removes_spaces: bool, symbols: &[&str], seconds: bool) -> SentencePiece {
-    let mut entries = ENTRIES.to_vec();
-    if seconds {
-        entries.push(("éa", "æ"));
-    }
+/// With these entries too.
+fn rules(removes_spaces: bool, symbols: &[&str], others: &[(&str, &str)]) -> SentencePiece {
+    let entries = [&ENTRIES[..], others].concat();
     let symbols = symbols.iter().map(|symbol| (*symbol).to_string()).collect();
     SentencePiece { charsmap: of_entries(&entries), added_space: AddedSpace::No, removes_spaces, symbols }
 }
@@ -62,19 +61,22 @@ proptest! {
             0..60,
         ),
         removes_spaces in any::<bool>(),
-        symbols in prop::sample::select(vec![&[][..], &["<s>"], &["語क"]]),
-        seconds in prop::sample::select(vec![false, false, true]),
+        symbols in prop::sample::select(vec![&[][..], &["<s>"], &["語क"], &["\n"]]),
+        others in prop::sample::select(
+            vec![&[][..], &[], &[("éa", "æ")], &[("\r\n", " ")], &[("\n\u{301}", "x")]]
+        ),
+        added in prop::sample::select(vec![AddedSpace::No, AddedSpace::BeforeWord]),
     ) {
         let text = parts.concat();
-        let rules = rules(removes_spaces, symbols, seconds);
+        let rules = SentencePiece { added_space: added, ..rules(removes_spaces, symbols, others) };
         let given = Traced::given(&text, 0, true).unwrap();
         let mut found = Vec::new();
         for simd in SimdLevel::available() {
             let compiled = simd.force(|| Compiled::new(&rules)).unwrap();
-            let new = compiled.applied(&given, &Never).unwrap();
+            let new = compiled.applied(Old::of(&given), &Never).unwrap();
             let changes = compiled.changes(&text, &Never).unwrap();
-            prop_assert_eq!(changes, new.bytes != text);
-            if !removes_spaces {
+            prop_assert_eq!(changes, new.bytes != text || added != AddedSpace::No && !text.is_empty());
+            if !removes_spaces && added == AddedSpace::No {
                 prop_assert_eq!(&new.bytes, &defined(&compiled, &text));
             }
             found.push((new.bytes, new.origins));
@@ -85,7 +87,7 @@ proptest! {
 
 #[test]
 fn bytes_that_are_no_character_are_replaced_at_each_level() {
-    let rules = rules(false, &[], false);
+    let rules = rules(false, &[], &[]);
     for simd in SimdLevel::available() {
         let compiled = simd.force(|| Compiled::new(&rules)).unwrap();
         // Overlong forms, surrogates, and parts of characters.
@@ -101,7 +103,7 @@ fn bytes_that_are_no_character_are_replaced_at_each_level() {
             for len in [0, 1, 60, 61, 62, 63, 64, 130] {
                 let text = [&b"a".repeat(len)[..], bytes, "क".repeat(30).as_bytes()].concat();
                 let given = Traced::given(&text, 0, false).unwrap();
-                let new = compiled.applied(&given, &Never).unwrap().bytes;
+                let new = compiled.applied(Old::of(&given), &Never).unwrap().bytes;
                 let new = String::from_utf8(new).unwrap();
                 assert_eq!(new, String::from_utf8(defined(&compiled, &text)).unwrap(), "{simd:?}");
                 assert_eq!(new.matches('\u{fffd}').count(), bytes.len());
@@ -112,7 +114,7 @@ fn bytes_that_are_no_character_are_replaced_at_each_level() {
 
 #[test]
 fn an_entry_is_found_wherever_it_stands() {
-    let rules = rules(false, &[], false);
+    let rules = rules(false, &[], &[]);
     for simd in SimdLevel::available() {
         let compiled = simd.force(|| Compiled::new(&rules)).unwrap();
         for filling in ["a", "é", "語", "क", "ab é "] {
@@ -120,7 +122,7 @@ fn an_entry_is_found_wherever_it_stands() {
                 let text = format!("{}e\u{301}{}語\u{200d}", filling.repeat(len), filling.repeat(70 - len));
                 let expected = format!("{}é{}語", filling.repeat(len), filling.repeat(70 - len));
                 let given = Traced::given(text.as_bytes(), 0, false).unwrap();
-                let new = compiled.applied(&given, &Never).unwrap().bytes;
+                let new = compiled.applied(Old::of(&given), &Never).unwrap().bytes;
                 assert_eq!(String::from_utf8(new).unwrap(), expected, "{simd:?}");
             }
         }
@@ -130,12 +132,12 @@ fn an_entry_is_found_wherever_it_stands() {
 #[test]
 fn blocks_end_between_characters_of_no_entry() {
     // More than is examined at once, of characters that begin an entry with the one at each end.
-    let compiled = Compiled::new(&rules(false, &[], false)).unwrap();
+    let compiled = Compiled::new(&rules(false, &[], &[])).unwrap();
     for shift in 0..3 {
         let text =
             "x".repeat(shift) + &"e".repeat(MAX_PLAIN + 1 - shift) + "\u{301}e" + &"а".repeat(MAX_PLAIN);
         let given = Traced::given(text.as_bytes(), 0, false).unwrap();
-        let new = String::from_utf8(compiled.applied(&given, &Never).unwrap().bytes).unwrap();
+        let new = String::from_utf8(compiled.applied(Old::of(&given), &Never).unwrap().bytes).unwrap();
         assert_eq!(new, text.replace("e\u{301}", "é"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Ascii, BLOCK, Block, Row, Sets, row_number};
+use super::{Ascii, BLANKS, BLOCK, Block, Row, Sets, row_number};
 use crate::masks::{highest_bits, sixteen};
 
 /// The bytes after a block that are read too: the others of a character of three bytes.
@@ -121,7 +121,9 @@ impl Ascii {
         let is_high = second.at_least(0xa0);
         let invalid =
             bytes.same_but_last_bit(0xc0) | bytes.equal(0xe0) & !is_high | bytes.equal(0xed) & is_high;
-        Ascii { printable, spaces: bytes.equal(b' '), invalid }
+        let by_low = sixteen(&BLANKS);
+        let blanks = bytes.mask(|half| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(by_low, half), half));
+        Ascii { printable, spaces: bytes.equal(b' '), blanks, invalid }
     }
 }
 

@@ -119,6 +119,7 @@ impl Ascii {
         Ascii {
             printable: _mm512_cmple_epu8_mask(distance, _mm512_set1_epi8((b'~' - b' ') as i8)),
             spaces: is(b' '),
+            blanks: is(b'\t') | is(b'\n') | is(b'\r'),
             invalid: same_but_last_bit(bytes, 0xc0) | is(0xe0) & is_low | is(0xed) & !is_low,
         }
     }
