@@ -17,8 +17,8 @@ pub(super) struct Charsmap {
 /// The number of units of a block, which holds all children of a node.
 const BLOCK: usize = 256;
 
-/// The maximum number of nodes that are read to find the second characters of entries.
-const MAX_SECONDS: usize = 1 << 13;
+/// The maximum number of nodes that are read to find the first characters of entries, or the second ones.
+const MAX_READ: usize = 1 << 13;
 
 /// The maximum number of nodes that are read to find the characters inside entries.
 const MAX_NODES: usize = 1 << 17;
@@ -189,40 +189,69 @@ impl Charsmap {
         (self.has_entry_from(bytes), self.longest(bytes).is_some())
     }
 
+    /// The characters with which entries begin, in ascending order, and whether each is an entry alone. `None` if the map
+    /// has too many entries to be read, or some that are not UTF-8.
+    pub(super) fn firsts(&self) -> Option<Vec<(char, bool)>> {
+        let Some(&root) = self.units.first() else { return Some(Vec::new()) };
+        let (mut found, mut nodes) = (Vec::new(), 0);
+        self.each_character(offset(root), &mut nodes, |c, is_entry| found.push((c, is_entry)))?;
+        found.sort_unstable();
+        Some(found)
+    }
+
     /// The characters that entries have behind one of these, with which they begin, in ascending order. `None` if the
     /// map has too many entries to be read, or some that are not UTF-8.
     pub(super) fn seconds(&self, firsts: impl Iterator<Item = char>) -> Option<Vec<char>> {
         let Some(&root) = self.units.first() else { return Some(Vec::new()) };
         let (mut found, mut nodes) = (HashSet::new(), 0);
         for first in firsts {
-            let mut buffer = [0; 4];
-            let child = |node: usize, byte: u8| {
-                let at = node ^ usize::from(byte);
-                (label(self.units[at]) == u32::from(byte)).then(|| at ^ offset(self.units[at]))
-            };
-            let mut bytes = first.encode_utf8(&mut buffer).bytes();
-            let Some(node) = bytes.try_fold(offset(root), child) else { continue };
-            let mut unread = vec![(node, [0; 4], 0)];
-            while let Some((node, mut bytes, len)) = unread.pop() {
-                nodes += 1;
-                if nodes > MAX_SECONDS {
-                    return None;
-                }
-                // The other bytes of a character are these.
-                for byte in if len == 0 { 1..=u8::MAX } else { 0x80..=0xbf } {
-                    let Some(below) = child(node, byte) else { continue };
-                    bytes[len] = byte;
-                    match std::str::from_utf8(&bytes[..len + 1]) {
-                        Ok(character) => found.extend(character.chars()),
-                        Err(error) if error.error_len().is_some() => return None,
-                        Err(_) => unread.push((below, bytes, len + 1)),
-                    }
-                }
-            }
+            let mut bytes = [0; 4];
+            let bytes = first.encode_utf8(&mut bytes).bytes();
+            let child = |node, byte| self.child(node, byte).map(|(node, _)| node);
+            let Some(node) = bytes.into_iter().try_fold(offset(root), child) else { continue };
+            self.each_character(node, &mut nodes, |c, _| {
+                found.insert(c);
+            })?;
         }
         let mut found: Vec<char> = found.into_iter().collect();
         found.sort_unstable();
         Some(found)
+    }
+
+    /// The node to which a byte leads from another one, and whether an entry ends there.
+    #[inline]
+    fn child(&self, node: usize, byte: u8) -> Option<(usize, bool)> {
+        let at = node ^ usize::from(byte);
+        let unit = self.units[at];
+        (label(unit) == u32::from(byte)).then(|| (at ^ offset(unit), has_leaf(unit)))
+    }
+
+    /// Calls `visit` with the characters that lead on from a node, and whether an entry ends there. `nodes` counts those
+    /// that are read.
+    fn each_character(
+        &self,
+        node: usize,
+        nodes: &mut usize,
+        mut visit: impl FnMut(char, bool),
+    ) -> Option<()> {
+        let mut unread = vec![(node, [0; 4], 0)];
+        while let Some((node, mut bytes, len)) = unread.pop() {
+            *nodes += 1;
+            if *nodes > MAX_READ {
+                return None;
+            }
+            // The other bytes of a character are these.
+            for byte in if len == 0 { 1..=u8::MAX } else { 0x80..=0xbf } {
+                let Some((below, is_entry)) = self.child(node, byte) else { continue };
+                bytes[len] = byte;
+                match std::str::from_utf8(&bytes[..len + 1]) {
+                    Ok(character) => character.chars().for_each(|c| visit(c, is_entry)),
+                    Err(error) if error.error_len().is_some() || is_entry => return None,
+                    Err(_) => unread.push((below, bytes, len + 1)),
+                }
+            }
+        }
+        Some(())
     }
 
     fn replacement(&self, place: usize) -> &str {
@@ -264,6 +293,28 @@ pub(super) mod tests {
         units.iter().for_each(|unit| map.extend(unit.to_le_bytes()));
         map.extend(replacements.bytes());
         map
+    }
+
+    #[test]
+    fn first_and_second_characters_are_found() {
+        let entries =
+            [("e\u{301}", "é"), ("e", "x"), ("か\u{3099}", "が"), ("か\u{309a}x", "ぱ"), ("😀", "")];
+        let map = Charsmap::new(&of_entries(&entries)).unwrap();
+        assert_eq!(map.firsts().unwrap(), [('e', true), ('か', false), ('😀', true)]);
+        assert_eq!(map.seconds("eか😀x".chars()).unwrap(), ['\u{301}', '\u{3099}', '\u{309a}']);
+        for c in ['e', 'か', '😀', 'x'] {
+            let found = map.firsts().unwrap().into_iter().find(|(first, _)| *first == c);
+            assert_eq!(map.begins(c), found.map_or((false, false), |(_, is_entry)| (true, is_entry)));
+        }
+        // An entry that ends inside a character: the leaf of its node is the value.
+        let mut map = of_entries(&[("語", "x")]);
+        let unit = |at: usize| 4 + 4 * at;
+        let first = unit(BLOCK + 0xe8);
+        map[first + 1] |= 1;
+        let leaf = unit(2 * BLOCK);
+        map[leaf..leaf + 4].copy_from_slice(&(1u32 << 31).to_le_bytes());
+        assert_eq!(Charsmap::new(&map).unwrap().firsts(), None);
+        assert_eq!(Charsmap::new(b"").unwrap().firsts().unwrap(), []);
     }
 
     #[test]

@@ -51,7 +51,9 @@ pub enum AddedSpace {
 }
 
 /// The symbol that stands for a space.
-const SPACE: &str = "▁";
+const SPACE: char = '▁';
+
+const SPACE_BYTES: &[u8] = "▁".as_bytes();
 
 /// The stage, compiled.
 pub(super) struct Compiled {
@@ -180,7 +182,7 @@ impl Compiled {
     }
 
     pub(super) fn keeps_apart(&self, before: char, after: char) -> bool {
-        let is_kept = |c: char| !SPACE.contains(c);
+        let is_kept = |c: char| c != SPACE;
         self.has_seams() && is_kept(before) && is_kept(after)
     }
 
@@ -192,7 +194,7 @@ impl Compiled {
     /// Whether the new text of any text with these two characters next to each other begins with that of its part up
     /// to the first, and then has the second, if anything.
     pub(super) fn ends_beginning(&self, before: char, after: char) -> bool {
-        if !self.has_beginnings() || before == ' ' || SPACE.contains([before, after]) {
+        if !self.has_beginnings() || before == ' ' || [before, after].contains(&SPACE) {
             return false;
         }
         if self.symbol_pairs.binary_search(&(before, after)).is_ok() {
@@ -351,7 +353,7 @@ impl Compiled {
             while let Some(place) = find_space(new) {
                 emit(&new[..place], origin, source)?;
                 emit(b" ", origin, Source::Symbol)?;
-                new = &new[place + SPACE.len()..];
+                new = &new[place + SPACE_BYTES.len()..];
             }
             if !new.is_empty() {
                 emit(new, origin, source)?;
@@ -408,7 +410,8 @@ impl Compiled {
 
     /// Whether a character is no symbol, nor the start of one.
     fn may_be_plain(&self, c: char) -> bool {
-        !SPACE.contains(c) && !self.symbols.has_prefix(c.encode_utf8(&mut [0; 4]).as_bytes())
+        let begins_symbol = || self.symbols.has_prefix(c.encode_utf8(&mut [0; 4]).as_bytes());
+        c != SPACE && (self.symbols.is_empty() || !begins_symbol())
     }
 
     /// The number of ASCII characters at the start of a text that remain as they are.
@@ -469,7 +472,7 @@ impl Compiled {
 fn find_space(bytes: &[u8]) -> Option<usize> {
     match bytes.len() {
         ..3 => None,
-        _ => bytes.windows(SPACE.len()).position(|window| window == SPACE.as_bytes()),
+        _ => bytes.windows(SPACE_BYTES.len()).position(|window| window == SPACE_BYTES),
     }
 }
 

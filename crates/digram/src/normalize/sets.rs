@@ -9,6 +9,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
+use std::collections::HashMap;
+
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx512::LastRow;
 
@@ -78,17 +80,19 @@ pub(super) struct Ascii {
 const BLANKS: [u8; 16] = [1, 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0];
 
 impl<const N: usize> Sets<N> {
-    /// Sets of characters, by a function that says for each of these sets whether a character is in it.
-    pub(super) fn new(is_in: impl Fn(char) -> [bool; N]) -> Sets<N> {
+    /// Sets of characters, by a function that says for each of these sets whether a character is in it. It is called in
+    /// the order of the characters.
+    pub(super) fn new(mut is_in: impl FnMut(char) -> [bool; N]) -> Sets<N> {
         const { assert!(N <= 8, "a bit for each set") };
         let mut rows: Vec<Row<N>> = Vec::new();
+        let mut known: HashMap<Row<N>, usize> = HashMap::new();
         let mut mixed = [0; 16];
         let mut mixed_rows = [0; ROWS / 8];
         let mut row = |number: usize| {
             let mut row = [[0; 16]; N];
             for code in number * ROW..(number + 1) * ROW {
                 // A surrogate is not a character. Its bytes are not changed.
-                let are_in = char::from_u32(code as u32).map_or([true; N], &is_in);
+                let are_in = char::from_u32(code as u32).map_or([true; N], &mut is_in);
                 for (set, is_in) in row.iter_mut().zip(are_in) {
                     set[code % 16] |= u8::from(is_in) << (code / 16 % 8);
                 }
@@ -98,8 +102,7 @@ impl<const N: usize> Sets<N> {
                     mixed_rows[number / 8] |= 1 << (number % 8);
                 }
             }
-            let known = rows.iter().position(|other| *other == row);
-            known.unwrap_or_else(|| {
+            *known.entry(row).or_insert_with(|| {
                 rows.push(row);
                 rows.len() - 1
             }) as u16

@@ -102,6 +102,7 @@ impl Certainty {
             },
             largest_score,
             largest_sum: limit - within_part,
+            // More by a hundredth, for the rounding of the margin and of differences.
             margin: 2.0 * error * 1.01,
         }
     }
@@ -205,8 +206,7 @@ impl Viterbi {
         let first = Node { sum: S::of(0.0), ..Node::NONE };
         endings.segment(part, first, S::score, nodes);
         // No segmentation has more additions than characters.
-        let margin = self.certainty.margin * f64::from(endings.chars(part) as u32);
-        endings
-            .ids::<S, _>(part, &self.trie, nodes, |node: Node<S>| node.sum.minus(node.second).wide() > margin)
+        let margin = S::of(self.certainty.margin * f64::from(endings.chars(part) as u32));
+        endings.ids::<S, _>(part, &self.trie, nodes, |node: Node<S>| node.sum.minus(node.second) > margin)
     }
 }

@@ -81,17 +81,23 @@ impl Compiled {
         if !self.all_are_plain {
             return None;
         }
-        let begins_longer = |c: &char| self.map.begins(*c) == (true, false);
-        let seconds = self.map.seconds(('\0'..='\u{ffff}').filter(begins_longer))?;
+        let firsts = self.map.firsts()?;
+        let begins_longer = |&(c, is_entry): &(char, bool)| (!is_entry).then_some(c);
+        let seconds = self.map.seconds(firsts.iter().filter_map(begins_longer))?;
         // No ASCII character is in a set.
         if seconds.first().is_some_and(char::is_ascii) {
             return None;
         }
+        // In the order of all characters.
+        let (mut firsts, mut seconds) = (firsts.into_iter().peekable(), seconds.into_iter().peekable());
         Some(PlainSets(Sets::new(|c| {
-            let is_second = seconds.binary_search(&c).is_ok();
-            match (self.may_be_plain(c), self.map.begins(c)) {
-                (true, (false, _)) => [!is_second, false, is_second, true],
-                (true, (true, false)) => [false, true, is_second, false],
+            while firsts.next_if(|(first, _)| *first < c).is_some() {}
+            while seconds.next_if(|second| *second < c).is_some() {}
+            let is_second = seconds.peek() == Some(&c);
+            let is_entry = firsts.peek().filter(|(first, _)| *first == c).map(|(_, is_entry)| *is_entry);
+            match (self.may_be_plain(c), is_entry) {
+                (true, None) => [!is_second, false, is_second, true],
+                (true, Some(false)) => [false, true, is_second, false],
                 _ => [false, false, is_second, false],
             }
         })))
