@@ -95,6 +95,11 @@ impl<T: Zero> Pages<T> {
 }
 
 // SAFETY: the bytes of `ZERO` are zero.
+unsafe impl Zero for u32 {
+    const ZERO: u32 = 0;
+}
+
+// SAFETY: as above.
 unsafe impl Zero for u64 {
     const ZERO: u64 = 0;
 }

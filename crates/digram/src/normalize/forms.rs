@@ -137,12 +137,12 @@ impl FormTable {
             blocks,
             classes,
             joining,
-            sets: Sets::new(|_| [false; SETS]),
+            sets: Sets::new(|_| [false; SETS], |_| false),
             units: OnceBox::new(),
             pairs,
             simd,
         };
-        table.sets = Sets::new(|c| table.sets_of(c));
+        table.sets = Sets::new(|c| table.sets_of(c), |[is_inert, ..]| is_inert);
         table
     }
 

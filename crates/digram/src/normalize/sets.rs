@@ -28,13 +28,13 @@ type Row<const N: usize> = [[u8; 16]; N];
 
 /// Sets of the characters of two and three bytes.
 pub(super) struct Sets<const N: usize> {
-    /// The first bytes of characters that are not all in the first set: the lower four bits select a byte, and the
+    /// The first bytes of characters that are not all usual: the lower four bits select a byte, and the
     /// bits of it are for C0, D0, E0 and F0.
     mixed: [u8; 16],
     /// The same by the lower six bits of a byte from C0 on: the highest bit of a byte.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     mixed_leads: [u8; 64],
-    /// The rows of characters of three bytes that are not all in the first set, a bit each in their order.
+    /// The rows of characters of three bytes that are not all usual, a bit each in their order.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     mixed_rows: [u8; ROWS / 8],
     /// The number of each row among the distinct ones.
@@ -49,7 +49,7 @@ pub(super) struct Sets<const N: usize> {
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(super) struct Block<const N: usize> {
-    /// The first bytes of characters of more than one byte that may be outside the first set.
+    /// The first bytes of characters of more than one byte that may be unusual.
     pub(super) mixed: u64,
     /// Those of `mixed` that are in each set.
     pub(super) sets: [u64; N],
@@ -81,8 +81,11 @@ const BLANKS: [u8; 16] = [1, 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 
 
 impl<const N: usize> Sets<N> {
     /// Sets of characters, by a function that says for each of these sets whether a character is in it. It is called in
-    /// the order of the characters.
-    pub(super) fn new(mut is_in: impl FnMut(char) -> [bool; N]) -> Sets<N> {
+    /// the order of the characters. `is_usual` says in which sets usual characters are: they need not be looked up.
+    pub(super) fn new(
+        mut is_in: impl FnMut(char) -> [bool; N],
+        is_usual: impl Fn([bool; N]) -> bool,
+    ) -> Sets<N> {
         const { assert!(N <= 8, "a bit for each set") };
         let mut rows: Vec<Row<N>> = Vec::new();
         let mut known: HashMap<Row<N>, usize> = HashMap::new();
@@ -92,12 +95,13 @@ impl<const N: usize> Sets<N> {
             let mut row = [[0; 16]; N];
             for code in number * ROW..(number + 1) * ROW {
                 // A surrogate is not a character. Its bytes are not changed.
-                let are_in = char::from_u32(code as u32).map_or([true; N], &mut is_in);
+                let c = char::from_u32(code as u32);
+                let are_in = c.map_or([true; N], &mut is_in);
                 for (set, is_in) in row.iter_mut().zip(are_in) {
                     set[code % 16] |= u8::from(is_in) << (code / 16 % 8);
                 }
                 let first = if code < 0x800 { 0xc0 | code >> 6 } else { 0xe0 | code >> 12 };
-                if code >= 0x80 && !are_in[0] {
+                if code >= 0x80 && c.is_some() && !is_usual(are_in) {
                     mixed[first % 16] |= 1 << (first / 16 - 0xc);
                     mixed_rows[number / 8] |= 1 << (number % 8);
                 }
@@ -239,7 +243,7 @@ mod tests {
 
     #[test]
     fn every_character_is_looked_up() {
-        let sets = Sets::new(is_in);
+        let sets = Sets::new(is_in, |[is_first, _]| is_first);
         let text: String = ('\0'..'\u{2_1000}').collect();
         for (offset, _) in text.char_indices() {
             compare(&sets, text.as_bytes(), offset);
@@ -249,12 +253,12 @@ mod tests {
     proptest! {
         #[test]
         fn blocks_of_characters_of_all_widths(text in "[aé֑क्षि語가😀\u{7ff}\u{800}\u{ffff}]{1,60}") {
-            compare(&Sets::new(is_in), text.as_bytes(), 0);
+            compare(&Sets::new(is_in, |[is_first, _]| is_first), text.as_bytes(), 0);
         }
 
         #[test]
         fn blocks_that_begin_inside_characters(text in "[aé֑क्षि語가😀\u{7ff}\u{800}\u{ffff}]{1,200}", cut in 0..4usize) {
-            let sets = Sets::new(|c| [false, is_in(c)[1]]);
+            let sets = Sets::new(|c| [false, is_in(c)[1]], |_| false);
             let bytes = &text.as_bytes()[..text.len() - cut.min(text.len())];
             let whole = std::str::from_utf8(bytes);
             for simd in SimdLevel::available().into_iter().filter(|simd| *simd != SimdLevel::Plain) {

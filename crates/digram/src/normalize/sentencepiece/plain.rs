@@ -15,7 +15,7 @@ use crate::utf8::is_inside;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(super) struct PlainSets(Sets<SETS>);
 
-const SETS: usize = 4;
+const SETS: usize = 3;
 
 /// A block of a text that was read, a bit for each byte.
 #[derive(Default)]
@@ -75,8 +75,7 @@ impl Compiled {
         }
     }
 
-    /// The characters that remain whatever follows and are no second ones of entries, as most are; those that only begin
-    /// longer entries; the second ones of these; and all that remain whatever follows.
+    /// The characters that remain whatever follows; those that only begin longer entries; and the second ones of these.
     fn find_sets(&self) -> Option<PlainSets> {
         if !self.all_are_plain {
             return None;
@@ -90,17 +89,18 @@ impl Compiled {
         }
         // In the order of all characters.
         let (mut firsts, mut seconds) = (firsts.into_iter().peekable(), seconds.into_iter().peekable());
-        Some(PlainSets(Sets::new(|c| {
+        let sets = |c| {
             while firsts.next_if(|(first, _)| *first < c).is_some() {}
             while seconds.next_if(|second| *second < c).is_some() {}
             let is_second = seconds.peek() == Some(&c);
             let is_entry = firsts.peek().filter(|(first, _)| *first == c).map(|(_, is_entry)| *is_entry);
             match (self.may_be_plain(c), is_entry) {
-                (true, None) => [!is_second, false, is_second, true],
-                (true, Some(false)) => [false, true, is_second, false],
-                _ => [false, false, is_second, false],
+                (true, None) => [true, false, is_second],
+                (true, Some(false)) => [false, true, is_second],
+                _ => [false, false, is_second],
             }
-        })))
+        };
+        Some(PlainSets(Sets::new(sets, |[is_kept, _, is_second]| is_kept && !is_second)))
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -189,9 +189,9 @@ impl Seen {
     /// A block that starts at an offset.
     #[inline(always)]
     fn of(start: usize, block: &Block<SETS>, ascii: &Ascii, blanks_are_spaces: bool) -> Seen {
-        let [common, begins, seconds, kept] = block.sets;
+        let [kept, begins, seconds] = block.sets;
         let starts = u64::MAX >> (64 - block.len.min(64)) & !block.inside;
-        let kept = block.leads & (!block.mixed | common | kept);
+        let kept = block.leads & (!block.mixed | kept);
         let blanks = if blanks_are_spaces { ascii.blanks } else { 0 };
         let spaces = ascii.spaces | blanks;
         // Whether the first character joins is known where the one before it is.

@@ -39,7 +39,7 @@ impl<const N: usize> Sets<N> {
         Some(block)
     }
 
-    /// Looks up the characters that are not all in the first set.
+    /// Looks up the characters that may be unusual.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn look_up(
@@ -67,7 +67,7 @@ impl<const N: usize> Sets<N> {
         }
     }
 
-    /// The first bytes of characters that are not all in the first set.
+    /// The first bytes of characters that may be unusual.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn mixed(&self, first: &Halves) -> u64 {

@@ -1,9 +1,9 @@
 //! How the table grows: when it is larger than its first sizes, it is filled with all tokens; at its maximum
 //! size it is cleared.
 
+use super::Table;
 use super::entry::{Entry, Line};
 use super::key::is_pretoken;
-use super::{MAX_ARENA, Table};
 use crate::index::TokenIndex;
 use crate::pages::{Pages, Zero};
 
@@ -126,23 +126,6 @@ impl Table {
             return None;
         }
         Pages::zeroed(lines).inspect_err(|_| self.share.remove(bytes)).ok()
-    }
-
-    /// Lets the arena grow by `more` numbers; false if there is no memory, or it would exceed the limits.
-    #[cold]
-    pub(super) fn grow_arena(&mut self, more: usize) -> bool {
-        let (len, before) = (self.arena.len(), self.arena.capacity());
-        let wanted = (len + more).max((before * 2).min(MAX_ARENA)).max(FEW_LINES);
-        let [bytes, replaced] = [wanted, before].map(|numbers| numbers * size_of::<u32>());
-        if !self.share.try_add(bytes, replaced) {
-            return false;
-        }
-        let is_larger = self.arena.try_reserve_exact(wanted - len).is_ok();
-        // The capacity may be larger than was asked for.
-        let now = self.arena.capacity() * size_of::<u32>();
-        self.share.remove(bytes + replaced);
-        self.share.add(now);
-        is_larger
     }
 
     /// Moves all entries to other memory, which is filled with `tokens` first.

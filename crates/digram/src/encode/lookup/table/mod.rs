@@ -13,6 +13,7 @@
 //! 9 ns for a pretoken instead of 5.5, because of mispredicted branches); looking up while splitting,
 //! with keys that are computed some places ahead, instead of groups.
 
+mod arena;
 mod entry;
 mod groups;
 mod growth;
@@ -29,6 +30,7 @@ use crate::index::TokenIndex;
 use crate::keys::{Places, TokenKey};
 use crate::pages::Pages;
 use crate::vocabulary::TokenId;
+use arena::Arena;
 use entry::{Entry, FAR, FEW, Line};
 pub(super) use groups::GroupQuery;
 pub(in crate::encode) use groups::Keys;
@@ -49,10 +51,6 @@ pub(super) const LONGEST: usize = 256;
 /// With half of them a later pass over all took twice as long, since the table was cleared in it.
 const MAX_LINES: usize = (64 << 20) / size_of::<Line>();
 
-/// The maximum length of the arena: 16 MiB. With a quarter, it was full long before the lines, of words of scripts whose
-/// letters have three bytes, and later passes over 32 MB of many languages took twice as long.
-const MAX_ARENA: usize = (16 << 20) / size_of::<u32>();
-
 /// The number of ids that may be written beyond the last one.
 pub(super) const BEYOND: usize = FEW;
 
@@ -68,7 +66,7 @@ struct Place {
 pub(in crate::encode) struct Table {
     lines: Pages<Line>,
     /// Ids that do not fit into entries, and the bytes of long pretokens behind them.
-    arena: Vec<u32>,
+    arena: Arena,
     /// The number of entries.
     count: usize,
     /// Whether it was filled with all tokens.
@@ -90,7 +88,7 @@ impl Table {
     pub(in crate::encode) fn new() -> Table {
         Table {
             lines: Pages::default(),
-            arena: Vec::new(),
+            arena: Arena::default(),
             count: 0,
             has_tokens: false,
             new_in_group: 0,
@@ -185,7 +183,7 @@ impl Table {
     #[inline(never)]
     fn far_ids(&self, entry: &Entry, pretoken: &[u8]) -> Option<&[u32]> {
         let (offset, count, len) = entry.place();
-        let rest = &self.arena[offset..];
+        let rest = self.arena.from(offset);
         if is_hash(entry.key) {
             let bytes = &rest[count..][..len.div_ceil(size_of::<u32>())];
             if len != pretoken.len() || !is_stored(bytes, pretoken) {
@@ -301,24 +299,23 @@ impl Table {
             return;
         }
         let bytes = if is_hash(key) { piece.bytes() } else { &[] };
-        let more = ids.len() + bytes.len().div_ceil(size_of::<u32>());
-        if self.arena.len() + more > MAX_ARENA {
+        let more = Arena::space_of(ids, bytes);
+        if self.arena.len() + more > arena::LONGEST {
             self.start_anew(tokens);
         }
-        if self.arena.capacity() - self.arena.len() < more && !self.grow_arena(more) {
+        if !self.arena.has_space(more) && !self.arena.grow(more, &mut self.share) {
             return;
         }
         self.insert(key, |arena| {
             let entry = Entry::far(key, arena.len(), ids.len(), bytes.len());
-            arena.extend_from_slice(ids);
-            store(bytes, arena);
+            arena.push(ids, bytes);
             entry
         });
     }
 
     /// Adds an entry, unless the table has its key; `entry` makes it, and may add to the arena.
     #[inline(always)]
-    fn insert(&mut self, key: u128, entry: impl FnOnce(&mut Vec<u32>) -> Entry) {
+    fn insert(&mut self, key: u128, entry: impl FnOnce(&mut Arena) -> Entry) {
         let mut steps = 0;
         loop {
             let line = self.line(key, steps);
@@ -370,17 +367,6 @@ impl Ids<'_> {
             Ids::Few(ids, count) => &ids[..*count],
             Ids::Far(ids) => ids,
         }
-    }
-}
-
-/// Appends bytes to the arena, with zeros up to a whole number.
-fn store(bytes: &[u8], arena: &mut Vec<u32>) {
-    let (fours, rest) = bytes.as_chunks::<{ size_of::<u32>() }>();
-    arena.extend(fours.iter().map(|&four| u32::from_ne_bytes(four)));
-    if !rest.is_empty() {
-        let mut four = [0; size_of::<u32>()];
-        four[..rest.len()].copy_from_slice(rest);
-        arena.push(u32::from_ne_bytes(four));
     }
 }
 
