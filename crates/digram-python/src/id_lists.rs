@@ -12,6 +12,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
+use digram::heap::{GrowingHeap, Pages};
 use digram::tokenizer::{EncodedPart, ReceiveIds};
 use digram::{Error, memory};
 use pyo3::ffi;
@@ -272,8 +273,13 @@ pub(crate) struct IdLists<'a> {
     objects: &'a IdObjects,
     signals: &'a Signals,
     lists: Vec<UntrackedList>,
+    /// The number of lists when all are finished.
+    count: usize,
+    /// The number of ids that were received.
+    ids: usize,
     /// The list of a text of which not all parts were received.
     unfinished: Option<Unfinished>,
+    heap: GrowingHeap,
     /// When the last ids had become lists, and the time that getting the GIL had taken before.
     received: Instant,
     waited: Duration,
@@ -304,15 +310,31 @@ enum Unfinished {
 }
 
 impl<'a> IdLists<'a> {
-    /// No lists yet. An exception of Python is kept in `signals`.
-    pub(crate) fn new(objects: &'a IdObjects, signals: &'a Signals) -> IdLists<'a> {
-        let (lists, received) = (Vec::new(), Instant::now());
-        IdLists { objects, signals, lists, unfinished: None, received, waited: Duration::ZERO }
+    /// No lists yet, of `count` texts. An exception of Python is kept in `signals`.
+    pub(crate) fn new(objects: &'a IdObjects, signals: &'a Signals, count: usize) -> IdLists<'a> {
+        IdLists {
+            objects,
+            signals,
+            lists: Vec::new(),
+            count,
+            ids: 0,
+            unfinished: None,
+            heap: GrowingHeap::of(Pages::Large),
+            received: Instant::now(),
+            waited: Duration::ZERO,
+        }
     }
 
     /// The list of each text, when all ids were received.
     pub(crate) fn finished(self) -> FinishedLists {
         FinishedLists(self.lists)
+    }
+
+    /// About the number of ids of a part and of all later ones: as many for each text as so far.
+    fn later_ids(&self, part: &EncodedPart<'_>) -> usize {
+        let of_text = part.ids.len().saturating_add(part.ids_after.unwrap_or(0));
+        let of_one = self.ids.checked_div(part.text).unwrap_or(of_text);
+        of_text.saturating_add(of_one.saturating_mul(self.count.saturating_sub(part.text + 1)))
     }
 
     fn add(&mut self, py: Python<'_>, part: &EncodedPart<'_>, checks: &mut SignalChecks) -> PyResult<()> {
@@ -377,6 +399,8 @@ impl ReceiveIds for IdLists<'_> {
             self.waited = started.elapsed();
             let mut checks = SignalChecks::new();
             for part in parts {
+                self.heap.before(self.later_ids(&part).saturating_mul(size_of::<*mut ffi::PyObject>()));
+                self.ids = self.ids.saturating_add(part.ids.len());
                 self.add(py, &part, &mut checks)?;
             }
             Ok(())

@@ -152,7 +152,7 @@ impl Core {
             let objects = self.id_objects(py)?;
             let lists =
                 self.with_texts(py, &texts, special, threads, |texts, special, threads, signals| {
-                    let mut lists = IdLists::new(objects, signals);
+                    let mut lists = IdLists::new(objects, signals, texts.len());
                     self.tokenizer.encode_batch_to(texts, special, threads, signals, &mut lists)?;
                     Ok(lists.finished())
                 })?;
@@ -323,7 +323,7 @@ impl Core {
         }
         let (threads, objects) = (threads_of(py, None)?, self.id_objects(py)?);
         let encode = |special: OnSpecial<'_>, signals: &Signals| {
-            let mut lists = IdLists::new(objects, signals);
+            let mut lists = IdLists::new(objects, signals, 1);
             let encoded = self.tokenizer.encode_batch_to(&[text], special, threads, signals, &mut lists);
             encoded.map(|()| lists.finished()).map_err(|(_, error)| error)
         };
