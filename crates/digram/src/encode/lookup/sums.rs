@@ -17,7 +17,6 @@ use super::table::{AHEAD, Owner, Table};
 use super::{Group, LONG, Lookup, with_list_of};
 use crate::error::{Error, Result};
 use crate::interrupt::Pacer;
-use crate::memory;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// Shorter pretokens are looked up whole, in bytes.
@@ -125,17 +124,10 @@ impl Parts<'_> {
     /// Appends the ids of some parts.
     fn encode(&mut self, group: Group<'_>, context: &mut Context<'_>, ids: &mut Vec<TokenId>) -> Result<()> {
         let (before, progress_before) = (ids.len(), self.progress);
-        self.lookup.find::<false>(group, Owner::Piece, None, context.scratch, ids)?;
-        let are_added = match context.scratch.misses.len() {
-            0 => self.viterbi.add(&ids[before..], &mut self.progress),
-            _ => context.with_list(|context, all| {
-                let are_added = self.append(group, &ids[before..], context, all)?;
-                ids.truncate(before);
-                memory::try_reserve(ids, all.len())?;
-                ids.extend_from_slice(all);
-                Ok(are_added)
-            })?,
-        };
+        let are_added = context.with_list(|context, found| {
+            self.lookup.find::<false>(group, Owner::Piece, None, context.scratch, found)?;
+            self.append(group, found, context, ids)
+        })?;
         if are_added {
             return Ok(());
         }
@@ -161,7 +153,7 @@ impl Parts<'_> {
     ) -> Result<bool> {
         let Parts { viterbi, progress, memory, .. } = self;
         let count = context.scratch.misses.len();
-        let (mut inserted, mut added, mut end) = (0, 0, 0);
+        let (mut inserted, mut added, mut end) = (0, ids.len(), 0);
         while end < count {
             let (first, endings) = (end, memory.empty()?);
             let new = NewParts::find(viterbi, group, first, endings, context.scratch);
