@@ -66,15 +66,17 @@ impl Arena {
     /// Makes space for `more` numbers; false if there is no memory, or it would exceed the limits of a share.
     #[cold]
     pub(super) fn grow(&mut self, more: usize, share: &mut Share) -> bool {
-        let doubled = (self.numbers.len() * 2).max(SHORTEST);
-        // One that needs half a large page gets one.
-        let wanted = if doubled < LARGE / 2 { doubled } else { doubled.max(LARGE) };
-        let wanted = wanted.min(LONGEST).max(self.len + more);
-        let [bytes, replaced] = [wanted, self.numbers.len()].map(|numbers| numbers * size_of::<u32>());
+        let doubled = (self.numbers.len() * 2).clamp(SHORTEST, LONGEST).max(self.len + more);
+        // One that needs half a large page gets one, if there is memory.
+        (LARGE / 2..LARGE).contains(&doubled) && self.grow_to(LARGE, share) || self.grow_to(doubled, share)
+    }
+
+    fn grow_to(&mut self, len: usize, share: &mut Share) -> bool {
+        let [bytes, replaced] = [len, self.numbers.len()].map(|numbers| numbers * size_of::<u32>());
         if !share.try_add(bytes, replaced) {
             return false;
         }
-        let Ok(mut numbers) = Pages::zeroed(wanted) else {
+        let Ok(mut numbers) = Pages::zeroed(len) else {
             share.remove(bytes);
             return false;
         };
