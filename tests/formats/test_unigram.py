@@ -171,8 +171,9 @@ def test_the_score_of_unknown_characters_is_kept(tmp_path: Path) -> None:
         dumps(replace(definition, model=replace(model, unknown=-5.0)))
     for changed in ({"addition": "single"}, {"unused": (6,)}):
         other = replace(definition, model=replace(model, **changed))
-        with pytest.raises(VocabError, match="would give other ids"):
+        with pytest.raises(VocabError, match="would give other ids") as caught:
             dumps(other)
+        assert ("Trained with" in str(caught.value)) == ("addition" in changed)
 
 
 @pytest.mark.parametrize(

@@ -339,6 +339,7 @@ MISSING = [
     ("gpt-4o", r"gpt-4o \(the encoding o200k_base\).*download=True"),
     ("org/name", r"https://huggingface.co/org/name is meant, pass download=True"),
     ("gpt4", "the most similar one is 'gpt-4'"),
+    ("gpt-4oo", r"of OpenAI's models is 'gpt-4o'\. If https://huggingface.co/gpt-4oo is meant"),
     ("cl100k_base.tiktoken", "is loaded by its name, 'cl100k_base'"),
     ("https://example.org/a.tiktoken", r"`curl -O https://example\.org/a\.tiktoken`"),
     ("missing.json", r"missing\.json: there is no such .* folder; relative paths start at /.*\.$"),

@@ -253,11 +253,17 @@ def _steps(model: dict[str, Any], kernel: Kernel) -> _own.Steps:
 def _refuse(definition: Definition) -> None:
     """Raises `VocabError` for a model that adds scores in another way than other programs."""
     if not definition.model.portable:
+        trained = ""
+        if isinstance(definition.model, UnigramModel) and definition.model.addition == "single":
+            trained = (
+                ' Trained with the pretokenizer "o200k" or "whitespace", it can be saved as a '
+                "tokenizer.json."
+            )
         raise VocabError(
             "other programs would give other ids with a tokenizer.json of this tokenizer: "
             f"{definition.model.kernel().description}.",
             value=definition.model.kind,
-            hint='Save it with format="digram", or with format="sentencepiece".',
+            hint=f'Save it with format="digram", or with format="sentencepiece".{trained}',
         )
     # Hugging Face's reader of Unigram refuses keys that it does not know.
     stored = replace(without_config(definition), reserved={})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
 import re
 
 from digram._util.system_errors import no_such_file, similar, system_error
-from digram.formats._models import model_like
+from digram.formats._models import MODELS, model_like
 from digram.formats._published import ENCODINGS, file_of, nearest
 from digram.names import hub_cache, tiktoken_cache
 from digram.names.download import has_hub, hub_address
@@ -67,8 +68,10 @@ def _of_repository(name: str) -> str:
     needed = "" if has_hub() else ' (which needs `pip install "digram[hub]"`)'
     files = ", ".join(hub_cache.TOKENIZER_FILES[:3])
     cache = hub_cache.cache_folder()
+    near = difflib.get_close_matches(name, MODELS, n=1, cutoff=0.85)
+    like = f"; the most similar one of OpenAI's models is {near[0]!r}" if near else ""
     return (
         f"no tokenizer has this name in {own_folder()} (see {VARIABLE}), or in Hugging Face's "
-        f"cache, {cache}. If {hub_address(name)} is meant, pass download=True{needed} to fetch "
-        f"{files} and the like from there into that cache"
+        f"cache, {cache}{like}. If {hub_address(name)} is meant, pass download=True{needed} to "
+        f"fetch {files} and the like from there into that cache"
     )

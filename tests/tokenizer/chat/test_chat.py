@@ -283,6 +283,8 @@ def test_refusals() -> None:
         tok.chat([{"role": "system", "content": ""}], template="instructions")
     with pytest.raises(digram.VocabError, match="not valid in line 2"):
         tok.chat(user, template="\n{% if %}")
+    with pytest.raises(OptionError, match=r"no template is named 'defalt'.*Names: 'default'"):
+        tok.chat(user, template="defalt")
     with pytest.raises(OptionError, match="is unsafe"):
         tok.chat(user, template="{{ messages.__class__.__mro__ }}")
     with pytest.raises(OptionError, match="is unsafe"):

@@ -124,7 +124,7 @@ def test_a_function_is_a_tool() -> None:
         by_schema = tok.chat(messages, template=template, tools=[schema_of(forecast)])
         assert by_function.ids == by_schema.ids
     with pytest.raises(TypeError, match="or a function, not str"):
-        tok.chat(messages, template="a", tools=["forecast"])  # type: ignore[list-item]
+        tok.chat(messages, template="{{ tools }}", tools=["forecast"])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(

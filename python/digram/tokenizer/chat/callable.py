@@ -204,7 +204,15 @@ class ChattingCore(Core):
     def _chat_source(self, template: str | None, tools: Any) -> str:
         templates = self.chat_templates
         if template is not None:
-            return templates.get(word("template", template), template)
+            source = templates.get(word("template", template), template)
+            if source is template and "{" not in source:
+                known = ", ".join(map(show, templates)) or "none"
+                raise OptionError(
+                    f"no template is named {show(template)}, and it has nothing of a template.",
+                    value=template,
+                    hint=f"Names: {known}. A template has parts in braces, as {{{{ messages }}}}.",
+                )
+            return source
         if tools is not None and "tool_use" in templates:
             return templates["tool_use"]
         if "default" in templates:

@@ -54,8 +54,8 @@ def compiled(source: str) -> CompiledTemplate:
         line = getattr(error, "lineno", None)
         place = "" if line is None else f" in line {line}"
         raise VocabError(
-            f"the chat template is not valid{place}: {error}.",
-            hint="with_chat_template sets another one.",
+            f"the chat template is not valid{place}: {str(error).removesuffix('.')}.",
+            hint="Mend it; tok.with_chat_template(...) sets the new one.",
         ) from None
     return template
 
