@@ -12,7 +12,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
-use digram::heap::{GrowingHeap, Pages};
+use digram::heap::{GrowingHeap, PageSize};
 use digram::tokenizer::{EncodedPart, ReceiveIds};
 use digram::{Error, memory};
 use pyo3::ffi;
@@ -319,7 +319,7 @@ impl<'a> IdLists<'a> {
             count,
             ids: 0,
             unfinished: None,
-            heap: GrowingHeap::of(Pages::Large),
+            heap: GrowingHeap::of(PageSize::Large),
             received: Instant::now(),
             waited: Duration::ZERO,
         }

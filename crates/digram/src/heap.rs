@@ -21,15 +21,15 @@ pub const MAPPED: usize = 128 << 10;
 /// of up to [`MOST_KEPT`] bytes, their memory stays in the process when they are freed, for those of the next call.
 pub struct GrowingHeap {
     state: system::State,
-    pages: Pages,
+    pages: PageSize,
     is_begun: bool,
     /// The number of bytes of all objects, as expected at the start.
     bytes: usize,
 }
 
-/// The pages in which the heap grows.
+/// The size of the pages in which the heap grows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Pages {
+pub enum PageSize {
     /// The smallest ones. A virtual machine mostly has them, while its host may have to provide large ones first, which
     /// takes longer than all their faults: decoding many languages took 43 ms instead of 28.
     Small,
@@ -41,8 +41,8 @@ pub enum Pages {
 const MOST_KEPT: usize = 32 << 20;
 
 impl GrowingHeap {
-    /// A heap that grows in these pages.
-    pub fn of(pages: Pages) -> GrowingHeap {
+    /// A heap that grows in pages of this size.
+    pub fn of(pages: PageSize) -> GrowingHeap {
         GrowingHeap { state: system::State::default(), pages, is_begun: false, bytes: 0 }
     }
 
@@ -83,7 +83,7 @@ mod linux {
 
     use libc::{MADV_COLLAPSE, MADV_POPULATE_WRITE, c_int, c_void, madvise};
 
-    use super::Pages;
+    use super::PageSize;
     use crate::memory::LARGE_PAGE;
 
     /// The size of the smallest pages that there are.
@@ -91,10 +91,10 @@ mod linux {
 
     /// The number of bytes by which the heap grows at least. With small pages, few enough that they are in the caches when
     /// they are written.
-    pub(super) fn step(pages: Pages) -> usize {
+    pub(super) fn step(pages: PageSize) -> usize {
         match pages {
-            Pages::Small => 512 << 10,
-            Pages::Large => LARGE_PAGE,
+            PageSize::Small => 512 << 10,
+            PageSize::Large => LARGE_PAGE,
         }
     }
 
@@ -121,7 +121,7 @@ mod linux {
     impl State {
         /// Lets the heap grow, if it has grown since the last call.
         #[inline]
-        pub(super) fn grow(&mut self, pages: Pages) {
+        pub(super) fn grow(&mut self, pages: PageSize) {
             if !self.is_useless && end_of_heap() != self.end {
                 self.is_useless = self.grow_by_step(pages).is_none();
             }
@@ -144,14 +144,14 @@ mod linux {
 
         /// `None` if this is of no use: other threads have other heaps, and there are other allocators.
         #[cold]
-        fn grow_by_step(&mut self, pages: Pages) -> Option<()> {
+        fn grow_by_step(&mut self, pages: PageSize) -> Option<()> {
             let (before, step) = (end_of_heap(), step(pages));
             let most = STEPS * step / BLOCK;
             let mut blocks: Vec<Block> = Vec::with_capacity(most);
             let end = |blocks: &[Block]| blocks.last().map_or(0, |block| block.0.addr() + BLOCK);
             let wanted = match pages {
-                Pages::Small => before + step,
-                Pages::Large => (before + step).next_multiple_of(LARGE_PAGE),
+                PageSize::Small => before + step,
+                PageSize::Large => (before + step).next_multiple_of(LARGE_PAGE),
             };
             while end(&blocks) < wanted && blocks.len() < most {
                 let block = Block::new()?;
@@ -202,16 +202,16 @@ mod linux {
 
     #[cold]
     pub(super) fn provide_pages(start: *mut u8, len: usize) {
-        provide(start.addr(), start.addr() + len, Pages::Small);
+        provide(start.addr(), start.addr() + len, PageSize::Small);
     }
 
     /// Provides the pages between two addresses, if the system can. In 16 MiB, faults for all pages took 8.4 ms, small
     /// pages 5.8, and large ones 1.3.
-    fn provide(start: usize, end: usize, pages: Pages) -> bool {
+    fn provide(start: usize, end: usize, pages: PageSize) -> bool {
         // The objects in the large page in which the heap ended are moved, if the rest of it is worth that.
         let first = (start + LARGE_PAGE / 2) / LARGE_PAGE * LARGE_PAGE;
         let last = end / LARGE_PAGE * LARGE_PAGE;
-        match pages == Pages::Large && first < last && advise(first, last, MADV_COLLAPSE) {
+        match pages == PageSize::Large && first < last && advise(first, last, MADV_COLLAPSE) {
             true => populate(start, first) && populate(last, end),
             false => populate(start, end),
         }
@@ -232,11 +232,11 @@ mod linux {
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod other {
-    use super::Pages;
+    use super::PageSize;
 
     pub(super) const PAGE: usize = 4096;
 
-    pub(super) fn step(_: Pages) -> usize {
+    pub(super) fn step(_: PageSize) -> usize {
         usize::MAX
     }
 
@@ -244,7 +244,7 @@ mod other {
     pub(super) struct State;
 
     impl State {
-        pub(super) fn grow(&mut self, _: Pages) {}
+        pub(super) fn grow(&mut self, _: PageSize) {}
 
         pub(super) fn end(&mut self, _: bool) {}
     }

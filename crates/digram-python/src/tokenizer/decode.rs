@@ -5,7 +5,7 @@ use std::mem;
 use std::ops::Range;
 
 use digram::Error;
-use digram::heap::{GrowingHeap, Pages};
+use digram::heap::{GrowingHeap, PageSize};
 use digram::tokenizer::{FlatBytes, OffsetUnit, OnInvalid};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
@@ -275,7 +275,7 @@ impl<'a, 'py> Results<'a, 'py> {
             objects: Vec::new(),
             decoded: FlatBytes::default(),
             checks: SignalChecks::new(),
-            heap: GrowingHeap::of(Pages::Small),
+            heap: GrowingHeap::of(PageSize::Small),
             later_ids: 0,
         }
     }
