@@ -192,11 +192,11 @@ impl Encoder {
         &self,
         pretoken: &[u8],
         offset: usize,
+        scratch: &mut Scratch,
         interrupt: &dyn Interrupt,
         marks: &mut Vec<Mark>,
     ) -> Result<()> {
-        let mut scratch = Scratch::new();
-        let context = &mut Context { scratch: &mut scratch, interrupt };
+        let context = &mut Context { scratch, interrupt };
         let first = marks.len();
         match self.lookup.kernel() {
             _ if self.is_name(pretoken) => Mark::push(marks, 0..pretoken.len(), false)?,

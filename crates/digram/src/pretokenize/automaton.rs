@@ -204,7 +204,10 @@ impl Automaton {
                 return ControlFlow::Continue(last_end);
             }
             if end == position {
-                position += self.alphabet.first(&text[position..]).1;
+                position += match text[position] {
+                    0..128 => 1,
+                    _ => self.alphabet.first(&text[position..]).1,
+                };
                 if position >= pause {
                     pause = position + PAUSE_INTERVAL;
                     visit(last_end)?;
@@ -324,6 +327,7 @@ impl Automaton {
         self.wide[state as usize * self.alphabet.len() + class as usize]
     }
 
+    #[inline]
     pub(super) fn start_state(&self, text: &[u8], position: usize) -> u16 {
         let before = match self.behind {
             None => LookBehind::default(),

@@ -42,6 +42,12 @@ impl<B, V: FnMut(usize, &[usize]) -> ControlFlow<B>> BoundaryBuffer<V> {
         ControlFlow::Continue(())
     }
 
+    /// Adds an end. If it is the last one again, passes on all of them, and an empty batch.
+    #[inline]
+    pub(super) fn push_or_pause(&mut self, end: usize) -> ControlFlow<B> {
+        if end == self.last() { self.pause() } else { self.push(end) }
+    }
+
     /// Adds the ends of a block that begins at `start`, given as a mask.
     #[inline(always)]
     pub(super) fn extend(&mut self, start: usize, mut mask: u64) -> ControlFlow<B> {

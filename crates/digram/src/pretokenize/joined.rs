@@ -83,9 +83,13 @@ mod tests {
         #[test]
         fn joined_stages_split_as_one_after_the_other(
             numbers in prop::collection::vec(0..PATTERNS.len(), 1..4),
-            text in prop::collection::vec(prop::sample::select("abcx ,.!\n語é1".chars().collect::<Vec<_>>()), 0..20),
+            // Pieces of fewer and of more bytes than are read at once.
+            text in prop::collection::vec(
+                (prop::sample::select(vec!["a", "b", "c", "x", " ", ",", ".", "!", "\n", "語", "é", "1"]), 1..9usize),
+                0..20,
+            ),
         ) {
-            let text: String = text.into_iter().collect();
+            let text: String = text.into_iter().map(|(c, times)| c.repeat(if times == 8 { 70 } else { 1 })).collect();
             let stages = stages(&numbers);
             let mut pieces = vec![text.as_bytes()];
             for stage in &stages {

@@ -75,6 +75,11 @@ impl MaskSplitter {
         })
     }
 
+    /// Whether the pattern is of the published family.
+    pub(super) fn has_family(&self) -> bool {
+        self.family.is_some()
+    }
+
     /// Calls `visit` with batches of pretokens, as the start of the first and the ends of all, in order,
     /// until it breaks. Returns the end of the last one. `automaton` is the one that this was made from. If
     /// the text may continue, pretokens that depend on the continuation are left out. `visit` is sometimes
@@ -144,7 +149,7 @@ impl MaskSplitter {
                 start = end;
             } else {
                 let until = position.max(start + 1);
-                let push = |end| if end == ends.last() { ends.pause() } else { ends.push(end) };
+                let push = |end| ends.push_or_pause(end);
                 let end = automaton.split_from(text, start, until, goes_on, &mut notes, push)?;
                 if goes_on == GoesOn::Maybe && end < until {
                     break;

@@ -43,6 +43,7 @@ use std::ops::{ControlFlow, Range};
 
 use automaton::{Automaton, Notes};
 use borders::{Between, Borders};
+use boundary_buffer::BoundaryBuffer;
 use effort::{Effort, Stopped};
 use looking::Looking;
 use mask_splitter::MaskSplitter;
@@ -62,6 +63,10 @@ use crate::utf8::{complete, is_inside};
 
 /// Bytes of a pretoken between two calls of the visitor.
 const PAUSE_INTERVAL: usize = 1 << 16;
+
+/// Texts of up to this many bytes are split by single steps, which are faster than to read a whole block for them. Most
+/// pieces of an earlier stage are that short.
+const STEPPED_BYTES: usize = 64;
 
 /// The number of pairs of ASCII characters that each pattern is tested on.
 const ASCII_PAIRS: usize = 128 * 128;
@@ -166,21 +171,44 @@ impl Pattern {
         text: &[u8],
         from: usize,
         goes_on: GoesOn,
-        mut visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
+        visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
-        if let Some(splitter) = &self.splitter {
-            return splitter.split(&self.automaton, &text[from..], goes_on, visit);
+        match &self.splitter {
+            Some(splitter) if splitter.has_family() || text.len() - from > STEPPED_BYTES => {
+                splitter.split(&self.automaton, &text[from..], goes_on, visit)
+            }
+            _ => in_batches(from, visit, |visit| self.step(text, from, goes_on, visit)),
         }
-        let mut start = 0;
-        let visit = |end| {
-            let end = end - from;
-            let before = std::mem::replace(&mut start, end);
-            visit(before, &[end][..usize::from(before < end)])
-        };
-        let notes = &mut Notes::default();
-        self.automaton
-            .split_from(text, from, text.len(), goes_on, notes, visit)
-            .map_continue(|end| end - from)
+    }
+
+    /// Calls `visit` with the end of each piece of `text`, and inside a long one with the last end again.
+    #[inline]
+    fn split_piece<B>(
+        &self,
+        text: &[u8],
+        mut visit: impl FnMut(usize) -> ControlFlow<B>,
+    ) -> ControlFlow<B, usize> {
+        match &self.splitter {
+            Some(splitter) if text.len() > STEPPED_BYTES => {
+                splitter.split(&self.automaton, text, GoesOn::No, |start, ends| match ends {
+                    [] => visit(start),
+                    ends => ends.iter().try_for_each(|&end| visit(end)),
+                })
+            }
+            _ => self.step(text, 0, GoesOn::No, visit),
+        }
+    }
+
+    /// Splits by single steps of the automaton.
+    #[inline]
+    fn step<B>(
+        &self,
+        text: &[u8],
+        from: usize,
+        goes_on: GoesOn,
+        visit: impl FnMut(usize) -> ControlFlow<B>,
+    ) -> ControlFlow<B, usize> {
+        self.automaton.split_from(text, from, text.len(), goes_on, &mut Notes::default(), visit)
     }
 
     /// What the characters around an offset inside `text` decide about it.
@@ -412,7 +440,9 @@ impl Pretokenizer {
         match &self.stages[..] {
             // By far the most frequent case, kept free of dynamic calls.
             [Compiled::Pattern(pattern)] => pattern.split(text, from, goes_on, visit),
-            [Compiled::Looking(looking)] => looking.split(text, from, goes_on, visit),
+            [Compiled::Looking(looking)] => {
+                in_batches(from, visit, |visit| looking.split(text, from, goes_on, visit))
+            }
             [] if goes_on == GoesOn::Maybe || rest.is_empty() => ControlFlow::Continue(0),
             [] => visit(0, &[rest.len()]).map_continue(|()| rest.len()),
             stages => {
@@ -420,12 +450,14 @@ impl Pretokenizer {
                     GoesOn::No => rest.len(),
                     GoesOn::Maybe => self.last_border(rest, || visit(0, &[]))?,
                 };
-                let mut start = 0;
-                let flow = split_by(stages, &rest[..end], &mut |piece| {
-                    let end = start + piece.len();
-                    visit(std::mem::replace(&mut start, end), &[end][..piece.len().min(1)])
-                });
-                flow.map_continue(|()| end)
+                in_batches(0, visit, |visit| {
+                    let mut last = 0;
+                    split_by(stages, &rest[..end], &mut |piece| {
+                        last += piece.len();
+                        visit(last)
+                    })?;
+                    ControlFlow::Continue(end)
+                })
             }
         }
     }
@@ -533,20 +565,25 @@ fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>)
     let Some((first, rest)) = stages.split_first() else {
         return visit(text);
     };
-    let (pattern, in_threes) = match first {
-        Compiled::Looking(looking) => {
-            let split = looking.split(text, 0, GoesOn::No, |mut start, ends| {
-                if ends.is_empty() {
-                    return visit(&text[..0]);
-                }
-                ends.iter().try_for_each(|&end| {
-                    split_by(rest, &text[std::mem::replace(&mut start, end)..end], visit)
-                })
-            });
-            return split.map_continue(|_| ());
-        }
-        Compiled::Pattern(pattern) => (pattern, false),
-        Compiled::ThreesFromRight(splitter) => (splitter, true),
+    let mut start = 0;
+    // The text up to the next end of a piece.
+    let mut next = |end| &text[std::mem::replace(&mut start, end)..end];
+    let split = match first {
+        Compiled::Pattern(pattern) => pattern.split_piece(text, |end| match next(end) {
+            [] => visit(&text[..0]),
+            piece => split_by(rest, piece, visit),
+        }),
+        Compiled::Looking(looking) => looking.split(text, 0, GoesOn::No, |end| match next(end) {
+            [] => visit(&text[..0]),
+            piece => split_by(rest, piece, visit),
+        }),
+        Compiled::ThreesFromRight(pattern) => pattern.split_piece(text, |end| match next(end) {
+            [] => visit(&text[..0]),
+            digits if pattern.automaton.may_begin(digits) => {
+                digits::threes_from_right(digits).try_for_each(|group| split_by(rest, group, visit))
+            }
+            piece => split_by(rest, piece, visit),
+        }),
         Compiled::Rules(rules) => {
             return rules.split(text, |piece, rule_match| match rule_match {
                 None if !piece.is_empty() => split_by(rest, piece, visit),
@@ -554,18 +591,19 @@ fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>)
             });
         }
     };
-    let split = pattern.split(text, 0, GoesOn::No, |mut start, ends| {
-        if ends.is_empty() {
-            return visit(&text[..0]);
-        }
-        ends.iter().try_for_each(|&end| {
-            let piece = &text[std::mem::replace(&mut start, end)..end];
-            if in_threes && pattern.automaton.may_begin(piece) {
-                digits::threes_from_right(piece).try_for_each(|group| split_by(rest, group, visit))
-            } else {
-                split_by(rest, piece, visit)
-            }
-        })
-    });
     split.map_continue(|_| ())
+}
+
+/// Calls `visit` with batches of the ends that `split` finds in order, and with an empty one where it finds the last
+/// end again. Both return the last end; those of `visit` are counted from `from`.
+#[inline]
+fn in_batches<B>(
+    from: usize,
+    visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
+    split: impl FnOnce(&mut dyn FnMut(usize) -> ControlFlow<B>) -> ControlFlow<B, usize>,
+) -> ControlFlow<B, usize> {
+    let mut ends = BoundaryBuffer::new(visit);
+    let end = split(&mut |end| ends.push_or_pause(end - from))?;
+    ends.finish()?;
+    ControlFlow::Continue(end - from)
 }

@@ -66,8 +66,9 @@ impl Tokenizer {
     /// The marks of pretokens. Added tokens may be among these.
     fn marks(&self, text: &[u8], pretokens: &[usize], interrupt: &dyn Interrupt) -> Result<Vec<Mark>> {
         let (mut marks, mut start) = (Vec::new(), 0);
+        let mut scratch = self.scratch_pool.take();
         for &end in pretokens {
-            self.encoder.marks(&text[start..end], start, interrupt, &mut marks)?;
+            self.encoder.marks(&text[start..end], start, &mut scratch, interrupt, &mut marks)?;
             start = end;
         }
         Ok(marks)

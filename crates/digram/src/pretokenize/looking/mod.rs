@@ -81,54 +81,56 @@ impl Looking {
         self.reach.after.and(self.reach.before)
     }
 
-    /// Calls `visit` like [`super::Pattern::split`].
+    /// Calls `visit` with the end of each piece of `text[from..]`, in order, and during a long search with the last end
+    /// again. Pieces that depend on how a text continues are left out. Returns the end of the last one. `text[..from]` is
+    /// context.
     pub(super) fn split<B>(
         &self,
         text: &[u8],
         from: usize,
         goes_on: GoesOn,
-        mut visit: impl FnMut(usize, &[usize]) -> ControlFlow<B>,
+        mut visit: impl FnMut(usize) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
         let last_certain = match (goes_on, self.reach.before, self.reach.after) {
             (GoesOn::No, _, _) => text.len(),
             (GoesOn::Maybe, Some(_), Some(after)) => text.len().saturating_sub(MAX_WIDTH * after),
-            (GoesOn::Maybe, _, _) => return ControlFlow::Continue(0),
+            (GoesOn::Maybe, _, _) => return ControlFlow::Continue(from),
         };
         if from == text.len() {
-            return ControlFlow::Continue(0);
+            return ControlFlow::Continue(from);
         }
-        let facts = Facts::new(&self.finder, &self.alphabet, text, &mut || visit(0, &[]))?;
+        let facts = Facts::new(&self.finder, &self.alphabet, text, &mut || visit(from))?;
         let mut matching = Matching { looking: self, text, facts, notes: Notes::default(), last_certain };
         let (mut last_end, mut position) = (from, from);
         let mut next_pause = from + PAUSE_INTERVAL;
         while position < text.len() {
-            let end = matching.longest(position, &mut || visit(last_end - from, &[]))?;
+            let end = matching.longest(position, &mut || visit(last_end))?;
             if goes_on == GoesOn::Maybe && matching.notes.open {
-                return ControlFlow::Continue(last_end - from);
+                return ControlFlow::Continue(last_end);
             }
             if end.is_some() && last_end < position {
-                visit(last_end - from, &[position - from])?;
+                visit(position)?;
                 last_end = position;
             }
             match end {
                 Some(end) if end > position => {
-                    visit(last_end - from, &[end - from])?;
+                    visit(end)?;
                     (last_end, position) = (end, end);
                 }
                 _ => {
                     position += self.alphabet.first(&text[position..]).1;
                     if position >= next_pause {
                         next_pause = position + PAUSE_INTERVAL;
-                        visit(last_end - from, &[])?;
+                        visit(last_end)?;
                     }
                 }
             }
         }
         if goes_on == GoesOn::No && last_end < text.len() {
-            visit(last_end - from, &[text.len() - from])?;
+            visit(text.len())?;
             last_end = text.len();
         }
-        ControlFlow::Continue(last_end - from)
+        ControlFlow::Continue(last_end)
     }
 }
 
