@@ -97,6 +97,41 @@ def _llama() -> bytes:
     return dumps(tok.definition, allow_loss=True)
 
 
+def _staged(*stages: Any, has_pattern: bool = False) -> bytes:
+    """The vocabulary of GPT-2 with other stages before `ByteLevel`, and its pattern or none."""
+    from tokenizers import Tokenizer, pre_tokenizers
+
+    made = Tokenizer.from_file(str(folder() / "vocabs" / "gpt2_tokenizer.json"))
+    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=has_pattern)
+    made.pre_tokenizer = pre_tokenizers.Sequence([*stages, level])
+    return made.to_str().encode()
+
+
+def _splits(*patterns: str) -> list[Any]:
+    from tokenizers import Regex, pre_tokenizers
+
+    return [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in patterns]
+
+
+def _deepseek_v3() -> bytes:
+    from digram.pretokenizers import NAMED
+
+    return _staged(*_splits(*NAMED["deepseek-v3"].patterns))
+
+
+def _deepseek_coder() -> bytes:
+    from tokenizers import pre_tokenizers
+
+    cuts = _splits("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+")
+    return _staged(*cuts, pre_tokenizers.Digits(individual_digits=True))
+
+
+def _starcoder() -> bytes:
+    from tokenizers import pre_tokenizers
+
+    return _staged(pre_tokenizers.Digits(individual_digits=True), has_pattern=True)
+
+
 MAKERS: dict[str, Callable[[], bytes]] = {
     "unigram-en.model": partial(_trained, "en", "unigram"),
     "unigram-multi.model": partial(_trained, "multi", "unigram"),
@@ -107,5 +142,8 @@ MAKERS: dict[str, Callable[[], bytes]] = {
     "bert.json": partial(_bert, normalizes=True),
     "wordpiece.json": partial(_bert, normalizes=False),
     "llama.json": _llama,
+    "deepseek-v3.json": _deepseek_v3,
+    "deepseek-coder.json": _deepseek_coder,
+    "starcoder.json": _starcoder,
 }
 """What makes each file."""

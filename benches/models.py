@@ -1,4 +1,8 @@
-"""Models other than byte-level BPE, beside the programs that read them, and the cost of NFC."""
+"""What files of tokenizers have beside byte-level BPE and one pattern, and what it costs.
+
+Other models and pretokenizers of several stages, with ids alone and with offsets, beside the
+programs that read the same files; and NFC.
+"""
 
 from __future__ import annotations
 
@@ -67,6 +71,33 @@ def _tokenizers(name: str) -> tuple[Callable[[Texts], Any], Callable[[Any], Arra
     return batch, flat_lists
 
 
+def _digram_offsets(name: str) -> tuple[Callable[[Texts], Any], Callable[[Any], Arrays]]:
+    import digram
+
+    tok = digram.load(model_file(name))
+
+    def batch(texts: Texts) -> list[list[tuple[int, int]]]:
+        found = tok(list(texts), add_special_tokens=False, threads=1)
+        return [one.offsets for one in found.encodings]
+
+    return batch, _flat_offsets
+
+
+def _tokenizers_offsets(name: str) -> tuple[Callable[[Texts], Any], Callable[[Any], Arrays]]:
+    import tokenizers
+
+    tok = tokenizers.Tokenizer.from_file(str(model_file(name)))
+
+    def batch(texts: Texts) -> list[list[tuple[int, int]]]:
+        return [one.offsets for one in tok.encode_batch(texts, add_special_tokens=False)]
+
+    return batch, _flat_offsets
+
+
+def _flat_offsets(found: list[list[tuple[int, int]]]) -> Arrays:
+    return flat_lists([[place for span in one for place in span] for one in found])
+
+
 def _sentencepiece(name: str) -> tuple[Callable[[Texts], Any], Callable[[Any], Arrays]]:
     import sentencepiece
 
@@ -92,6 +123,13 @@ READERS = {
         Reader("gigatoken", "gigatoken", _gigatoken),
         Reader("sentencepiece", "sentencepiece", _sentencepiece),
         Reader("tokenizers", "tokenizers", _tokenizers, slow=True),
+    )
+}
+OFFSET_READERS = {
+    reader.name: reader
+    for reader in (
+        Reader("digram, offsets", "digram", _digram_offsets),
+        Reader("tokenizers, offsets", "tokenizers", _tokenizers_offsets, slow=True),
     )
 }
 GIVES_ARRAYS = (ARRAYS, "gigatoken")
@@ -121,7 +159,18 @@ ROWS = (
     Row("Llama 2", "llama.json", "en", ("tokenizers", "gigatoken")),
     Row("Llama 2", "llama.json", "code", ("tokenizers", "gigatoken")),
     Row("Llama 2", "llama.json", "multi", ("tokenizers", "gigatoken")),
+    Row("GPT-2's tokens, split as DeepSeek V3", "deepseek-v3.json", "en", ("tokenizers",)),
+    Row("GPT-2's tokens, split as DeepSeek-Coder", "deepseek-coder.json", "code", ("tokenizers",)),
+    Row("GPT-2's tokens, split as StarCoder", "starcoder.json", "code", ("tokenizers",)),
 )
+OFFSET_ROWS = (
+    ("BERT", "bert.json", "en"),
+    ("Unigram as T5", "unigram-en.json", "en"),
+    ("Unigram as XLM-R", "unigram-multi.json", "multi"),
+    ("Llama 2", "llama.json", "en"),
+    ("GPT-2's tokens, split as DeepSeek V3", "deepseek-v3.json", "en"),
+)
+"""The rows with offsets: a title, a file and a corpus."""
 
 
 def measure(
@@ -133,10 +182,11 @@ def measure(
     texts = documents(corpus, megabytes)
     if lower:
         texts = [text.lower() for text in texts]
-    batch, flat = READERS[who].load(file)
+    reader = (READERS | OFFSET_READERS)[who]
+    batch, flat = reader.load(file)
     batch(("hello world, 123", "a b"))
     passes = []
-    for _ in range(2 if READERS[who].slow else PASSES):
+    for _ in range(2 if reader.slow else PASSES):
         started = perf_counter()
         out = batch(texts)
         passes.append(perf_counter() - started)
@@ -194,12 +244,19 @@ def run(options: Options) -> tuple[str, list[Task]]:
         model_file(row.file)  # made before anything is timed
     results = take_turns(groups.values(), options)
     wrong = [task for group in groups.values() for task in disagreements(results, group)]
+    with_offsets = _offset_tasks(megabytes, options)
+    results |= take_turns(with_offsets.values(), options)
+    wrong += [task for group in with_offsets.values() for task in disagreements(results, group)]
     languages = LANGUAGES[:1] if options.quick else LANGUAGES
     nfc = [Task.of("models", NFC, corpus=language) for language in languages]
     results |= take_turns([[task] for task in nfc], options)
     wrong += [task for task in nfc if len(results[task].digests) > 1]
     lines = [_line(row, group, results, wrong) for row, group in groups.items()]
     head = ["MB/s, first pass / last", *READERS, "÷ sentencepiece", "÷ gigatoken", "÷ tokenizers"]
+    offsets = [
+        _offset_line(f"{title}, {corpus}", group, results, wrong)
+        for (title, _, corpus), group in with_offsets.items()
+    ]
     costs = [
         [
             language,
@@ -217,6 +274,9 @@ def run(options: Options) -> tuple[str, list[Task]]:
         "## Other models",
         what,
         markdown(head, lines),
+        "### Offsets",
+        "The start and end of each token of each text, as lists of tuples, encoding included.",
+        markdown(["MB/s, first pass / last", *OFFSET_READERS, "÷ tokenizers"], offsets),
         "### NFC on normal text",
         "Lines of FLORES-200 with `cl100k`, all of them known to the caches.",
         markdown(["", "MB/s without NFC", "time with NFC ÷ without"], costs),
@@ -240,6 +300,45 @@ def _tasks(row: Row, megabytes: float, options: Options) -> list[Task]:
         for reader in chosen
         if reader.installed and options.wants(reader.package)
     ]
+
+
+def _offset_tasks(megabytes: float, options: Options) -> dict[tuple[str, str, str], list[Task]]:
+    """The measurements of each row with offsets."""
+    readers = [
+        reader
+        for reader in OFFSET_READERS.values()
+        if reader.installed and options.wants(reader.package)
+    ]
+    groups = {}
+    for row in OFFSET_ROWS[:1] if options.quick else OFFSET_ROWS:
+        _, file, corpus = row
+        model_file(file)  # made before anything is timed
+        groups[row] = [
+            Task.of(
+                "models",
+                reader.name,
+                slow=reader.slow,
+                file=file,
+                corpus=corpus,
+                megabytes=megabytes,
+            )
+            for reader in readers
+        ]
+    return groups
+
+
+def _offset_line(title: str, group: list[Task], results: Results, wrong: list[Task]) -> list[str]:
+    """The speeds with offsets, and how many times as fast digram is."""
+    measured = [(task, found) for task in group if (found := results.get(task))]
+    speeds = [
+        [found["bytes"] / MB / found[one] for one in ("first", "last")] for _, found in measured
+    ]
+    cells = dict.fromkeys(OFFSET_READERS, "–")
+    for (task, _), speed in zip(measured, speeds, strict=True):
+        cells[task.who] = " / ".join(map(number, speed)) + " ≠" * (task in wrong)
+    both = len(speeds) == len(OFFSET_READERS)
+    ratio = " / ".join(times(a / b) for a, b in zip(*speeds, strict=True)) if both else "–"
+    return [title, *cells.values(), ratio]
 
 
 def _line(row: Row, group: list[Task], results: Results, wrong: list[Task]) -> list[str]:
