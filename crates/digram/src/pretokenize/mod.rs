@@ -64,8 +64,8 @@ use crate::utf8::{complete, is_inside};
 /// Bytes of a pretoken between two calls of the visitor.
 const PAUSE_INTERVAL: usize = 1 << 16;
 
-/// Texts of up to this many bytes are split by single steps, which are faster than to read a whole block for them. Most
-/// pieces of an earlier stage are that short.
+/// Texts of up to this many bytes, as most pieces of an earlier stage are, are split by single steps, which take less time
+/// than to read a whole block.
 const STEPPED_BYTES: usize = 64;
 
 /// The number of pairs of ASCII characters that each pattern is tested on.
@@ -566,23 +566,17 @@ fn split_by<'t, B>(stages: &[Compiled], text: &'t [u8], visit: Visit<'_, 't, B>)
         return visit(text);
     };
     let mut start = 0;
-    // The text up to the next end of a piece.
     let mut next = |end| &text[std::mem::replace(&mut start, end)..end];
+    let mut each =
+        |piece: &'t [u8]| if piece.is_empty() { visit(piece) } else { split_by(rest, piece, visit) };
     let split = match first {
-        Compiled::Pattern(pattern) => pattern.split_piece(text, |end| match next(end) {
-            [] => visit(&text[..0]),
-            piece => split_by(rest, piece, visit),
-        }),
-        Compiled::Looking(looking) => looking.split(text, 0, GoesOn::No, |end| match next(end) {
-            [] => visit(&text[..0]),
-            piece => split_by(rest, piece, visit),
-        }),
+        Compiled::Pattern(pattern) => pattern.split_piece(text, |end| each(next(end))),
+        Compiled::Looking(looking) => looking.split(text, 0, GoesOn::No, |end| each(next(end))),
         Compiled::ThreesFromRight(pattern) => pattern.split_piece(text, |end| match next(end) {
-            [] => visit(&text[..0]),
-            digits if pattern.automaton.may_begin(digits) => {
-                digits::threes_from_right(digits).try_for_each(|group| split_by(rest, group, visit))
+            digits if !digits.is_empty() && pattern.automaton.may_begin(digits) => {
+                digits::threes_from_right(digits).try_for_each(&mut each)
             }
-            piece => split_by(rest, piece, visit),
+            other => each(other),
         }),
         Compiled::Rules(rules) => {
             return rules.split(text, |piece, rule_match| match rule_match {
