@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import digram
-from digram.errors import CorruptFileError, DigramError, VocabError
+from digram.errors import CorruptFileError, DigramError, DigramWarning, VocabError
 from digram.formats import sentencepiece
 from digram.formats._sentencepiece_file import Kind, ModelFile, Normalization, Piece, Type
 from digram.vocab.scores import ScoredModel, UnigramModel
@@ -330,6 +330,15 @@ def test_the_names_of_pieces_with_a_role(fallback: bool) -> None:
         sentencepiece.dumps(usual.definition)
 
 
+def test_files_that_are_cut_off_behind_a_piece_or_a_message() -> None:
+    data = plain().dumps()
+    trainer, normalizer = data.index(b"\x129"), data.index(b"\x1a\n")
+    for end, missing in ((trainer, "trainer_spec and no normalizer_spec"), (normalizer, "norm")):
+        with pytest.warns(DigramWarning, match=f"the file has no {missing}.* copy it again"):
+            check_ids(data[:end], 20)
+
+
+@pytest.mark.filterwarnings("ignore:.* be cut off:digram.DigramWarning")
 def test_damaged_files() -> None:
     data = replace(plain(), byte_fallback=False).dumps()
     rng = random.Random(0)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+from digram._util.warning import warn
 from digram.errors import CorruptFileError, VocabError
 from digram.formats._protobuf import Value, bytes_field, fields, float_field, number_field
 from digram.formats._show import show
@@ -78,10 +79,12 @@ class ModelFile:
         """The content of the bytes of a file.
 
         Raises `CorruptFileError` for a damaged file, and `VocabError` for a kind that is not known.
-        Takes about 2 µs per piece.
+        Warns if what stands behind the pieces is missing: SentencePiece reads such a file, too,
+        with its defaults. Takes about 2 µs per piece.
         """
         pieces: list[Piece] = []
         parts = {2: b"", 3: b"", 5: b""}
+        missing = {2: "trainer_spec", 3: "normalizer_spec"}
         for number, value in fields(data, "the file", path):
             if number == 1:
                 where = f"piece {len(pieces)}"
@@ -89,6 +92,13 @@ class ModelFile:
             elif number in parts:
                 # Of a message that occurs twice, later fields replace earlier ones.
                 parts[number] += _expect(value, bytes, f"field {number}", path)
+                missing.pop(number, None)
+        if pieces and missing:
+            warn(
+                f"{path or 'the file'} has no {' and no '.join(missing.values())}, which "
+                "SentencePiece writes behind the pieces, so it may be cut off. It is read with the "
+                "defaults of SentencePiece; if it should have more, copy it again."
+            )
         trainer = _values(parts[2], _TRAINER, "the trainer_spec", path)
         kind = trainer.get("model_type", Kind.UNIGRAM)
         if kind not in iter(Kind):
