@@ -25,7 +25,7 @@ class BatchEncoding(UserDict[str, Any]):
         tensor_type: str | None = None,
         prepend_batch_axis: bool = False,
     ) -> None:
-        super().__init__(data)
+        self.data = {} if data is None else dict(data)
         self._rows = None if encoding is None else list(encoding)
         self.convert_to_tensors(tensor_type, prepend_batch_axis)
 

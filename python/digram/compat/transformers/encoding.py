@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from digram.compat.transformers.batch_encoding import BatchEncoding
-from digram.compat.transformers.names import names_of
 from digram.compat.transformers.padded import PaddedEncoding, Padding
 from digram.compat.transformers.strategies import Strategies
 from digram.errors import OptionError
@@ -38,7 +37,7 @@ def encodings(
     are_words = options["is_split_into_words"]
     batched = is_batch(text, are_words)
     if not batched:
-        text, pair = [text], [pair] if pair else None
+        pair = pair or None
     elif isinstance(pair, str):
         raise TypeError("text_pair is a list like text, not a str")
     if (
@@ -68,7 +67,7 @@ def encodings(
         add_special_tokens=options["add_special_tokens"],
         **given,
     )
-    return [*found.encodings]
+    return [*found.encodings] if batched else [found]
 
 
 def width_of(
@@ -95,7 +94,7 @@ def columns(
     with_length: bool,
 ) -> tuple[dict[str, list[Any]], list[PaddedEncoding]]:
     """The columns of encodings, padded, and the rows for the places of tokens."""
-    padding = Padding(names_of(tok).texts, width, side, pad)
+    padding = Padding(tok, width, side, pad)
     made = [PaddedEncoding(encoding, padding) for encoding in rows]
     found = {name: [getattr(row, _PROPERTIES[name]) for row in made] for name in names}
     if with_length:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from digram.compat.transformers.names import names_of
 from digram.tokenizer.encoding.encoding import Encoding
+from digram.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["PaddedEncoding", "Padding"]
 
 
 class Padding:
-    """How the rows of a call are padded, with the texts of all tokens by their ids."""
+    """How the rows of a call are padded, with the tokenizer, which has the texts of tokens."""
 
-    __slots__ = ("pad", "pad_id", "side", "texts", "width")
+    __slots__ = ("pad", "pad_id", "side", "tok", "width")
 
-    def __init__(
-        self, texts: Mapping[int, str], width: int, side: str, pad: tuple[int, str | None]
-    ) -> None:
-        self.texts, self.width, self.side = texts, width, side
+    def __init__(self, tok: Tokenizer, width: int, side: str, pad: tuple[int, str | None]) -> None:
+        self.tok, self.width, self.side = tok, width, side
         self.pad_id, self.pad = pad
 
 
@@ -31,16 +30,18 @@ class PaddedEncoding:
     __slots__ = ("_before", "_encoding", "_padding", "_width")
 
     def __init__(self, encoding: Encoding, padding: Padding) -> None:
-        missing = max(padding.width - len(encoding), 0)
+        length = len(encoding)
         self._encoding, self._padding = encoding, padding
-        self._before = missing if padding.side == "left" else 0
-        self._width = len(encoding) + missing
+        self._width = max(length, padding.width)
+        self._before = self._width - length if padding.side == "left" else 0
 
     def __len__(self) -> int:
         return self._width
 
     def padded(self, values: list[Any], pad: Any) -> list[Any]:
         """Values of the tokens, with one for each token of padding."""
+        if len(values) == self._width:
+            return values
         after = self._width - self._before - len(values)
         return [pad] * self._before + values + [pad] * max(after, 0)
 
@@ -52,7 +53,7 @@ class PaddedEncoding:
     @property
     def tokens(self) -> list[str]:
         """The texts of the tokens, as tokenizer.json has them."""
-        texts = self._padding.texts
+        texts = names_of(self._padding.tok).texts
         return self.padded([texts[id] for id in self._encoding.ids], self._padding.pad)
 
     @property

@@ -27,6 +27,7 @@ __all__ = ["PreTrainedTokenizerFast"]
 _NO_LIMIT = int(1e30)
 _CONFIGURED = ("model_input_names", "clean_up_tokenization_spaces", "split_special_tokens")
 """The options of tokenizer_config.json that apply to calls."""
+_IDS_ALONE = {"return_attention_mask": False, "return_token_type_ids": False}
 _CLEANED = (
     *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't")),
     *((" 'm", "'m"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")),
@@ -214,7 +215,8 @@ class PreTrainedTokenizerFast(Chatting):
         names = [name for name, is_wanted in wanted.items() if is_wanted]
         width = width_of(list(map(len, found)), chosen, pad_to_multiple_of, together=True)
         side = self.padding_side if padding_side is None else _side("padding_side", padding_side)
-        pad = (self.pad_token_id or 0, self.pad_token)
+        pads = chosen.padding != "do_not_pad"
+        pad = (self.pad_token_id or 0, self.pad_token) if pads else (0, None)
         data, rows = columns(self._tok, found, names, width, side, pad, with_length=return_length)
         if return_overflowing_tokens:
             data["overflow_to_sample_mapping"] = samples
@@ -230,12 +232,13 @@ class PreTrainedTokenizerFast(Chatting):
 
     def encode(self, text: Any, text_pair: Any = None, **options: Any) -> Any:
         """Encode a text: the "input_ids" of a call."""
-        return self(text, text_pair, **options)["input_ids"]
+        return self(text, text_pair, **(_IDS_ALONE | options))["input_ids"]
 
     def tokenize(
         self, text: str, pair: str | None = None, add_special_tokens: bool = False, **options: Any
     ) -> list[str]:
         """Return the texts of the tokens of a text."""
+        options = _IDS_ALONE | options
         return self(text, pair, add_special_tokens=add_special_tokens, **options).tokens()
 
     def pad(
@@ -323,7 +326,7 @@ class PreTrainedTokenizerFast(Chatting):
             length,
             multiple,
             model_max_length=self.model_max_length,
-            has_pad=self.pad_token is not None,
+            has_pad=padding is False or self.pad_token is not None,
             verbose=verbose,
         )
 
