@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import tokenizers
 import vocabularies
+from formats.test_families import FAMILIES
 
 import digram
 from digram.compat.transformers import AddedToken, AutoTokenizer, PreTrainedTokenizerFast
@@ -100,10 +101,59 @@ def test_calls_give_the_same(name: str, tmp_path: Path) -> None:
         }, given
         compared += 1
         for number in range(len(expected.encodings)):
+            assert found.tokens(number) == expected.tokens(number)
             assert found.word_ids(number) == expected.word_ids(number)
             assert found.sequence_ids(number) == expected.sequence_ids(number)
     print(compared, "calls equal,", refused, "refused")
     assert compared > 300
+
+
+@pytest.mark.parametrize(
+    "family", ["T5, XLM-R", "XLNet", "DeBERTa 2 and 3", "BGE-M3, E5 multilingual, Jina 3", "SigLIP"]
+)
+def test_text_without_a_token_of_unigram_is_named_by_itself(family: str, tmp_path: Path) -> None:
+    FAMILIES[family]().save(str(tmp_path / "tokenizer.json"))
+    pad = "[PAD]" if family.startswith("DeBERTa") else "<pad>"
+    said = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": pad}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(said))
+    ours = AutoTokenizer.from_pretrained(tmp_path)
+    theirs = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
+    parts = [
+        "日本",
+        "語",
+        "low",
+        " ",
+        "  ",
+        "ÅＡ",
+        "e\u0301",
+        "ﬁ",
+        "<unk>",
+        "[UNK]",
+        "▁",
+        "\n",
+        "Q",
+    ]
+    rng = random.Random(family)
+    named = 0
+    for _ in range(300):
+        text, other = ("".join(rng.choices(parts, k=rng.randrange(1, 9))) for _ in range(2))
+        assert ours.tokenize(text) == theirs.tokenize(text), text
+        given: dict[str, Any] = rng.choice(
+            [
+                {"padding": "max_length", "max_length": 12, "truncation": True},
+                {"truncation": True, "max_length": 7, "return_overflowing_tokens": True},
+                {},
+            ]
+        )
+        for arguments in ((text,), (text, other), ([text, other],)):
+            found, expected = ours(*arguments, **given), theirs(*arguments, **given)
+            for number in range(len(expected.encodings)):
+                assert found.tokens(number) == expected.tokens(number), (arguments, given)
+        words = text.split() or ["low"]
+        names = ours(words, is_split_into_words=True).tokens()
+        assert names == theirs(words, is_split_into_words=True).tokens(), words
+        named += any("語" in token for token in names)
+    assert named > 50
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,7 +6,7 @@ use digram::Error;
 use digram::tokenizer::{EncodedTexts, OffsetUnit};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use super::special::Special;
 use super::{Core, KEEP_GIL_BYTES};
@@ -128,6 +128,34 @@ impl Encoded {
         list(py, pretokens.iter().map(|&number| integer(py, number.into())), &mut SignalChecks::new())
     }
 
+    /// For each token from `start` to `stop` with the id `id`, the normalized text that it stands for; `None` for others.
+    fn texts_of<'py>(
+        &self,
+        py: Python<'py>,
+        start: usize,
+        stop: usize,
+        id: u32,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut found: Vec<Option<Vec<u8>>> = Vec::new();
+        let end = |index: usize| self.bounds[index + 1] as usize;
+        let mut index = self.bounds[1..].partition_point(|&end| end <= start as u64);
+        let mut at = start;
+        while at < stop.min(self.ids.len()) {
+            let (first, last) = (self.bounds[index] as usize, end(index).min(stop));
+            let of_text = self.texts_in(py, index, id)?;
+            let passed = slice(&self.ids, first, at).iter().filter(|one| **one == id).count();
+            let mut texts = of_text.into_iter().skip(passed);
+            let ids = slice(&self.ids, at, last);
+            found.extend(ids.iter().map(|one| if *one == id { texts.next() } else { None }));
+            (at, index) = (last, index + 1);
+        }
+        let item = |text: &Option<Vec<u8>>| match text {
+            Some(text) => Ok(PyBytes::new(py, text).into_any()),
+            None => Ok(py.None().into_bound(py)),
+        };
+        list(py, found.iter().map(item), &mut SignalChecks::new())
+    }
+
     /// The index of the first token that covers `position`; `None` if none does. The tokens from `start` to
     /// `stop`, which must be of one text, are searched.
     fn token_at(
@@ -183,6 +211,19 @@ impl Encoded {
 }
 
 impl Encoded {
+    /// See [`digram::Tokenizer::texts_of`], for all of a text.
+    fn texts_in(&self, py: Python<'_>, index: usize, id: u32) -> PyResult<Vec<Vec<u8>>> {
+        let ids = slice(&self.ids, self.bounds[index] as usize, self.bounds[index + 1] as usize);
+        if !ids.contains(&id) {
+            return Ok(Vec::new());
+        }
+        let text = Text::new(self.texts[index].bind(py))?;
+        let (bytes, core, signals) = (text.bytes(), self.core.get(), Signals::new());
+        let find = || core.tokenizer.texts_of(bytes, self.special.on_special(), ids, id, &signals);
+        let found = if ids.len() < KEEP_GIL_BYTES / 4 { find() } else { py.detach(find) };
+        found.map_err(|error| signals.error(py, error, Some(&text)))
+    }
+
     fn all_spans(&self, py: Python<'_>) -> PyResult<&[[usize; 2]]> {
         self.get_or_compute(py, &self.spans, |core, encoded, units, threads, signals| {
             let unit = |index: usize| self.unit.unwrap_or(units[index]);

@@ -119,6 +119,34 @@ impl Tokenizer {
         })
     }
 
+    /// The normalized text that each token with the id `wanted` stands for, in order. Takes linear time.
+    pub fn texts_of(
+        &self,
+        text: &[u8],
+        special: OnSpecial<'_>,
+        ids: &[TokenId],
+        wanted: TokenId,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Vec<Vec<u8>>> {
+        let working = self.working(text, special, false, interrupt)?;
+        let (mut ranges, mut rest) = (Vec::new(), ids.iter());
+        memory::try_reserve(&mut ranges, ids.iter().filter(|id| **id == wanted).count())?;
+        self.each_span(&working, ids, interrupt, |range, _| {
+            if rest.next() == Some(&wanted) {
+                ranges.push(range);
+            }
+        })?;
+        let mut texts = Vec::new();
+        memory::try_reserve(&mut texts, ranges.len())?;
+        for range in ranges {
+            let mut one = Vec::new();
+            memory::try_reserve(&mut one, range.len())?;
+            one.extend_from_slice(&working.text()[range]);
+            texts.push(one);
+        }
+        Ok(texts)
+    }
+
     /// The index of the pretoken that each id belongs to, from 0 in each text. A special token counts as a
     /// pretoken. Takes linear time.
     pub fn pretoken_numbers<T: AsRef<[u8]> + Sync>(

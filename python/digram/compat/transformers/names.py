@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from digram._util.storage import read_file
 from digram.errors import VocabError
 from digram.formats import huggingface
+from digram.formats._spaces import named
 from digram.formats._unigram import without_config
+from digram.tokenizer.encoding.encoding import Encoding
 from digram.tokenizer.tokenizer import Tokenizer
 from digram.vocab.scores import UnigramModel
 
@@ -24,6 +26,26 @@ class Names(NamedTuple):
     added: dict[str, int]
     texts: dict[int, str]
     kind: str
+    unknown: int | None
+    """The id of which each token is named by the text that it stands for, as in Unigram."""
+    symbol: str | None
+    """What stands for a space in names."""
+
+    def of(self, encoding: Encoding) -> list[str]:
+        """The names of the tokens of an encoding."""
+        ids = encoding.ids
+        if self.unknown is None or self.unknown not in ids:
+            return [self.texts[id] for id in ids]
+        unknown = self.texts[self.unknown]
+        found = []
+        for id, stands_for in zip(ids, encoding._texts_of(self.unknown), strict=True):
+            text = None if stands_for is None else stands_for.decode(errors="replace")
+            # The text of the token itself may have taken spaces around it.
+            if text is None or text.strip() == unknown:
+                found.append(self.texts[id])
+            else:
+                found.append(named(text, self.symbol))
+        return found
 
 
 @lru_cache(maxsize=4)
@@ -48,7 +70,14 @@ def names_of(tok: Tokenizer) -> Names:
         vocab = {text: id for id, (text, _) in enumerate(vocab)}
     added = {entry["content"]: entry["id"] for entry in content["added_tokens"]}
     texts = {id: text for text, id in [*vocab.items(), *added.items()]}
-    return Names(vocab, dict(sorted(added.items(), key=lambda item: item[1])), texts, model["type"])
+    return Names(
+        vocab,
+        dict(sorted(added.items(), key=lambda item: item[1])),
+        texts,
+        model["type"],
+        model["unk_id"] if model["type"] == "Unigram" else None,
+        tok.definition.space_symbol,
+    )
 
 
 def model_size(path: str) -> int | None:

@@ -53,8 +53,7 @@ class PaddedEncoding:
     @property
     def tokens(self) -> list[str]:
         """The texts of the tokens, as tokenizer.json has them."""
-        texts = names_of(self._padding.tok).texts
-        return self.padded([texts[id] for id in self._encoding.ids], self._padding.pad)
+        return self.padded(names_of(self._padding.tok).of(self._encoding), self._padding.pad)
 
     @property
     def type_ids(self) -> list[int]:

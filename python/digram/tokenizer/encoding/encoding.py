@@ -307,6 +307,11 @@ class Encoding:
     def _spans(self, _: Part, window: Window) -> list[tuple[int, int]]:
         return spans_of(self._call, window)
 
+    def _texts_of(self, id: int) -> list[bytes | None]:
+        """The normalized text that each token with an id stands for; None for other tokens."""
+        encoded = self._call.encoded
+        return self._column(lambda _: None, None, lambda _, window: encoded.texts_of(*window, id))
+
     def _words(self, part: Part, window: Window) -> list[int | None]:
         call = self._call
         if call.words is None:

@@ -107,6 +107,15 @@ class EncodedInParts:
         """The number of the pretoken of some of the tokens, from 0 in each text."""
         return self._all_pretokens[start:stop]
 
+    def texts_of(self, start: int, stop: int, id: int) -> list[bytes | None]:
+        """The normalized texts of some of the tokens, those with an id; None for others."""
+        texts = self._encoded.texts_of(0, self._plain_bounds[-1], id)
+        found: list[bytes | None] = []
+        for pieces in self._pieces:
+            for piece in pieces:
+                found += [None] if piece.number is None else texts[slice(*self._window(piece))]
+        return found[start:stop]
+
     def token_at(self, start: int, stop: int, position: int) -> int | None:
         """The first of some tokens of one text that covers a position."""
         spans = self.spans(start, stop)
