@@ -40,6 +40,4 @@ def test_ctrl_c(name: str, texts: str, threads: str, numpy: str) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    # To load NumPy is not broken off, as it could not be loaded again.
-    soon = SOON * int(threads) + (0.4 if numpy == "cold" else 0)
-    assert float(done.stdout) < soon, f"{done.stdout.strip()} s after Ctrl-C"
+    assert float(done.stdout) < SOON * int(threads), f"{done.stdout.strip()} s after Ctrl-C"
