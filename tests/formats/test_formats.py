@@ -114,6 +114,7 @@ def test_which_describe_themselves(files: Path) -> None:
         ("a.gguf", b"GGML" + bytes(99), CorruptFileError, "the file does not start with GGUF"),
         ("a.gz", b"\x1f\x8b\x08\x00", CorruptFileError, "compressed data ends too early"),
         ("a.model", b"\n\x0e\n\x05<unk>", CorruptFileError, "the file ends inside a field"),
+        ("a.vocab", b"\x02\x01\x00" + bytes(99), VocabError, "TokenMonster, which marks capitals"),
         ("a.bin", b"\x00\x0e", VocabError, "digram reads tokenizer.json, .tiktoken"),
         ("a.json", b"hello", CorruptFileError, "not JSON at byte 0"),
         ("a.txt", b'{"version"', CorruptFileError, "truncated"),
