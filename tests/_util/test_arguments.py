@@ -333,7 +333,7 @@ PATHS: dict[str, Callable[[Any], object]] = {
     "folder of two": lambda value: digram.formats.vocab_merges.read(value, pretokenizer=None),
     "folder of seeds": digram.formats.seed_pair.read,
     "folder of a plugin": lambda value: TOK.save_tiktoken_plugin(value, "low"),
-    "name_or_path": AutoTokenizer.from_pretrained,
+    "pretrained_model_name_or_path": AutoTokenizer.from_pretrained,
     "tokenizer_file": lambda value: PreTrainedTokenizerFast(tokenizer_file=value),
     "save_directory": PreTrainedTokenizerFast(TOK).save_pretrained,
 }

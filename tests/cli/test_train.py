@@ -34,6 +34,7 @@ def test_it_learns_what_the_library_learns(run: Run, corpus: Path, tmp_path: Pat
     assert result.stdout == ""
     assert "Learned 43 merges, 300 tokens in all, from 2.37 kB in 1 document" in result.stderr
     assert "the vocabulary has the requested size" in result.stderr
+    assert result.stderr.endswith(f"Saved {out}\n")
     assert digram.load(out) == digram.train(corpus, vocab_size=300, special_tokens=["<|end|>"])
 
 
@@ -452,7 +453,11 @@ def test_unigram_and_a_tokenizer_like_another(run: Run, tmp_path: Path) -> None:
     result = run("train", text, "--model", "unigram", "--vocab-size", "300", "-o", old)
     assert result.exit_code == 0, result.output
     assert "no other text in the corpus is frequent enough" in result.stderr
+    assert result.stderr.endswith(f"Saved {old}\n")
     assert digram.load(old) == digram.train(text, model="unigram", vocab_size=300)
+    own = tmp_path / "own.json"  # this model is none that a tokenizer.json can store
+    result = run("train", text, "--model", "unigram", "--vocab-size", "300", "-o", own)
+    assert result.stderr.endswith(f"Saved {own}, which only digram reads\n")
     result = run("train", text, "--like", old, "--vocab-size", "20", "-o", new)
     assert result.exit_code == 0, result.output
     assert digram.load(new) == digram.train(text, like=digram.load(old), vocab_size=20)

@@ -14,6 +14,7 @@ from formats import test_pipelines as pipelines
 
 import digram
 from digram.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
+from digram.errors import OptionError
 
 TOK = digram.train("low low lower", vocab_size=260, special_tokens=["<pad>", "<s>"])
 NONE = ["input_ids", "attention_mask"]
@@ -149,6 +150,34 @@ def test_a_token_with_a_space_at_its_start_is_refused_beside_the_symbol(tmp_path
     with pytest.raises(ValueError, match="' new' begins with a space"):
         tokenizer.add_tokens([" new"])
     assert tokenizer.add_tokens(["new"]) == 1
+
+
+OF_DOWNLOADS: dict[str, Any] = {"revision": "v2", "cache_dir": "c", "force_download": True}
+
+
+def test_options_that_say_where_files_are(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("DIGRAM_TOKENIZERS", str(tmp_path))
+    path = folder(tmp_path / "model", {})
+    expected = AutoTokenizer.from_pretrained(path)("low lower")
+    without = {"use_fast": False, "trust_remote_code": True, "token": "hf", "proxies": {}}
+    usual = {"revision": "main", "cache_dir": None, "force_download": False}
+    for given in (without | usual, {"local_files_only": True}):
+        for name in (path, "model"):
+            assert AutoTokenizer.from_pretrained(name, **given)("low lower") == expected
+    # Both take them for files that are on the machine, and do not use them.
+    assert AutoTokenizer.from_pretrained(path, **OF_DOWNLOADS)("low lower") == expected
+    for name in (tmp_path, str(tmp_path)):
+        found = AutoTokenizer.from_pretrained(name, subfolder="model")
+        assert found("low lower") == expected
+    for option, value in OF_DOWNLOADS.items():
+        with pytest.raises(OptionError, match=f"{option}=.* is not supported for a name"):
+            AutoTokenizer.from_pretrained("model", **{option: value})
+    with pytest.raises(OptionError, match="'legacy' is no option of a tokenizer"):
+        AutoTokenizer.from_pretrained(path, legacy=False)
+    with pytest.raises(OptionError, match="'a', 'b' are no options of a tokenizer"):
+        AutoTokenizer.from_pretrained(path, a=1, b=2)
+    named: dict[str, Any] = {"pretrained_model_name_or_path": path}
+    assert AutoTokenizer.from_pretrained(**named)("low lower") == expected
 
 
 @pytest.mark.parametrize("value", ["input_ids", 3, [None]])

@@ -41,7 +41,7 @@ class ChangeRequest(NamedTuple):
         if not self.quiet:
             _printing.log(f"{change}." if seconds is None else f"{change}, in {seconds:.1f} s.")
             if self.output != "-":
-                _printing.log(f"Saved {self.output}")
+                _printing.log(_saving.saved_line(after, self.output, self.format))
         if self.as_json:
             _printing.emit_json(facts(after, change, self.output))
 

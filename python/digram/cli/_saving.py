@@ -23,6 +23,7 @@ __all__ = [
     "refuse_stdout",
     "save",
     "saved",
+    "saved_line",
 ]
 STDOUT = "stdout.json"
 """The name that decides the format of what is written to stdout."""
@@ -68,6 +69,14 @@ def refuse_stdout(option: str, path: str | None, why: str = "several files are w
     """Raise a usage error for `-` where stdout cannot take the output."""
     if path == "-":
         raise click.UsageError(f"{option} - means stdout, but {why}; ./- is a path named -.")
+
+
+def saved_line(tok: Tokenizer, output: str, format_: str | None) -> str:
+    """What was saved, and whether other programs can read it."""
+    from digram.formats import chosen
+
+    is_own = chosen(tok.definition, output, format_).name == "digram"
+    return f"Saved {output}, which only digram reads" if is_own else f"Saved {output}"
 
 
 def check_parent(path: str) -> None:

@@ -183,7 +183,7 @@ def train(
     if not quiet:
         _printing.log(_training_options.summary(tok, noted, seconds))
         if output != "-":
-            _printing.log(f"Saved {output}")
+            _printing.log(_saving.saved_line(tok, output, format_))
     if as_json:
         facts = _training_options.facts(tok, output, seconds)
         _printing.emit_json(facts | {"went_on_from": noted})

@@ -163,7 +163,7 @@ def train_fair(
         _printing.log(_training_options.summary(tok, 0, seconds))
         _printing.log(_turns(made, [*sources]))
         if output != "-":
-            _printing.log(f"Saved {output}")
+            _printing.log(_saving.saved_line(tok, output, format_))
     if as_json:
         turns = {name: made[name] for name in sources}
         _printing.emit_json(_training_options.facts(tok, output, seconds) | {"made_for": turns})

@@ -9,6 +9,7 @@ names           the texts of tokens, as tokenizer.json has them
 special         special and added tokens
 vocabulary      texts and ids of tokens
 chats           chat templates
+origin          where `from_pretrained` reads files
 tokenizer       the class with all these
 auto            loading
 """

@@ -15,7 +15,7 @@ class AutoTokenizer:
 
     @staticmethod
     def from_pretrained(
-        name_or_path: str | os.PathLike[str], **named: Any
+        pretrained_model_name_or_path: str | os.PathLike[str], **named: Any
     ) -> PreTrainedTokenizerFast:
         """As `PreTrainedTokenizerFast.from_pretrained`."""
-        return PreTrainedTokenizerFast.from_pretrained(name_or_path, **named)
+        return PreTrainedTokenizerFast.from_pretrained(pretrained_model_name_or_path, **named)

@@ -13,6 +13,7 @@ from digram.compat.transformers.batch_encoding import BatchEncoding
 from digram.compat.transformers.chats import Chatting
 from digram.compat.transformers.encoding import columns, encodings, is_batch, padded, width_of
 from digram.compat.transformers.names import model_size, names_of
+from digram.compat.transformers.origin import origin
 from digram.compat.transformers.special import ATTRIBUTES
 from digram.compat.transformers.strategies import LARGE, strategies
 from digram.errors import OptionError, TokenIdError, show
@@ -91,7 +92,8 @@ class PreTrainedTokenizerFast(Chatting):
         roles = {name: named.pop(name) for name in ATTRIBUTES if named.get(name) is not None}
         self._assign(roles, changes=False)
         if named:
-            raise OptionError(f"{', '.join(map(show, named))} are not options of a tokenizer.")
+            verb = "is no option" if len(named) == 1 else "are no options"
+            raise OptionError(f"{', '.join(map(show, named))} {verb} of a tokenizer.")
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -99,14 +101,18 @@ class PreTrainedTokenizerFast(Chatting):
         return self._tok
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | os.PathLike[str], **named: Any) -> Self:
+    def from_pretrained(
+        cls, pretrained_model_name_or_path: str | os.PathLike[str], **named: Any
+    ) -> Self:
         """Load a folder, a file, or a model by its name, as `digram.load` finds it.
 
-        Raises the errors of `digram.load`.
+        Options that ask transformers for downloads are accepted where the files on this machine are
+        the answer. Raises `OptionError` for others, and the errors of `digram.load`.
         """
-        name = path_name(name_or_path, "name_or_path")
-        tok = load(name_or_path)
-        folder = find(name_or_path).path
+        name = path_name(pretrained_model_name_or_path, "pretrained_model_name_or_path")
+        place = origin(pretrained_model_name_or_path, named)
+        tok = load(place)
+        folder = find(place).path
         said = content_of(folder, "tokenizer_config.json")
         given = {name: said[name] for name in _CONFIGURED if said.get(name) is not None}
         if os.path.isdir(folder):
