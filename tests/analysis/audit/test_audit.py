@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,14 @@ def test_special_tokens() -> None:
     assert found.by_kind["gaps"].ids == tuple(range(258, 300))
     assert by_kind["ids_beyond"] == [name.encode() for name in names]
     assert shown(found, "gaps") == ("258 to 299",)
+
+
+def test_added_tokens_that_are_found_in_all_text_are_meant_to_be_there() -> None:
+    tok = digram.train("low low", max_merges=2, special_tokens=["<s>", "  "])
+    spaces = {"  ": digram.Matching(always=True)}
+    tok = digram.Tokenizer(replace(tok.definition, matching=spaces))
+    found = digram.audit(tok, ["low  low", "<s>low"])
+    assert shown(found, "special_in_text") == ("<s> 1 time",)
 
 
 def test_text_that_does_not_come_back() -> None:

@@ -217,7 +217,9 @@ class _Look:
         yield of("special_spaced", result.spaced)
         yield of("special_markup", result.markup)
         if self.read is not None:
-            often = sorted(self.read.special.items(), key=lambda item: (-item[1], item[0]))
+            always = {text for text, flags in self.tok.matching.items() if flags.always}
+            found = [item for item in self.read.special.items() if item[0] not in always]
+            often = sorted(found, key=lambda item: (-item[1], item[0]))
             yield of(
                 "special_in_text",
                 [self.tok.special_tokens[text] for text, _ in often],
